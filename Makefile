@@ -1,0 +1,42 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: venv lock test lint types layers unit paper bench clean
+
+venv: .venv/ready
+
+# One environment for everything, from the lock file and nothing else.
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# Needs uv; the output names no index address.
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header --quiet -o requirements.lock
+
+test: lint types layers unit
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: venv
+	$(BIN)/mypy
+
+layers: venv
+	$(BIN)/lint-imports
+
+unit: venv
+	$(BIN)/pytest -n 2
+
+paper: venv
+	$(BIN)/mtcool paper
+
+bench: venv
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

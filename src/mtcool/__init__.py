@@ -1,0 +1,1 @@
+"""Multitask online learning on networks."""

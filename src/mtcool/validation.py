@@ -1,0 +1,100 @@
+"""Checks of public arguments: each refuses with a ValueError that names the argument and its value.
+
+Callers check everything before they change anything, so refused input leaves state untouched.
+"""
+
+import math
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+S = TypeVar("S", bound=str)
+
+
+def positive(name: str, value: float) -> float:
+    """A finite number above zero."""
+    number = finite(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return number
+
+
+def non_negative(name: str, value: float) -> float:
+    """A finite number that is zero or above."""
+    number = finite(name, value)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {value!r}")
+    return number
+
+
+def finite(name: str, value: float) -> float:
+    """A finite real number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return number
+
+
+def count(name: str, value: int, least: int = 1) -> int:
+    """A whole number of at least `least`; 3.0 counts, True and 2.5 do not."""
+    try:
+        whole = not isinstance(value, bool | np.bool_) and value == int(value)
+    except (TypeError, ValueError, OverflowError):
+        whole = False
+    if not whole or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def one_of(name: str, value: S, allowed: tuple[str, ...]) -> S:
+    """One of the words in `allowed`."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def vector(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
+    """A finite float vector of the given length."""
+    array = numbers(name, value)
+    if array.shape != (length,):
+        raise ValueError(f"{name} must have shape ({length},), got shape {array.shape}")
+    return array
+
+
+def matrix(name: str, value: ArrayLike, shape: tuple[int | None, int | None]) -> NDArray[np.float64]:
+    """A finite float matrix; None in `shape` leaves a side free."""
+    array = numbers(name, value)
+    fits = array.ndim == 2 and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = " x ".join("any" if side is None else str(side) for side in shape)
+        raise ValueError(f"{name} must be a matrix of {wanted}, got shape {array.shape}")
+    return array
+
+
+def numbers(name: str, value: Any) -> NDArray[np.float64]:
+    """A contiguous array of finite floats, any shape."""
+    try:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be an array of numbers, got {value!r}") from None
+    if not np.isfinite(array).all():
+        bad = array[~np.isfinite(array)].flat[0]
+        raise ValueError(f"{name} must be finite, got an entry {bad}")
+    # ascontiguousarray makes a scalar a vector of one; a scalar is not a vector.
+    return array if np.ndim(value) else array.reshape(())
+
+
+def probabilities(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
+    """Non-negative numbers that sum to one (to 1e-9), returned as given."""
+    array = vector(name, value, length)
+    if (array < 0).any():
+        raise ValueError(f"{name} must not be negative, got {array.min()}")
+    if abs(array.sum() - 1.0) > 1e-9:
+        raise ValueError(f"{name} must sum to 1, got a sum of {array.sum()!r}")
+    return array
