@@ -1,1 +1,31 @@
-"""Multitask online learning on networks."""
+"""Multitask online learning on networks: MT-CO2OL and its baselines, exact and fast.
+
+>>> import mtcool, networkx as nx
+>>> net = mtcool.mt_co2ol(nx.karate_club_graph(), dim=3)
+>>> net.predict(0)
+array([0., 0., 0.])
+"""
+
+from mtcool import graphs, learners, streams
+from mtcool.algorithms import i_ftrl, mt_co2ol, pairwise, st_ftrl
+from mtcool.graphs import Graph
+from mtcool.network import Network, load
+from mtcool.simulation import Trace, replicate, simulate
+from mtcool.streams import Stream
+
+__all__ = [
+    "Graph",
+    "Network",
+    "Stream",
+    "Trace",
+    "graphs",
+    "i_ftrl",
+    "learners",
+    "load",
+    "mt_co2ol",
+    "pairwise",
+    "replicate",
+    "simulate",
+    "st_ftrl",
+    "streams",
+]

@@ -1,8 +1,9 @@
 """Compiled functions: one place that knows how numba is used.
 
-Two decorators, and nothing else in the package talks to numba's machinery:
+Nothing else in the package talks to numba's machinery.
 
 - `kernel` compiles a function and caches the machine code on disk;
+- `inline` compiles a function into the kernels that call it;
 - `dispatched` makes a function whose implementation is chosen by the *type* of its first argument.
   It is a `functools.singledispatch` function for Python and a numba overload for kernels, so the
   same implementation runs compiled in the simulator and uncompiled under `NUMBA_DISABLE_JIT=1`.
@@ -14,21 +15,33 @@ cannot cache a loop that closes over other functions.
 import functools
 import hashlib
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import types
+from llvmlite import ir
+from numba.core import config, types
 from numba.core.caching import FunctionCache
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
-# `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
-# fastmath stays off: results are compared bit for bit.
-_OPTIONS = {"error_model": "numpy", "nogil": True}
+_config: Any = config  # its attributes are made at run time
+_FunctionCache: Any = FunctionCache
+_intrinsic: Any = intrinsic
+
+# - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
+# - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
+#   none. Passing a state from function to function would count a reference for each of its arrays,
+#   which costs many times the arithmetic.
+# - fastmath stays off: results are compared bit for bit.
+_OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
+# A call that is not inlined passes a state array by array.
+_PART: Any = {**_OPTIONS, "forceinline": True}
 
 
 @functools.cache
@@ -50,23 +63,23 @@ def cache_folder() -> Path:
 def kernel(function: F) -> F:
     """Compile `function` on first call and keep the machine code for the next process."""
     compiled = numba.njit(**_OPTIONS)(function)
-    if numba.config.DISABLE_JIT:
+    if _config.DISABLE_JIT:
         return compiled  # type: ignore[no-any-return]
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    previous = _config.CACHE_DIR
+    _config.CACHE_DIR = str(cache_folder())
     try:
         compiled._cache = _PackageCache(compiled.py_func)
     finally:
-        numba.config.CACHE_DIR = previous
+        _config.CACHE_DIR = previous
     return compiled  # type: ignore[no-any-return]
 
 
 def inline(function: F) -> F:
     """Compile `function` as part of the kernels that call it."""
-    return numba.njit(**_OPTIONS)(function)  # type: ignore[no-any-return]
+    return numba.njit(**_PART)(function)  # type: ignore[no-any-return]
 
 
-def dispatched(stub: F) -> F:
+def dispatched(stub: Callable[..., R]) -> "functools._SingleDispatchCallable[R]":
     """Make `stub` a function dispatched on the type of its first argument.
 
     Implementations are added with `@name.register` and the annotation of the first argument, and
@@ -81,11 +94,31 @@ def dispatched(stub: F) -> F:
     # numba reads the argument names of an overload from its signature; not strict, because the
     # implementations carry annotations and the stub may not.
     choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
-    overload(generic, jit_options=_OPTIONS, strict=False)(choose)
-    return generic  # type: ignore[return-value]
+    overload(generic, jit_options=_PART, strict=False)(choose)
+    return generic
 
 
-class _PackageCache(FunctionCache):  # type: ignore[misc]
+def power_of_two(shifted: float) -> float:
+    """2^k, where `shifted` is k + 1.5 * 2^52: k then stands in the lowest bits of the number."""
+    return math.ldexp(1.0, int(shifted - 1.5 * 2.0**52))
+
+
+@overload(power_of_two, jit_options=_PART, strict=False)
+def _power_of_two(shifted: types.Type) -> Callable[..., Any]:
+    return lambda shifted: _exponent_from_low_bits(shifted)
+
+
+@_intrinsic  # type: ignore[untyped-decorator]
+def _exponent_from_low_bits(typing_context: Any, shifted: types.Type) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole, double = ir.IntType(64), ir.DoubleType()
+        bits = builder.shl(builder.bitcast(arguments[0], whole), ir.Constant(whole, 52))
+        return builder.bitcast(builder.add(bits, ir.Constant(whole, 1023 << 52)), double)
+
+    return types.float64(types.float64), generate
+
+
+class _PackageCache(_FunctionCache):  # type: ignore[misc]
     """Caches only what the key of `cache_folder` covers: states defined inside this package."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -65,7 +65,9 @@ def vector(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:
     return array
 
 
-def matrix(name: str, value: ArrayLike, shape: tuple[int | None, int | None]) -> NDArray[np.float64]:
+def matrix(
+    name: str, value: ArrayLike, shape: tuple[int | None, int | None]
+) -> NDArray[np.float64]:
     """A finite float matrix; None in `shape` leaves a side free."""
     array = numbers(name, value)
     fits = array.ndim == 2 and all(

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Experiments: comparisons of algorithms with figures, on the public API only."""

@@ -1,1 +1,24 @@
-"""TODO."""
+"""Learners: what an agent runs on the virtual clique of its neighbourhood; one file each.
+
+`learner.py` says what a learner is, `docs/add-a-learner.md` how to add one.
+"""
+
+from mtcool.learners.ftrl import FTRL
+from mtcool.learners.kt import KT
+from mtcool.learners.learner import Cliques, Learner, predict_row, update_row
+from mtcool.learners.mt_ftrl import MTFTRL
+from mtcool.learners.mt_ftrl_kt import MTFTRLKT
+from mtcool.learners.two_phase import TwoPhase, first_phase
+
+__all__ = [
+    "FTRL",
+    "KT",
+    "MTFTRL",
+    "MTFTRLKT",
+    "Cliques",
+    "Learner",
+    "TwoPhase",
+    "first_phase",
+    "predict_row",
+    "update_row",
+]

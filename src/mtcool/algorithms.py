@@ -1,0 +1,160 @@
+"""The named algorithms, each a combination of a learner, weights and peers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool import validation
+from mtcool.graphs import as_graph, entry_weights
+from mtcool.learners import FTRL, MTFTRL, Learner
+from mtcool.network import Network
+from mtcool.setup import Setup
+
+
+def mt_co2ol(
+    graph: Any,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    weights: Any = "uniform",
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+    rates: str = "adversarial",
+    q: ArrayLike | None = None,
+    q_min: float | None = None,
+    horizon: int | None = None,
+) -> Network:
+    """MT-CO2OL (Algorithm `alg:global_alg`): multitask online learning on any graph.
+
+    Every agent runs `learner` on the virtual clique of its neighbourhood. The active agent predicts
+    with the weighted average of its neighbours' models of its task.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph, whose node labels are the agents' names, or an `mtcool.Graph`.
+    dim
+        Dimension of the tasks.
+    learner
+        `MTFTRL()` (Hedge over task variances, the default), `MTFTRLKT()`, or any other.
+    weights
+        "uniform", 1 / N_i; "delegation" to a smallest dominating set; "proportional", q_j / Q_i;
+        or a matrix, dense or sparse, in node order. A zero weight removes the row from the clique.
+    lipschitz, radius
+        Bound on the gradients' norms and radius of the ball that the tasks live in.
+    on_excess
+        "raise" refuses a gradient longer than `lipschitz`; "clip" shortens it.
+    rates
+        "adversarial" activations (Theorem `thm:any-G`); "stochastic" with known probabilities `q`
+        (Theorem `thm:sto`); "estimated", the two-phase strategy for unknown probabilities of at
+        least `q_min` over `horizon` rounds (`apx:unknown_q`).
+    q
+        Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = mt_co2ol(nx.path_graph(["roof", "yard", "gate"]), dim=2)
+    >>> net.predict("yard")
+    array([0., 0.])
+    >>> net.update("yard", np.array([1.0, 0.0]))
+    >>> net.predict("roof").round(3)
+    array([-0.45,  0.  ])
+    """
+    settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess, "rates": rates}
+    settings |= {"q": q, "q_min": q_min, "horizon": horizon}
+    return _network("mt_co2ol", graph, dim, learner or MTFTRL(), weights, settings)
+
+
+def pairwise(
+    graph: Any,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    weights: Any = "uniform",
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+    rates: str = "adversarial",
+    q: ArrayLike | None = None,
+    q_min: float | None = None,
+    horizon: int | None = None,
+) -> Network:
+    """The approach that fails (`sec:fail`): one learner for every pair of neighbours, and oneself.
+
+    Its regret cannot improve on independent learning, whatever the weights. Parameters as in
+    `mt_co2ol`.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = pairwise(nx.path_graph(3), dim=1)
+    >>> net.update(0, np.array([1.0]))
+    >>> net.predict(2)
+    array([0.])
+    """
+    settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess, "rates": rates}
+    settings |= {"q": q, "q_min": q_min, "horizon": horizon}
+    return _network("pairwise", graph, dim, learner or MTFTRL(), weights, settings)
+
+
+def i_ftrl(
+    graph: Any,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+) -> Network:
+    """i-FTRL: every agent learns alone; the graph only names the agents.
+
+    `learner` is `FTRL()` (the default) or `KT()`; the other parameters are those of `mt_co2ol`.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = i_ftrl(nx.path_graph(3), dim=1, radius=2.0)
+    >>> net.update(0, np.array([1.0]))
+    >>> net.predict(0).round(3), net.predict(1)
+    (array([-1.414]), array([0.]))
+    """
+    settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
+    return _network("i_ftrl", graph, dim, learner or FTRL(), "uniform", settings)
+
+
+def st_ftrl(
+    graph: Any,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+) -> Network:
+    """ST-FTRL (Cesa-Bianchi et al., 2020): neighbours share losses, as if all tasks were one.
+
+    Each agent keeps one point. When agent i is active, every j in its neighbourhood learns from the
+    same loss at j's own point, so `update` takes a function x -> subgradient, not an array.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = st_ftrl(nx.path_graph(3), dim=1)
+    >>> net.update(0, lambda x: x - np.array([0.5]))
+    >>> [float(net.predict(agent)[0].round(3)) for agent in (0, 1, 2)]
+    [0.354, 0.354, 0.0]
+    """
+    settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
+    return _network("st_ftrl", graph, dim, learner or FTRL(), "uniform", settings)
+
+
+def _network(
+    algorithm: str,
+    graph: Any,
+    dim: int,
+    learner: Learner,
+    weights: Any,
+    settings: dict[str, Any],
+) -> Network:
+    graph = as_graph(graph)
+    q = settings.get("q")
+    if q is not None:
+        q = validation.probabilities("q", np.asarray(q), graph.size)
+        settings["q"] = tuple(q.tolist())
+    setup = Setup(algorithm=algorithm, dim=dim, learner=learner, **settings)
+    return Network(setup, graph, entry_weights(graph, weights, q))

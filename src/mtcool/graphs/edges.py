@@ -1,0 +1,60 @@
+"""From a list of edges to the closed neighbourhoods of a graph, without a Python loop per edge."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.int64]
+
+# Neighbours are stored as int32.
+LARGEST_SIZE = 2**31 - 1
+
+
+def node_indices(name: str, values: Any, size: int) -> Indices:
+    """A new array, of any shape, of whole numbers from 0 to `size` - 1."""
+    try:
+        array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be an array of node indices, got {values!r}") from None
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be whole numbers, got {array.flat[0]!r} of {array.dtype}")
+    if array.size and (array.min() < 0 or array.max() >= size):
+        bad = array[(array < 0) | (array >= size)].flat[0]
+        raise ValueError(f"{name} must be between 0 and {size - 1}, got {bad}")
+    return array.astype(np.int64)
+
+
+def index_pairs(edges: Any, size: int) -> Indices:
+    """Edges given by node indices, as an (E, 2) array."""
+    array = node_indices("edges", edges, size)
+    if array.size and array.shape[1:] != (2,):
+        raise ValueError(f"edges must be pairs of nodes, got an array of shape {array.shape}")
+    return array.reshape(-1, 2)
+
+
+def label_pairs(edges: Any, positions: Mapping[Hashable, int]) -> Indices:
+    """Edges given by labels, as an (E, 2) array of node indices."""
+    if not isinstance(edges, Iterable):
+        raise ValueError(f"edges must be pairs of labels, got {edges!r}")
+    flat: list[int] = []
+    for edge in edges:
+        try:
+            u, v = edge
+            flat += (positions[u], positions[v])
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"edges must be pairs of labels, got {edge!r}") from None
+    return np.array(flat, dtype=np.int64).reshape(-1, 2)
+
+
+def closed_neighbourhoods(pairs: Indices, size: int) -> tuple[Indices, NDArray[np.int32]]:
+    """CSR arrays (ptr, idx) of the closed neighbourhoods; repeated edges and loops merge."""
+    u, v = pairs[:, 0], pairs[:, 1]
+    itself = np.arange(size) * (size + 1)
+    # Entry (i, j) as one number, so that one sort orders rows and neighbours and finds the copies.
+    keys = np.concatenate((u * size + v, v * size + u, itself))
+    keys.sort()
+    keys = keys[np.concatenate(([True], keys[1:] != keys[:-1]))]
+    ptr = np.searchsorted(keys, np.arange(size + 1) * size).astype(np.int64)
+    return ptr, (keys % size).astype(np.int32)

@@ -1,0 +1,173 @@
+"""Graphs by name: random ones from a seed, and the usual deterministic ones.
+
+All have the labels 0, ..., n - 1 and are built by array operations: a million agents take seconds.
+"""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool import validation
+from mtcool.graphs.edges import Indices, node_indices
+from mtcool.graphs.graph import Graph
+from mtcool.graphs.pairing import regular_pairs
+
+Seed: TypeAlias = int | np.random.Generator
+
+# Random numbers drawn at a time: bounds the memory of the draws.
+_BLOCK = 1 << 20
+
+
+def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
+    """The random graph G(n, p): each pair of agents is an edge with probability p, independently.
+
+    >>> erdos_renyi(30, 0.9, seed=1).size
+    30
+    >>> erdos_renyi(30, 1.0, seed=1)
+    Graph(30 agents, 435 edges)
+    """
+    n = validation.count("n", n)
+    p = validation.non_negative("p", p)
+    if p > 1:
+        raise ValueError(f"p must be at most 1, got {p!r}")
+    ranks = _successes(math.comb(n, 2), p, _generator(seed))
+    return Graph.from_edges(_pairs(ranks), size=n)
+
+
+def regular(n: int, degree: int, seed: Seed) -> Graph:
+    """A random simple graph in which every agent has `degree` neighbours besides itself.
+
+    The pairing model, repaired by random switches: close to uniform among all such graphs when the
+    degree is small next to n. Above half the largest degree it is the complement of a sparse one.
+
+    >>> regular(10, 3, seed=1).neighbourhood_sizes
+    array([4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
+    """
+    n = validation.count("n", n)
+    degree = validation.count("degree", degree, least=0)
+    if degree >= n:
+        raise ValueError(f"degree must be below n = {n}, got {degree}")
+    if n * degree % 2:
+        raise ValueError(f"degree must be even when n = {n} is odd, got {degree}")
+    rng = _generator(seed)
+    if 2 * degree < n:
+        return Graph.from_edges(regular_pairs(n, degree, rng), size=n)
+    absent = np.sort(regular_pairs(n, n - 1 - degree, rng), axis=1)
+    present = np.ones(math.comb(n, 2), dtype=np.bool_)
+    present[absent[:, 1] * (absent[:, 1] - 1) // 2 + absent[:, 0]] = False
+    return Graph.from_edges(_pairs(np.flatnonzero(present)), size=n)
+
+
+def circulant(n: int, degree: int) -> Graph:
+    """The ring lattice: every agent is joined to the degree / 2 nearest on either side.
+
+    >>> circulant(7, 4).neighbours(0)
+    array([0, 1, 2, 5, 6], dtype=int32)
+    """
+    n = validation.count("n", n)
+    degree = validation.count("degree", degree, least=0)
+    if degree % 2 or degree >= n:
+        raise ValueError(f"degree must be even and below n = {n}, got {degree}")
+    nodes = np.arange(n)
+    ahead = (nodes[:, None] + np.arange(1, degree // 2 + 1)) % n
+    return Graph.from_edges(np.stack((np.repeat(nodes, degree // 2), ahead.ravel()), 1), size=n)
+
+
+def ring(n: int) -> Graph:
+    """The cycle of n >= 3 agents.
+
+    >>> ring(4)
+    Graph(4 agents, 4 edges)
+    """
+    return circulant(validation.count("n", n, least=3), 2)
+
+
+def cliques(sizes: ArrayLike) -> Graph:
+    """Disjoint cliques of the given sizes, numbered one after the other.
+
+    >>> cliques([2, 3]).neighbours(4)
+    array([2, 3, 4], dtype=int32)
+    """
+    counts = node_indices("sizes", sizes, size=np.iinfo(np.int32).max)
+    if counts.ndim != 1 or counts.size == 0 or counts.min() < 1:
+        raise ValueError(f"sizes must be a list of sizes of at least 1, got {sizes!r}")
+    # The row of an agent is its whole clique: consecutive numbers from the clique's first agent.
+    lengths = np.repeat(counts, counts)
+    firsts = np.repeat(np.cumsum(counts) - counts, counts)
+    ptr = np.concatenate(([0], np.cumsum(lengths)))
+    return Graph(ptr, np.arange(ptr[-1]) + np.repeat(firsts - ptr[:-1], lengths))
+
+
+def complete(n: int) -> Graph:
+    """The complete graph: everybody is everybody's neighbour.
+
+    >>> complete(4)
+    Graph(4 agents, 6 edges)
+    """
+    return cliques([validation.count("n", n)])
+
+
+def edgeless(n: int) -> Graph:
+    """The graph without edges: everybody is alone.
+
+    >>> edgeless(4)
+    Graph(4 agents, 0 edges)
+    """
+    return cliques(np.ones(validation.count("n", n), dtype=np.int64))
+
+
+def star(n: int) -> Graph:
+    """The star of n agents in all: agent 0, the centre, is joined to each of the others.
+
+    >>> star(4).neighbourhood_sizes
+    array([4, 2, 2, 2])
+    """
+    n = validation.count("n", n)
+    leaves = np.arange(1, n)
+    return Graph.from_edges(np.stack((np.zeros_like(leaves), leaves), axis=1), size=n)
+
+
+def grid(rows: int, columns: int) -> Graph:
+    """The rectangular grid, numbered row by row; neighbours are beside or above one another.
+
+    >>> grid(2, 3).neighbours(1)
+    array([0, 1, 2, 4], dtype=int32)
+    """
+    rows = validation.count("rows", rows)
+    columns = validation.count("columns", columns)
+    nodes = np.arange(rows * columns).reshape(rows, columns)
+    beside = np.stack((nodes[:, :-1].ravel(), nodes[:, 1:].ravel()), axis=1)
+    above = np.stack((nodes[:-1].ravel(), nodes[1:].ravel()), axis=1)
+    return Graph.from_edges(np.concatenate((beside, above)), size=rows * columns)
+
+
+def _generator(seed: Seed) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(validation.count("seed", seed, least=0))
+
+
+def _successes(trials: int, p: float, rng: np.random.Generator) -> Indices:
+    """Which of the trials succeed, ascending: the gaps between successes are geometric."""
+    found = [np.empty(0, dtype=np.int64)]
+    last = -1 if p > 0 else trials
+    while last < trials:
+        expected = (trials - last) * p
+        enough = int(expected + 4 * math.sqrt(expected)) + 8
+        # The sum of a block of gaps, each cut off beyond the last trial, must fit in 64 bits.
+        block = min(enough, _BLOCK, 2**62 // (trials + 1))
+        found.append(last + np.cumsum(rng.geometric(p, block).clip(1, trials + 1)))
+        last = int(found[-1][-1])
+    successes = np.concatenate(found)
+    return successes[: np.searchsorted(successes, trials)]
+
+
+def _pairs(ranks: Indices) -> Indices:
+    """The pairs u < v of the given ranks v (v - 1) / 2 + u."""
+    v = ((1 + np.sqrt(1 + 8.0 * ranks)) / 2).astype(np.int64)
+    # The square root may be rounded to the wrong side of a whole number.
+    v -= v * (v - 1) // 2 > ranks
+    v += v * (v + 1) // 2 <= ranks
+    return np.stack((ranks - v * (v - 1) // 2, v), axis=1)

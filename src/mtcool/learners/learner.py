@@ -1,0 +1,56 @@
+"""What a learner is: the algorithm an agent runs on the virtual clique of its neighbourhood.
+
+A learner is three things in one file of this folder:
+
+1. a frozen dataclass of hyper-parameters with a method `make_state(cliques, dim)`;
+2. a `NamedTuple` of arrays, its state, with one block for the cliques of all agents together;
+3. implementations of `predict_row` and `update_row` for that state, in the subset of Python that
+   numba compiles.
+
+Everything is in the units of the paper: points in the unit ball, gradients of norm at most one
+before they are weighted. `docs/add-a-learner.md` walks through an example.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool.kernels import dispatched
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Cliques(NamedTuple):
+    """The virtual cliques that a state has to serve.
+
+    Clique j has the rows `start[j]:start[j + 1]` of every array with one entry per row; an agent
+    that nobody listens to has an empty clique.
+    """
+
+    start: Integers
+    """Where the rows of each clique begin, and the end: length C + 1."""
+    rate: Floats
+    """The factor of beta = rate * sqrt(1 + n), one for each clique (Theorems any-G and sto)."""
+    bound: Floats
+    """The largest weight max_i w_ij in each clique: a bound on its gradients' norms."""
+
+
+class Learner(Protocol):
+    """Hyper-parameters of a learner; it makes the state that the two functions below act on."""
+
+    def make_state(self, cliques: Cliques, dim: int) -> Any:
+        """Fresh state, with fields `n` (updates received) and `rate`, one entry per clique."""
+
+
+@dispatched
+def predict_row(state: Any, clique: int, row: int, out: Floats) -> None:
+    """Write the model that `clique` holds for `row` into `out`; changes nothing else."""
+    raise TypeError(f"{type(state).__name__} is not the state of a learner")
+
+
+@dispatched
+def update_row(state: Any, clique: int, row: int, gradient: Floats) -> None:
+    """Feed `clique` the linear loss <gradient, .> on its `row`; the weight is in the gradient."""
+    raise TypeError(f"{type(state).__name__} is not the state of a learner")

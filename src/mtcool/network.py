@@ -1,0 +1,180 @@
+"""A network of learning agents: ask it for a prediction, tell it the gradient."""
+
+import os
+from collections.abc import Callable, Hashable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool import learners, storage, validation
+from mtcool.graphs import Graph
+from mtcool.kernels import kernel
+from mtcool.layout import assemble
+from mtcool.learners import Learner, update_row
+from mtcool.learners.learner import Floats
+from mtcool.protocol import SLACK, SingleTaskPeers, predict, send, to_units
+from mtcool.setup import Setup
+from mtcool.streams import LinearLosses
+
+
+class Network:
+    """Agents on a graph, made by `mt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
+
+    `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
+    stream with the same code. A network is not safe to use from several threads at once.
+    """
+
+    def __init__(self, setup: Setup, graph: Graph, weights: Floats) -> None:
+        self.setup = setup
+        self.graph = graph
+        self.weights = weights
+        self.peers = assemble(setup, graph, weights)
+
+    def predict(self, agent: Hashable) -> Floats:
+        """The agent's prediction: the weighted average of its neighbours' models of its task.
+
+        No side effect: asked twice, it answers the same.
+
+        >>> import mtcool
+        >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
+        array([0., 0.])
+        """
+        x = np.empty(self.setup.dim)
+        _predict(self.peers, self.graph.index(agent), x)
+        return x
+
+    def update(self, agent: Hashable, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
+        """Let the agent's neighbours learn: each receives the gradient times its weight.
+
+        `gradient` is a subgradient at the agent's prediction. ST-FTRL takes a function that returns
+        a subgradient at a given point, because every neighbour asks for one at its own. Refused
+        input changes nothing.
+
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2)
+        >>> net.update(3, [0.6, 0.8])
+        >>> net.update(3, [6.0, 8.0])
+        Traceback (most recent call last):
+        ...
+        ValueError: gradient must have norm at most lipschitz = 1.0, got norm 10.0
+        """
+        i = self.graph.index(agent)
+        if isinstance(self.peers, SingleTaskPeers):
+            self._update_single_task(i, gradient)
+            return
+        if callable(gradient):
+            raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
+        g = self._checked(gradient)
+        _send(self.peers, i, g, _NO_LOSSES)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
+
+        The file appears only when it is complete. Labels must be numbers, strings, or tuples of
+        them.
+
+        >>> import mtcool, tempfile
+        >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
+        >>> net.update(2, [1.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     net.save(folder + "/net.npz")
+        ...     copy = mtcool.load(folder + "/net.npz")
+        >>> bool(copy.predict(2) == net.predict(2))
+        True
+        """
+        header = {
+            "setup": _without_learner(self.setup),
+            "learner": [type(self.setup.learner).__name__, _parameters(self.setup.learner)],
+            "labels": storage.plain_labels(self.graph.labels),
+        }
+        arrays = dict(storage.state_arrays(self.peers.state))
+        arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
+        storage.write(path, header, arrays)
+
+    def _checked(self, gradient: ArrayLike) -> Floats:
+        """A copy of the gradient, refused unless it is finite, of the right length and norm."""
+        g = validation.vector("gradient", gradient, self.setup.dim).copy()
+        norm = float(np.linalg.norm(g))
+        if self.setup.on_excess == "raise" and norm > self.setup.lipschitz * SLACK:
+            raise ValueError(
+                f"gradient must have norm at most lipschitz = {self.setup.lipschitz}, "
+                f"got norm {norm}"
+            )
+        return g
+
+    def _update_single_task(self, i: int, gradient: Any) -> None:
+        if not callable(gradient):
+            raise ValueError(
+                "gradient must be a function x -> subgradient for ST-FTRL, because every neighbour "
+                f"learns from the loss at its own point, got {gradient!r}"
+            )
+        neighbours = self.graph.neighbours(i)
+        gradients = []
+        for j in map(int, neighbours):
+            x = np.empty(self.setup.dim)
+            _predict(self.peers, j, x)
+            gradients.append(self._checked(gradient(x)))
+        for j, g in zip(map(int, neighbours), gradients, strict=True):
+            to_units(g, self.peers.units)
+            _update_row(self.peers.state, j, g)
+
+    def __repr__(self) -> str:
+        setup = self.setup
+        return (
+            f"<{setup.algorithm} of {self.graph.size} agents, dim={setup.dim}, {setup.learner!r}>"
+        )
+
+
+def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
+    """Read a network that `Network.save` wrote; it goes on exactly where that one was.
+
+    A learner from outside mtcool is not known by name: pass it.
+
+    >>> load("no-such-file.npz")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
+    """
+    header, arrays = storage.read(path)
+    if learner is None:
+        name, parameters = header["learner"]
+        if name not in learners.__all__:
+            raise ValueError(f"learner must be given to load a network of {name}, got None")
+        learner = getattr(learners, name)(**parameters)
+    graph = Graph(arrays["ptr"], arrays["idx"], storage.labels_from(header["labels"]))
+    settings = header["setup"]
+    if settings["q"] is not None:
+        settings["q"] = tuple(settings["q"])
+    network = Network(Setup(learner=learner, **settings), graph, arrays["weights"])
+    for name, array in storage.state_arrays(network.peers.state):
+        array[...] = arrays[name]
+    return network
+
+
+def _without_learner(setup: Setup) -> dict[str, Any]:
+    return {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
+
+
+def _parameters(learner: Any) -> dict[str, Any]:
+    return {field.name: getattr(learner, field.name) for field in fields(learner)}
+
+
+# For `send` of peers that learn from the gradient alone: no loss travels.
+_NO_LOSSES = LinearLosses(np.zeros((0, 1)))
+
+
+@kernel
+def _predict(peers: Any, agent: int, x: Floats) -> None:
+    predict(peers, agent, x)
+
+
+@kernel
+def _send(peers: Any, agent: int, gradient: Floats, losses: Any) -> None:
+    send(peers, agent, gradient, losses, 0)
+
+
+@kernel
+def _update_row(state: Any, agent: int, gradient: Floats) -> None:
+    update_row(state, agent, agent, gradient)

@@ -1,0 +1,47 @@
+"""The settings of a network: which algorithm, which learner, which units."""
+
+from dataclasses import dataclass
+
+from mtcool import validation
+from mtcool.learners import Learner, first_phase
+
+ALGORITHMS = ("mt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
+RATES = ("adversarial", "stochastic", "estimated")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """Settings that, with a graph and weights, determine a fresh network; refuses wrong ones."""
+
+    algorithm: str
+    dim: int
+    learner: Learner
+    lipschitz: float = 1.0
+    radius: float = 1.0
+    on_excess: str = "raise"
+    rates: str = "adversarial"
+    q: tuple[float, ...] | None = None
+    q_min: float | None = None
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        validation.one_of("algorithm", self.algorithm, ALGORITHMS)
+        validation.one_of("on_excess", self.on_excess, ("raise", "clip"))
+        validation.one_of("rates", self.rates, RATES)
+        if not hasattr(self.learner, "make_state") or isinstance(self.learner, type):
+            raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
+        for name, check in (
+            ("dim", validation.count),
+            ("lipschitz", validation.positive),
+            ("radius", validation.positive),
+        ):
+            object.__setattr__(self, name, check(name, getattr(self, name)))
+        for rates, name in (("stochastic", "q"), ("estimated", "q_min"), ("estimated", "horizon")):
+            if self.rates == rates and getattr(self, name) is None:
+                raise ValueError(f'{name} must be given for rates="{rates}", got None')
+
+    def first_phase(self, agents: int) -> int:
+        """Length of the first phase for `rates="estimated"`."""
+        if self.q_min is None or self.horizon is None:
+            raise ValueError(f'rates must be "estimated" for a first phase, got {self.rates!r}')
+        return first_phase(agents, self.q_min, self.horizon)

@@ -1,0 +1,36 @@
+"""What the agents say to each other: messages and bytes, counted from the activations alone."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool.network import Network
+from mtcool.protocol import SingleTaskPeers
+from mtcool.streams import Stream
+
+Integers = NDArray[np.int64]
+
+BYTES = 8  # of a number
+
+
+def communication(network: Network, stream: Stream, times: Integers) -> tuple[Integers, Integers]:
+    """Messages between different agents in the first `times` rounds, and the bytes they carry.
+
+    A message is a model fetched, or a gradient (ST-FTRL: a loss) sent; what an agent tells itself
+    is free. Requests, addresses and framing are not counted.
+    """
+    each = _messages_per_activation(network)
+    messages = np.concatenate(([0], np.cumsum(each[stream.agents])))[times]
+    numbers = network.setup.dim
+    if isinstance(network.peers, SingleTaskPeers):
+        numbers = sum(field[:1].size for field in stream.losses)
+    return messages, messages * numbers * BYTES
+
+
+def _messages_per_activation(network: Network) -> Integers:
+    peers, agents = network.peers, network.graph.size
+    if isinstance(peers, SingleTaskPeers):
+        return network.graph.neighbourhood_sizes - 1
+    listener = np.repeat(np.arange(agents), np.diff(peers.ptr))
+    others = np.bincount(listener[peers.clique != listener], minlength=agents)
+    # Pairwise, both ends of an edge hold its models: gradients are sent, nothing is fetched.
+    return others if network.setup.algorithm == "pairwise" else 2 * others

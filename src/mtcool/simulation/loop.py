@@ -1,0 +1,39 @@
+"""The simulator's loop: the protocol over a whole stream, for every learner and every loss."""
+
+from typing import Any
+
+from mtcool.kernels import kernel
+from mtcool.learners.learner import Floats, Integers
+from mtcool.protocol import play_round
+from mtcool.streams.losses import value
+
+
+@kernel
+def play(
+    peers: Any,
+    losses: Any,
+    agents: Integers,
+    comparator: Floats,
+    x: Floats,
+    gradient: Floats,
+    first: int,
+    last: int,
+    activations: Integers,
+    paid: Floats,
+    regret: Floats,
+) -> int:
+    """Play the rounds first:last and add to the agents' totals; returns the next round.
+
+    That is `last`, unless a gradient was refused. An empty comparator means none is given.
+    """
+    compare = comparator.shape[0] > 0
+    for t in range(first, last):
+        i = agents[t]
+        loss, accepted = play_round(peers, losses, t, i, x, gradient)
+        if not accepted:
+            return t
+        activations[i] += 1
+        paid[i] += loss
+        if compare:
+            regret[i] += loss - value(losses, t, comparator[i])
+    return last

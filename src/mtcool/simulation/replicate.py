@@ -1,0 +1,44 @@
+"""Repeat a random experiment over independent seeds, on as many processes as asked for."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import joblib
+import numpy as np
+
+from mtcool import validation
+from mtcool.simulation.progress import progress_bar
+
+R = TypeVar("R")
+
+
+def replicate(
+    experiment: Callable[[np.random.Generator], R],
+    count: int,
+    *,
+    seed: int,
+    workers: int = 1,
+    progress: bool = False,
+) -> list[R]:
+    """Results of `experiment(generator)` for `count` independent generators, in order.
+
+    Replicate k draws from the k-th child of `seed`: the results are the same for any number of
+    workers, and the first ten of a hundred are those of ten.
+
+    >>> replicate(lambda rng: int(rng.integers(100)), 3, seed=7)
+    [30, 68, 39]
+    """
+    count = validation.count("count", count)
+    workers = validation.count("workers", workers)
+    children = np.random.SeedSequence(validation.count("seed", seed, least=0)).spawn(count)
+    jobs = (joblib.delayed(_run)(experiment, child) for child in children)
+    results: list[R] = []
+    with progress_bar("replicates", count, progress) as advance:
+        for result in joblib.Parallel(n_jobs=workers, return_as="generator")(jobs):
+            results.append(result)
+            advance(1)
+    return results
+
+
+def _run(experiment: Callable[[np.random.Generator], R], child: np.random.SeedSequence) -> R:
+    return experiment(np.random.default_rng(child))

@@ -1,0 +1,164 @@
+"""Play a stream through a network at the speed of the machine."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mtcool import validation
+from mtcool.network import Network
+from mtcool.simulation.communication import communication
+from mtcool.simulation.loop import play
+from mtcool.simulation.progress import Advance, progress_bar
+from mtcool.simulation.trace import Trace
+from mtcool.streams import Stream
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FIRST_CHUNK = 256  # rounds between two looks at the clock, doubled while they take less than
+CHUNK_SECONDS = 0.1
+
+
+def simulate(
+    network: Network,
+    stream: Stream,
+    *,
+    times: ArrayLike | None = None,
+    comparator: ArrayLike | None = None,
+    per_agent: bool = False,
+    progress: bool = False,
+) -> Trace:
+    """Play all rounds of `stream`, with the same code and the same numbers as `predict`/`update`.
+
+    The network learns: it goes on from the state it is in, and ends in the state after the stream.
+    If a gradient is refused the network holds the rounds before it.
+
+    Parameters
+    ----------
+    times
+        Numbers of rounds after which to record, ascending; by default 100 of them up to the end.
+    comparator
+        Tasks to measure the regret against, (agents, dim); by default the stream's own.
+    per_agent
+        Record the agents' totals at every time, not only at the end.
+    progress
+        Show a progress bar.
+
+    >>> import mtcool
+    >>> graph = mtcool.graphs.ring(5)
+    >>> tasks = mtcool.streams.gaussian_tasks(graph, dim=1, smoothness=10.0, seed=0)
+    >>> stream = mtcool.streams.quadratic_stream(graph, tasks, rounds=1000, seed=1)
+    >>> net = mtcool.mt_co2ol(graph, dim=1, lipschitz=stream.lipschitz(radius=1.0))
+    >>> trace = mtcool.simulate(net, stream, times=[10, 1000])
+    >>> trace.times, int(trace.messages[-1])
+    (array([  10, 1000]), 4000)
+    """
+    _check_match(network, stream)
+    marks = _times(times, len(stream))
+    tasks = _comparator(comparator, stream, network.graph.size)
+    totals = _Totals.of(network.graph.size)
+    shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
+    agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
+    loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
+    with progress_bar("simulate", len(stream), progress) as advance:
+        done = 0
+        for k, mark in enumerate((*marks.tolist(), len(stream))):
+            _advance(network, stream, tasks, done, mark, totals, advance)
+            done = mark
+            if k < len(marks):
+                loss[k], regret[k] = totals.loss.sum(), totals.regret.sum()
+            if k < len(marks) or not per_agent:
+                for recorded, current in zip(agents, totals, strict=True):
+                    recorded[k if per_agent else 0] = current
+    if not per_agent:
+        agents = _Totals(*(recorded[0] for recorded in agents))
+    messages, message_bytes = communication(network, stream, marks)
+    compared = tasks.shape[0] > 0
+    return Trace(
+        times=marks,
+        loss=loss,
+        regret=regret if compared else None,
+        messages=messages,
+        message_bytes=message_bytes,
+        agent_activations=agents.activations,
+        agent_loss=agents.loss,
+        agent_regret=agents.regret if compared else None,
+    )
+
+
+class _Totals(NamedTuple):
+    """Running totals of the agents."""
+
+    activations: Integers
+    loss: Floats
+    regret: Floats
+
+    @classmethod
+    def of(cls, agents: int) -> "_Totals":
+        return cls(np.zeros(agents, np.int64), np.zeros(agents), np.zeros(agents))
+
+
+def _advance(
+    network: Network,
+    stream: Stream,
+    tasks: Floats,
+    first: int,
+    last: int,
+    totals: _Totals,
+    advance: Advance,
+) -> None:
+    """Play the rounds first:last in chunks, so that progress shows and Ctrl-C is heard."""
+    chunk = FIRST_CHUNK
+    while first < last:
+        goal = min(first + chunk, last)
+        began = time.perf_counter()
+        x, gradient = np.empty((2, stream.dim))
+        stop = play(
+            network.peers, stream.losses, stream.agents, tasks, x, gradient, first, goal, *totals
+        )
+        if stop < goal:
+            _refuse(network, stream, stop)
+        if time.perf_counter() - began < CHUNK_SECONDS:
+            chunk *= 2
+        advance(goal - first)
+        first = goal
+
+
+def _refuse(network: Network, stream: Stream, t: int) -> None:
+    label, lipschitz = stream.labels[stream.agents[t]], network.setup.lipschitz
+    raise ValueError(
+        f"stream has a gradient in round {t} of agent {label!r} that is not finite or longer than "
+        f"lipschitz = {lipschitz}; the network holds the {t} rounds before it. "
+        'Give a larger lipschitz, or ask for on_excess="clip"'
+    )
+
+
+def _check_match(network: Network, stream: Stream) -> None:
+    if stream.dim != network.setup.dim:
+        raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
+    ours, theirs = network.graph.labels, stream.labels
+    same = ours == theirs if isinstance(ours, range) else tuple(ours) == tuple(theirs)
+    if not same and not (isinstance(theirs, range) and len(theirs) <= len(ours)):
+        raise ValueError(
+            f"stream must have the network's {len(ours)} agents as labels, got {len(theirs)} others"
+        )
+
+
+def _times(times: ArrayLike | None, rounds: int) -> Integers:
+    if times is None:
+        return np.unique(np.linspace(0, rounds, 101).round().astype(np.int64)[1:])
+    marks = np.atleast_1d(validation.numbers("times", times))
+    if marks.ndim != 1 or (marks != marks.round()).any():
+        raise ValueError(f"times must be whole numbers of rounds, got {times!r}")
+    if len(marks) == 0 or (np.diff(marks) <= 0).any() or marks[0] < 0 or marks[-1] > rounds:
+        raise ValueError(f"times must ascend and lie between 0 and {rounds}, got {times!r}")
+    return marks.astype(np.int64)
+
+
+def _comparator(comparator: ArrayLike | None, stream: Stream, agents: int) -> Floats:
+    given = stream.comparator if comparator is None else comparator
+    if given is None:
+        return np.zeros((0, stream.dim))
+    return validation.matrix("comparator", given, (agents, stream.dim))

@@ -1,0 +1,214 @@
+"""A stream: who is active in each round, and which loss that agent pays."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool.kernels import kernel
+from mtcool.streams.activations import Agents, sequence
+from mtcool.streams.losses import (
+    LinearLosses,
+    Losses,
+    Matrix,
+    Vector,
+    dim,
+    lipschitz,
+    norms,
+    rounds,
+    subgradient,
+    value,
+)
+from mtcool.validation import matrix, positive, vector
+
+
+@kernel
+def _pay(losses: Losses, t: int, x: Vector, out: Vector) -> float:
+    subgradient(losses, t, x, out)
+    return value(losses, t, x)
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class Loss:
+    """The loss of one round, as a function of the point.
+
+    It runs the compiled code of the simulator, so that both give the same numbers to the bit.
+
+    >>> from mtcool.streams import quadratic
+    >>> loss = Loss(quadratic([[1.0, 2.0]]), 0)
+    >>> loss([1.0, 4.0])
+    (2.0, array([0., 2.]))
+    """
+
+    losses: Losses
+    t: int
+
+    def __post_init__(self) -> None:
+        # The compiled code does not check its indices.
+        if not 0 <= self.t < rounds(self.losses):
+            raise ValueError(f"t must be a round before {rounds(self.losses)}, got {self.t!r}")
+
+    def __call__(self, x: ArrayLike) -> tuple[float, Vector]:
+        """The loss paid at `x`, and a subgradient there."""
+        point = vector("x", x, dim(self.losses))
+        gradient = np.empty_like(point)
+        return float(_pay(self.losses, self.t, point, gradient)), gradient
+
+    def value(self, x: ArrayLike) -> float:
+        """The loss at `x`.
+
+        >>> from mtcool.streams import linear
+        >>> Loss(linear([[1.0, 2.0]]), 0).value([1.0, 1.0])
+        3.0
+        """
+        return self(x)[0]
+
+    def subgradient(self, x: ArrayLike) -> Vector:
+        """A subgradient at `x`, in a new array.
+
+        >>> from mtcool.streams import linear
+        >>> Loss(linear([[1.0, 2.0]]), 0).subgradient([1.0, 1.0])
+        array([1., 2.])
+        """
+        return self(x)[1]
+
+
+@final
+@dataclass(frozen=True, init=False, eq=False)
+class Stream:
+    """Activated agents and their losses, in the order of the rounds.
+
+    - `agents`: the index of the active agent in each round;
+    - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on;
+    - `comparator`: row i is the task U_i that the regret of agent i is measured against, or None;
+    - `labels`: the agents' names, in the order of their indices; 0, 1, ... if not given.
+
+    Iteration yields the name of the active agent and its loss. A slice is a stream with the same
+    comparator and names.
+
+    >>> from mtcool.streams import quadratic
+    >>> stream = Stream([1, 0], quadratic([[1.0], [2.0]]), labels=["roof", "yard"])
+    >>> for name, loss in stream:
+    ...     print(name, loss.value([0.0]))
+    yard 0.5
+    roof 2.0
+    >>> len(stream[1:])
+    1
+    """
+
+    agents: Agents
+    losses: Losses
+    comparator: Matrix | None
+    labels: Sequence[Hashable]
+
+    def __init__(
+        self,
+        agents: ArrayLike,
+        losses: Losses,
+        comparator: ArrayLike | None = None,
+        labels: Sequence[Hashable] | None = None,
+    ) -> None:
+        _check_losses(losses)
+        names = None if labels is None else _names(labels)
+        if comparator is not None:
+            size = None if names is None else len(names)
+            comparator = matrix("comparator", comparator, (size, dim(losses)))
+            names = range(len(comparator)) if names is None else names
+        active = sequence(agents, None if names is None else len(names))
+        if active.size != rounds(losses):
+            raise ValueError(
+                f"agents must have {rounds(losses)} entries as losses, got {active.size}"
+            )
+        if names is None:
+            names = range(int(active.max(initial=-1)) + 1)
+        # The class is frozen: this is the one place that sets its fields.
+        put = object.__setattr__
+        put(self, "agents", active)
+        put(self, "losses", losses)
+        put(self, "comparator", comparator)
+        put(self, "labels", names)
+
+    @property
+    def dim(self) -> int:
+        """The dimension of the tasks."""
+        return dim(self.losses)
+
+    def lipschitz(self, radius: float) -> float:
+        """A Lipschitz constant of all the losses on the ball of the given radius.
+
+        >>> from mtcool.streams import quadratic
+        >>> Stream([0, 0], quadratic([[1.0], [2.0]])).lipschitz(radius=1.0)
+        3.0
+        """
+        return lipschitz(self.losses, radius)
+
+    def __len__(self) -> int:
+        return self.agents.size
+
+    def __iter__(self) -> Iterator[tuple[Hashable, Loss]]:
+        for t, agent in enumerate(self.agents):
+            yield self.labels[agent], Loss(self.losses, t)
+
+    def __getitem__(self, span: slice) -> "Stream":
+        if not isinstance(span, slice):
+            raise ValueError(f"span must be a slice of the rounds, got {span!r}")
+        # tuple.__new__ keeps the NamedTuple's own type, which is what `value` is chosen by.
+        losses = tuple.__new__(
+            type(self.losses), (np.ascontiguousarray(field[span]) for field in self.losses)
+        )
+        return Stream(self.agents[span], losses, self.comparator, self.labels)
+
+
+def best_in_hindsight(stream: Stream, radius: float) -> Matrix:
+    """The tasks of least total loss in the ball, for linear losses: U_i = -radius G_i / |G_i|.
+
+    G_i is the sum of the gradients of agent i. Where it is 0 every task is as good: U_i is 0.
+
+    >>> from mtcool.streams import linear
+    >>> stream = Stream([0, 0, 1], linear([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
+    >>> best_in_hindsight(stream, radius=5.0) + 0.0
+    array([[-3., -4.],
+           [ 0.,  0.]])
+    """
+    positive("radius", radius)
+    if not isinstance(stream.losses, LinearLosses):
+        raise ValueError(
+            f"stream must have linear losses for a closed form, got {type(stream.losses).__name__}"
+        )
+    totals = np.zeros((len(stream.labels), stream.dim))
+    np.add.at(totals, stream.agents, stream.losses.gradients)
+    lengths = norms(totals)[:, np.newaxis]
+    return np.divide(-radius * totals, lengths, out=np.zeros_like(totals), where=lengths > 0)
+
+
+def _names(labels: Sequence[Hashable]) -> Sequence[Hashable]:
+    if isinstance(labels, range):
+        return labels
+    try:
+        names = tuple(labels)
+        distinct = len(set(names)) == len(names)
+    except TypeError:
+        raise ValueError(f"labels must be a sequence of hashable names, got {labels!r}") from None
+    if not distinct:
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise ValueError(f"labels must be distinct, got {twice!r} twice")
+    return names
+
+
+def _check_losses(losses: Losses) -> None:
+    # For tuples that were built by hand: the compiled code trusts types and lengths.
+    if value.dispatch(type(losses)) is value.dispatch(object):
+        raise ValueError(f"losses must be of a type with a value, got {type(losses).__name__}")
+    sound = losses[0].ndim == 2 and all(
+        field.dtype == np.float64 and field.flags.c_contiguous and len(field) == rounds(losses)
+        for field in losses
+    )
+    if not sound:
+        raise ValueError(
+            "losses must hold contiguous float64 arrays with a row for each round, as made by "
+            f"linear, quadratic, squared and so on, got {losses!r}"
+        )
