@@ -28,7 +28,6 @@ from mtcool.streams.seeds import Seed
 from mtcool.streams.stream import Loss, Stream, best_in_hindsight
 from mtcool.streams.synthetic import linear_stream, quadratic_stream, regression_stream
 from mtcool.streams.tasks import (
-    Neighbourhoods,
     local_variances,
     mean_local_deviation,
     tasks_with_variance,
@@ -41,7 +40,6 @@ __all__ = [
     "LogisticLosses",
     "Loss",
     "Losses",
-    "Neighbourhoods",
     "QuadraticLosses",
     "Seed",
     "SquaredLosses",

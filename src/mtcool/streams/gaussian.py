@@ -8,9 +8,9 @@ from scipy.sparse import csr_array, eye_array, triu
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg
 
+from mtcool.graphs import GraphLike, as_graph
 from mtcool.streams.losses import Matrix
 from mtcool.streams.seeds import Seed, generator
-from mtcool.streams.tasks import Neighbourhoods, network
 from mtcool.validation import count, non_negative
 
 Laplacian: TypeAlias = "csr_array[Any, Any]"
@@ -19,7 +19,7 @@ DENSE_UP_TO = 2000
 """The largest graph whose Laplacian is diagonalised; larger ones are solved with, never dense."""
 
 
-def gaussian_tasks(graph: Neighbourhoods, dim: int, smoothness: float, seed: Seed) -> Matrix:
+def gaussian_tasks(graph: GraphLike, dim: int, smoothness: float, seed: Seed) -> Matrix:
     """Tasks whose columns are independent draws of N(0, (I + smoothness L)^-1).
 
     L is the Laplacian of the graph. Smoothness 0 makes the tasks independent; the larger it is,
@@ -32,17 +32,18 @@ def gaussian_tasks(graph: Neighbourhoods, dim: int, smoothness: float, seed: See
     >>> bool((tasks == tasks[0]).all())
     True
     """
-    shape = (network(graph).size, count("dim", dim))
+    agents = as_graph(graph)
+    shape = (agents.size, count("dim", dim))
     if smoothness != math.inf:
         smoothness = non_negative("smoothness", smoothness)
     rng = generator(seed)
     # Each method is a linear map of the same noise: under one seed the tasks vary continuously
     # with the smoothness, up to infinity.
     white = rng.standard_normal(shape)
-    laplacian = graph.laplacian()
+    laplacian = agents.laplacian()
     if smoothness == math.inf:
         return _component_means(laplacian, white)
-    if graph.size <= DENSE_UP_TO:
+    if agents.size <= DENSE_UP_TO:
         return _by_diagonalisation(laplacian, smoothness, white)
     return _by_solving(laplacian, smoothness, white, rng)
 

@@ -6,13 +6,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.streams.activations import Agents, sequence, stochastic
 from mtcool.streams.gaussian import gaussian_tasks
 from mtcool.streams.losses import Losses, Matrix, Vector, linear, norms, quadratic, rows
 from mtcool.streams.regression import absolute, hinge, logistic, squared
 from mtcool.streams.seeds import Seed, generator
 from mtcool.streams.stream import Stream, best_in_hindsight
-from mtcool.streams.tasks import Neighbourhoods, network
 from mtcool.validation import count, non_negative, one_of, probabilities
 
 Kind = Literal["squared", "absolute", "logistic", "hinge"]
@@ -26,7 +26,7 @@ _MAKERS: Mapping[str, Callable[[Matrix, Vector], Losses]] = {
 
 
 def quadratic_stream(
-    graph: Neighbourhoods,
+    graph: GraphLike,
     tasks: ArrayLike,
     rounds: int,
     seed: Seed,
@@ -44,7 +44,7 @@ def quadratic_stream(
     >>> len(stream), stream.dim, stream.comparator.shape
     (3, 1, (2, 1))
     """
-    rng = generator(seed)
+    graph, rng = as_graph(graph), generator(seed)
     noise = non_negative("noise", noise)
     comparator = _tasks(graph, tasks)
     active = _activations(graph, rounds, q, agents)(rng)
@@ -54,7 +54,7 @@ def quadratic_stream(
 
 
 def linear_stream(
-    graph: Neighbourhoods,
+    graph: GraphLike,
     dim: int,
     rounds: int,
     seed: Seed,
@@ -75,7 +75,7 @@ def linear_stream(
     >>> round(stream.lipschitz(radius=1.0), 12)
     1.0
     """
-    rng = generator(seed)
+    graph, rng = as_graph(graph), generator(seed)
     drift = non_negative("drift", drift)
     activate = _activations(graph, rounds, q, agents)
     directions = _unit(gaussian_tasks(graph, dim, smoothness, rng))
@@ -87,7 +87,7 @@ def linear_stream(
 
 
 def regression_stream(
-    graph: Neighbourhoods,
+    graph: GraphLike,
     tasks: ArrayLike,
     rounds: int,
     seed: Seed,
@@ -108,7 +108,7 @@ def regression_stream(
     >>> sorted(set(stream.losses.target.tolist()))
     [-1.0, 1.0]
     """
-    rng = generator(seed)
+    graph, rng = as_graph(graph), generator(seed)
     make = _MAKERS[one_of("kind", kind, tuple(_MAKERS))]
     noise = non_negative("noise", noise)
     comparator = _tasks(graph, tasks)
@@ -124,11 +124,11 @@ def regression_stream(
 
 
 def _activations(
-    graph: Neighbourhoods, rounds: int, q: ArrayLike | None, agents: ArrayLike | None
+    graph: Graph, rounds: int, q: ArrayLike | None, agents: ArrayLike | None
 ) -> Callable[[np.random.Generator], Agents]:
     """Checks now and draws later: a refused call must not use up a shared generator."""
     rounds = count("rounds", rounds)
-    size = network(graph).size
+    size = graph.size
     if agents is None:
         law = size if q is None else probabilities("q", q, size)
         return lambda rng: stochastic(rounds, law, rng)
@@ -140,9 +140,9 @@ def _activations(
     return lambda rng: active
 
 
-def _tasks(graph: Neighbourhoods, tasks: ArrayLike) -> Matrix:
+def _tasks(graph: Graph, tasks: ArrayLike) -> Matrix:
     array = rows("tasks", tasks)
-    if len(array) != network(graph).size:
+    if len(array) != graph.size:
         raise ValueError(f"tasks must have {graph.size} rows as the graph, got {len(array)}")
     return array
 

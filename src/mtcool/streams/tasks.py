@@ -1,52 +1,15 @@
 """Tasks of the agents: matrices U with a row for each node, more or less alike along the edges."""
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Protocol, runtime_checkable
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from numpy.typing import ArrayLike
 
+from mtcool.graphs import GraphLike, as_graph
 from mtcool.streams.losses import Matrix, Vector
 from mtcool.streams.seeds import Seed, generator
 from mtcool.validation import count, matrix, non_negative
 
 
-@runtime_checkable
-class Neighbourhoods(Protocol):
-    """What streams need to know of a network; `mtcool.Graph` is one.
-
-    The closed neighbourhood of node j, itself included, is `idx[ptr[j]:ptr[j + 1]]`.
-    """
-
-    @property
-    def size(self) -> int:
-        """The number of nodes."""
-
-    @property
-    def ptr(self) -> NDArray[np.int64]:
-        """Where each node's neighbourhood starts in `idx`."""
-
-    @property
-    def idx(self) -> NDArray[np.int32]:
-        """The members of all closed neighbourhoods, one after the other."""
-
-    @property
-    def labels(self) -> Sequence[Hashable]:
-        """The agents' names, in the order of the nodes."""
-
-    def laplacian(self) -> "csr_array[Any]":
-        """The Laplacian of the graph: degrees minus adjacency."""
-
-
-def network(graph: Neighbourhoods) -> Neighbourhoods:
-    """The graph, checked: networkx graphs would fail far from where they came in."""
-    if not isinstance(graph, Neighbourhoods):
-        raise ValueError(f"graph must be an mtcool Graph, as made by as_graph, got {graph!r}")
-    return graph
-
-
-def local_variances(graph: Neighbourhoods, tasks: ArrayLike) -> Vector:
+def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
     """How much the tasks differ around each node: the paper's local variances.
 
     sigma_j^2 is the sum over the closed neighbourhood N_j of |U_i - mean|^2, divided by |N_j| - 1;
@@ -57,17 +20,18 @@ def local_variances(graph: Neighbourhoods, tasks: ArrayLike) -> Vector:
     >>> local_variances(path, [[0.0], [1.0], [5.0]])
     array([0.5, 7. , 8. ])
     """
-    rows = matrix("tasks", tasks, (network(graph).size, None))
-    starts, sizes = graph.ptr[:-1], np.diff(graph.ptr)
-    members = rows[graph.idx]
+    agents = as_graph(graph)
+    rows = matrix("tasks", tasks, (agents.size, None))
+    starts, sizes = agents.ptr[:-1], agents.neighbourhood_sizes
+    members = rows[agents.idx]
     means = np.add.reduceat(members, starts, axis=0) / sizes[:, np.newaxis]
     # Deviations from the mean, not a difference of squares, which would cancel.
     members -= np.repeat(means, sizes, axis=0)
     squares = np.add.reduceat(np.einsum("md,md->m", members, members), starts)
-    return squares / np.maximum(sizes - 1, 1)  # type: ignore[no-any-return]
+    return squares / np.maximum(sizes - 1, 1)
 
 
-def mean_local_deviation(graph: Neighbourhoods, tasks: ArrayLike) -> float:
+def mean_local_deviation(graph: GraphLike, tasks: ArrayLike) -> float:
     """The paper's sigma-bar: the square root of the mean of the local variances.
 
     >>> from mtcool.graphs import Graph
@@ -78,7 +42,7 @@ def mean_local_deviation(graph: Neighbourhoods, tasks: ArrayLike) -> float:
     return float(np.sqrt(local_variances(graph, tasks).mean()))
 
 
-def tasks_with_variance(graph: Neighbourhoods, dim: int, sigma: float, seed: Seed) -> Matrix:
+def tasks_with_variance(graph: GraphLike, dim: int, sigma: float, seed: Seed) -> Matrix:
     """Gaussian tasks around 0, scaled so that the mean local variance is sigma^2.
 
     >>> from mtcool.graphs import Graph
@@ -87,9 +51,10 @@ def tasks_with_variance(graph: Neighbourhoods, dim: int, sigma: float, seed: See
     0.5
     """
     sigma = non_negative("sigma", sigma)
-    shape = (network(graph).size, count("dim", dim))
-    edgeless = graph.idx.size == graph.size
+    agents = as_graph(graph)
+    shape = (agents.size, count("dim", dim))
+    edgeless = agents.edge_count == 0
     if edgeless and sigma > 0:
         raise ValueError(f"sigma must be 0 on a graph without edges, got {sigma!r}")
     rows = generator(seed).standard_normal(shape)
-    return rows * (0.0 if edgeless else sigma / mean_local_deviation(graph, rows))
+    return rows * (0.0 if edgeless else sigma / mean_local_deviation(agents, rows))
