@@ -41,15 +41,6 @@ def _panel(axes: Axes, comparison: Comparison) -> None:
         axes.fill_between(
             comparison.times, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0
         )
-        axes.annotate(
-            f"{name}  {mean[-1]:.3g}",
-            (comparison.times[-1], mean[-1]),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            fontsize=8,
-        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.05)
@@ -61,3 +52,45 @@ def _panel(axes: Axes, comparison: Comparison) -> None:
     )
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
+    label_ends(
+        axes,
+        {name: float(runs[:, -1].mean()) for name, runs in comparison.regret.items()},
+        {name: COLOURS[name.split(" ")[0]] for name in comparison.regret},
+    )
+
+
+def label_ends(axes: Axes, ends: dict[str, float], colours: dict[str, str]) -> None:
+    """Name the curves at their right ends, moved apart where they would overlap."""
+    to_display, to_axes = axes.transData.transform, axes.transAxes.inverted().transform
+    right = axes.get_xlim()[1]
+    heights = {name: to_axes(to_display((right, end)))[1] for name, end in ends.items()}
+    names = sorted(heights, key=heights.__getitem__)
+    for name, height in zip(names, _apart([heights[name] for name in names]), strict=True):
+        axes.annotate(
+            f"{name}  {ends[name]:.3g}",
+            (1.0, heights[name]),
+            xycoords="axes fraction",
+            xytext=(1.05, height),
+            textcoords="axes fraction",
+            va="center",
+            color=colours[name],
+            fontsize=8,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colours[name],
+                "linewidth": 0.6,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def _apart(heights: Sequence[float], gap: float = 0.055) -> list[float]:
+    """Ascending heights moved at least `gap` apart, by least squares: labels that touch pool."""
+    pools: list[list[float]] = []  # of heights, each lowered by its rank times the gap
+    for rank, height in enumerate(heights):
+        pools.append([height - rank * gap])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1].extend(last)
+    lowered = [float(np.mean(pool)) for pool in pools for _ in pool]
+    return [height + rank * gap for rank, height in enumerate(lowered)]

@@ -79,22 +79,21 @@ def minimise(
     # Projections bring rows closer, so without them the constraint would bind earlier.
     lowest = min(highest, cap / (eta * deviation))
     s = warm if lowest < warm <= highest else lowest
-    low, high = lowest, highest
+    low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
     for _ in range(ROUNDS):
         spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
         excess = spread - cap
         if abs(excess) <= TOLERANCE * cap + NOISE or (s == highest and excess < 0.0):
             break
+        target = s - excess / slope
         if excess > 0.0:
-            high = s
+            high, open_above = s, False
+            safe = np.sqrt(low * high)
         else:
             low = s
-        target = s - excess / slope
-        if target >= high:
-            # The end of the bracket is itself a candidate until it is known to be too high.
-            target = high if high == highest and s < highest else 0.5 * (s + high)
-        elif not target > low:
-            target = np.sqrt(low * s)
+            safe = high if open_above else 0.5 * (low + high)
+        if not low < target < high:  # a NaN too, from rows that do not move
+            target = safe
         if target == s or high - low <= 4e-16 * high:
             break
         for k in range(m.shape[0]):
@@ -206,7 +205,7 @@ def _sweep(
         work.residual[k] /= size
         work.pull[k] /= size
         norm += work.residual[k] * work.residual[k]
-    return np.sqrt(norm), square - size * norm, identity / size, cross
+    return np.sqrt(norm), max(square - size * norm, 0.0), identity / size, cross
 
 
 @kernel
