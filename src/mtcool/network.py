@@ -1,9 +1,10 @@
 """A network of learning agents: ask it for a prediction, tell it the gradient."""
 
+import math
 import os
 from collections.abc import Callable, Hashable
-from dataclasses import fields
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from mtcool.kernels import kernel
 from mtcool.layout import assemble
 from mtcool.learners import Learner, update_row
 from mtcool.learners.learner import Floats
-from mtcool.protocol import SLACK, SingleTaskPeers, predict, send, to_units
+from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 
@@ -66,8 +67,9 @@ class Network:
             return
         if callable(gradient):
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
-        g = self._checked(gradient)
-        _send(self.peers, i, g, _NO_LOSSES)
+        g = validation.vector("gradient", gradient, self.setup.dim)
+        if not _send(self.peers, i, g.copy(), _NO_LOSSES):
+            self._refuse(g)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
@@ -86,23 +88,20 @@ class Network:
         """
         header = {
             "setup": _without_learner(self.setup),
-            "learner": [type(self.setup.learner).__name__, _parameters(self.setup.learner)],
+            "learner": _description(self.setup.learner),
             "labels": storage.plain_labels(self.graph.labels),
         }
         arrays = dict(storage.state_arrays(self.peers.state))
         arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
         storage.write(path, header, arrays)
 
-    def _checked(self, gradient: ArrayLike) -> Floats:
-        """A copy of the gradient, refused unless it is finite, of the right length and norm."""
-        g = validation.vector("gradient", gradient, self.setup.dim).copy()
-        norm = float(np.linalg.norm(g))
-        if self.setup.on_excess == "raise" and norm > self.setup.lipschitz * SLACK:
-            raise ValueError(
-                f"gradient must have norm at most lipschitz = {self.setup.lipschitz}, "
-                f"got norm {norm}"
-            )
-        return g
+    def _refuse(self, gradient: Floats) -> NoReturn:
+        limit = f"lipschitz = {self.setup.lipschitz}"
+        if self.setup.on_excess == "clip":  # too long to be shortened: its square is infinite
+            limit = "1e154"
+        raise ValueError(
+            f"gradient must have norm at most {limit}, got norm {math.hypot(*gradient)}"
+        )
 
     def _update_single_task(self, i: int, gradient: Any) -> None:
         if not callable(gradient):
@@ -115,9 +114,11 @@ class Network:
         for j in map(int, neighbours):
             x = np.empty(self.setup.dim)
             _predict(self.peers, j, x)
-            gradients.append(self._checked(gradient(x)))
+            g = validation.vector("gradient", gradient(x), self.setup.dim)
+            gradients.append(g.copy())
+            if not _to_units(gradients[-1], self.peers.units):
+                self._refuse(g)
         for j, g in zip(map(int, neighbours), gradients, strict=True):
-            to_units(g, self.peers.units)
             _update_row(self.peers.state, j, g)
 
     def __repr__(self) -> str:
@@ -130,26 +131,31 @@ class Network:
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
     """Read a network that `Network.save` wrote; it goes on exactly where that one was.
 
-    A learner from outside mtcool is not known by name: pass it.
+    A learner from outside mtcool is not known by name: pass it, with the parameters it had.
 
     >>> load("no-such-file.npz")
     Traceback (most recent call last):
     ...
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
     """
-    header, arrays = storage.read(path)
+    header, arrays = storage.read(path, "ptr", "idx", "weights")
+    saved = header["learner"]
     if learner is None:
-        name, parameters = header["learner"]
-        if name not in learners.__all__:
+        name = saved["name"]
+        if not saved["ours"] or name not in learners.__all__:
             raise ValueError(f"learner must be given to load a network of {name}, got None")
-        learner = getattr(learners, name)(**parameters)
+        learner = getattr(learners, name)(**saved["parameters"])
+    elif storage.plain(_description(learner)) != saved:
+        raise ValueError(
+            f"learner must be the {saved['name']} of the saved network, with parameters "
+            f"{saved['parameters']}, got {learner!r}"
+        )
     graph = Graph(arrays["ptr"], arrays["idx"], storage.labels_from(header["labels"]))
     settings = header["setup"]
     if settings["q"] is not None:
         settings["q"] = tuple(settings["q"])
     network = Network(Setup(learner=learner, **settings), graph, arrays["weights"])
-    for name, array in storage.state_arrays(network.peers.state):
-        array[...] = arrays[name]
+    storage.restore(network.peers.state, arrays)
     return network
 
 
@@ -157,8 +163,15 @@ def _without_learner(setup: Setup) -> dict[str, Any]:
     return {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
 
 
-def _parameters(learner: Any) -> dict[str, Any]:
-    return {field.name: getattr(learner, field.name) for field in fields(learner)}
+def _description(learner: Any) -> dict[str, Any]:
+    """What a file says of a learner; a name alone would take a stranger's FTRL for ours."""
+    kind = type(learner)
+    known = fields(learner) if is_dataclass(learner) else ()
+    return {
+        "name": kind.__name__,
+        "ours": getattr(learners, kind.__name__, None) is kind,
+        "parameters": {field.name: getattr(learner, field.name) for field in known},
+    }
 
 
 # For `send` of peers that learn from the gradient alone: no loss travels.
@@ -171,8 +184,13 @@ def _predict(peers: Any, agent: int, x: Floats) -> None:
 
 
 @kernel
-def _send(peers: Any, agent: int, gradient: Floats, losses: Any) -> None:
-    send(peers, agent, gradient, losses, 0)
+def _send(peers: Any, agent: int, gradient: Floats, losses: Any) -> bool:
+    return send(peers, agent, gradient, losses, 0)
+
+
+@kernel
+def _to_units(gradient: Floats, units: Units) -> bool:
+    return to_units(gradient, units)
 
 
 @kernel

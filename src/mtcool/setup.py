@@ -7,6 +7,7 @@ from mtcool.learners import Learner, first_phase
 
 ALGORITHMS = ("mt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
 RATES = ("adversarial", "stochastic", "estimated")
+SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +33,14 @@ class Setup:
             raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
         for name, check in (
             ("dim", validation.count),
-            ("lipschitz", validation.positive),
-            ("radius", validation.positive),
+            ("lipschitz", _unit),
+            ("radius", _unit),
+            ("q_min", validation.positive),
+            ("horizon", validation.count),
         ):
-            object.__setattr__(self, name, check(name, getattr(self, name)))
+            value = getattr(self, name)
+            if value is not None or name not in ("q_min", "horizon"):
+                object.__setattr__(self, name, check(name, value))
         for rates, name in (("stochastic", "q"), ("estimated", "q_min"), ("estimated", "horizon")):
             if self.rates == rates and getattr(self, name) is None:
                 raise ValueError(f'{name} must be given for rates="{rates}", got None')
@@ -45,3 +50,10 @@ class Setup:
         if self.q_min is None or self.horizon is None:
             raise ValueError(f'rates must be "estimated" for a first phase, got {self.rates!r}')
         return first_phase(agents, self.q_min, self.horizon)
+
+
+def _unit(name: str, value: float) -> float:
+    number = validation.positive(name, value)
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError(f"{name} must be between {SMALLEST} and {LARGEST}, got {value!r}")
+    return number

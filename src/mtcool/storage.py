@@ -4,8 +4,7 @@ The file is a NumPy archive without pickles: reading one never runs code.
 """
 
 import os
-import tempfile
-import zipfile
+import secrets
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,38 +21,34 @@ Arrays = dict[str, NDArray[Any]]
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
     """Write header and arrays to `path`, which appears only when it is complete."""
     target = Path(path)
-    text = msgspec.msgpack.encode({"format": FORMAT, **header})
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".tmp")
+    text = _encoded({"format": FORMAT, **header})
+    # Not tempfile's: its files are readable by their owner only, whatever the umask.
+    temporary = target.with_name(f"mtcool-{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a file that `write` made; anything else is refused."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = msgspec.msgpack.decode(arrays.pop("header").tobytes())
-        found = header["format"]
-    except (
-        AttributeError,
-        EOFError,
-        KeyError,
-        TypeError,
-        ValueError,
-        msgspec.DecodeError,
-        zipfile.BadZipFile,
-    ) as error:
-        raise ValueError(f"path must be a saved network, got {os.fspath(path)!r}") from error
+def read(path: str | os.PathLike[str], *names: str) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays, `names` among them, of a file that `write` made; others are refused."""
+    with open(Path(path), "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            header = msgspec.msgpack.decode(arrays.pop("header").tobytes())
+            found, missing = header["format"], set(names) - set(arrays)
+        except Exception as error:  # of zipfile, NumPy or msgspec: damage shows in many ways
+            raise ValueError(f"path must be a saved network, got {str(path)!r}") from error
     if found != FORMAT:
         raise ValueError(f"path must hold a file of format {FORMAT}, got {found!r}")
+    if missing:
+        raise ValueError(f"path must hold the arrays {', '.join(names)}, got {str(path)!r}")
     return header, arrays
 
 
@@ -64,6 +59,37 @@ def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArr
             yield from state_arrays(field, f"{prefix}.{name}")
         elif isinstance(field, np.ndarray) and field.flags.writeable:
             yield f"{prefix}.{name}", field
+
+
+def restore(state: Any, arrays: Arrays) -> None:
+    """Copy saved arrays into a state of the same learner; refused unless they fit exactly."""
+    own = dict(state_arrays(state))
+    saved = {name: array for name, array in arrays.items() if name.startswith("state.")}
+    shapes, wanted = (
+        {name: (a.dtype, a.shape) for name, a in part.items()} for part in (own, saved)
+    )
+    if shapes != wanted:
+        strange = min(name for name, _ in shapes.items() ^ wanted.items())
+        raise ValueError(
+            f"learner must have the state that was saved, got {shapes.get(strange)} for "
+            f"{strange} in place of {wanted.get(strange)}"
+        )
+    for name, array in own.items():
+        array[...] = saved[name]
+
+
+def plain(value: Any) -> Any:
+    """A value as it comes back from a file: tuples are lists."""
+    return msgspec.msgpack.decode(_encoded(value))
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.msgpack.encode(value)
+    except TypeError as error:
+        raise ValueError(
+            f"learner and settings must be plain values to be saved, got {value!r}"
+        ) from error
 
 
 def plain_labels(labels: Sequence[Hashable]) -> list[Any] | None:
@@ -81,9 +107,9 @@ def labels_from(stored: Any) -> Any:
 def _plain(label: Any) -> Any:
     if isinstance(label, tuple):
         return [_plain(item) for item in label]
-    if isinstance(label, np.generic):
+    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
         label = label.item()
-    fits = label is None or isinstance(label, bool | float | str)
+    fits = label is None or (isinstance(label, bool | float | str) and label == label)
     if fits or (isinstance(label, int) and -(2**63) <= label < 2**63):
         return label
     raise ValueError(

@@ -29,11 +29,14 @@ def non_negative(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float) -> float:
-    """A finite real number."""
+    """A finite real number; texts, truth values and arrays are none."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number, got {value!r}") from None
+        fits = not isinstance(value, str | bytes | bool | np.bool_) and np.ndim(value) == 0
+        number = float(value) if fits and not np.iscomplexobj(value) else None
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None:
+        raise ValueError(f"{name} must be a number, got {value!r}")
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     return number
@@ -42,7 +45,8 @@ def finite(name: str, value: float) -> float:
 def count(name: str, value: int, least: int = 1) -> int:
     """A whole number of at least `least`; 3.0 counts, True and 2.5 do not."""
     try:
-        whole = not isinstance(value, bool | np.bool_) and value == int(value)
+        fits = not isinstance(value, bool | np.bool_) and not np.iscomplexobj(value)
+        whole = fits and value == int(value)
     except (TypeError, ValueError, OverflowError):
         whole = False
     if not whole or value < least:
@@ -82,14 +86,22 @@ def matrix(
 def numbers(name: str, value: Any) -> NDArray[np.float64]:
     """A contiguous array of finite floats, any shape."""
     try:
-        array = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of numbers, got {value!r}") from None
+        given = np.asarray(value)
+        # NumPy would read numbers from texts and dates, and drop masks and imaginary parts.
+        fits = given.dtype.kind in "biuf" or (
+            given.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in given.flat)
+        )
+        fits = fits and not np.ma.is_masked(value)
+        array = np.ascontiguousarray(given, dtype=np.float64) if fits else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise ValueError(f"{name} must be an array of numbers, got {value!r}")
     if not np.isfinite(array).all():
         bad = array[~np.isfinite(array)].flat[0]
         raise ValueError(f"{name} must be finite, got an entry {bad}")
     # ascontiguousarray makes a scalar a vector of one; a scalar is not a vector.
-    return array if np.ndim(value) else array.reshape(())
+    return array if given.ndim else array.reshape(())
 
 
 def probabilities(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:

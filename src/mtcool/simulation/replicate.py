@@ -23,18 +23,23 @@ def replicate(
     """Results of `experiment(generator)` for `count` independent generators, in order.
 
     Replicate k draws from the k-th child of `seed`: the results are the same for any number of
-    workers, and the first ten of a hundred are those of ten.
+    workers, and the first ten of a hundred are those of ten. That holds for experiments that change
+    nothing they bring along: make networks inside.
 
     >>> replicate(lambda rng: int(rng.integers(100)), 3, seed=7)
     [30, 68, 39]
     """
+    if not callable(experiment):
+        raise ValueError(f"experiment must be a function of a generator, got {experiment!r}")
     count = validation.count("count", count)
     workers = validation.count("workers", workers)
     children = np.random.SeedSequence(validation.count("seed", seed, least=0)).spawn(count)
     jobs = (joblib.delayed(_run)(experiment, child) for child in children)
     results: list[R] = []
     with progress_bar("replicates", count, progress) as advance:
-        for result in joblib.Parallel(n_jobs=workers, return_as="generator")(jobs):
+        # No memory maps: they would hand large arrays of the experiment over as read-only.
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
+        for result in parallel(jobs):
             results.append(result)
             advance(1)
     return results

@@ -1,6 +1,7 @@
 """Play a stream through a network at the speed of the machine."""
 
 import time
+from operator import ne
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ def simulate(
     >>> trace.times, int(trace.messages[-1])
     (array([  10, 1000]), 4000)
     """
+    _check_types(network, stream)
     _check_match(network, stream)
     marks = _times(times, len(stream))
     tasks = _comparator(comparator, stream, network.graph.size)
@@ -127,7 +129,7 @@ def _advance(
 
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:
-    label, lipschitz = stream.labels[stream.agents[t]], network.setup.lipschitz
+    label, lipschitz = network.graph.labels[stream.agents[t]], network.setup.lipschitz
     raise ValueError(
         f"stream has a gradient in round {t} of agent {label!r} that is not finite or longer than "
         f"lipschitz = {lipschitz}; the network holds the {t} rounds before it. "
@@ -135,15 +137,27 @@ def _refuse(network: Network, stream: Stream, t: int) -> None:
     )
 
 
+def _check_types(network: Network, stream: Stream) -> None:
+    if not isinstance(network, Network):
+        raise ValueError(f"network must be a Network, got {network!r}")
+    if not isinstance(stream, Stream):
+        raise ValueError(f"stream must be a Stream, got {stream!r}")
+
+
 def _check_match(network: Network, stream: Stream) -> None:
     if stream.dim != network.setup.dim:
         raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
     ours, theirs = network.graph.labels, stream.labels
-    same = ours == theirs if isinstance(ours, range) else tuple(ours) == tuple(theirs)
-    if not same and not (isinstance(theirs, range) and len(theirs) <= len(ours)):
+    # Agents without names are node indices, and the last ones may never be active.
+    indices = theirs == range(len(theirs)) and len(theirs) <= len(ours)
+    if not indices and (len(ours) != len(theirs) or any(map(ne, ours, theirs))):
         raise ValueError(
             f"stream must have the network's {len(ours)} agents as labels, got {len(theirs)} others"
         )
+    # Its arrays can be written to, and the compiled code trusts them.
+    strange = stream.agents[(stream.agents < 0) | (stream.agents >= len(ours))]
+    if strange.size:
+        raise ValueError(f"stream must have agents from 0 to {len(ours) - 1}, got {strange[0]}")
 
 
 def _times(times: ArrayLike | None, rounds: int) -> Integers:

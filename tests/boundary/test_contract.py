@@ -1,0 +1,235 @@
+"""The public contract of a network: what predict and update promise to other programs."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mtcool
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+
+MAKERS = {
+    "mt_co2ol": mtcool.mt_co2ol,
+    "pairwise": mtcool.pairwise,
+    "i_ftrl": mtcool.i_ftrl,
+    "st_ftrl": mtcool.st_ftrl,
+}
+NETWORKS = {
+    "mt_co2ol, Hedge": (mtcool.mt_co2ol, MTFTRL()),
+    "mt_co2ol, KT": (mtcool.mt_co2ol, MTFTRLKT()),
+    "pairwise, Hedge": (mtcool.pairwise, MTFTRL()),
+    "i_ftrl, FTRL": (mtcool.i_ftrl, FTRL()),
+    "i_ftrl, KT": (mtcool.i_ftrl, KT()),
+    "st_ftrl, FTRL": (mtcool.st_ftrl, FTRL()),
+    "st_ftrl, KT": (mtcool.st_ftrl, KT()),
+}
+WHEEL = nx.wheel_graph(5)
+SCRATCH = {"model", "work"}  # rooms in a state that a prediction may write to
+
+
+def state(network):
+    """The arrays of the learner's state as bytes."""
+    fields = network.peers.state._asdict().items()
+    return {name: array.tobytes() for name, array in fields if name not in SCRATCH}
+
+
+def tell(network, agent, gradient):
+    single_task = network.setup.algorithm == "st_ftrl"
+    network.update(agent, (lambda x: gradient) if single_task else gradient)
+
+
+def play(network, agents, seed=0, rounds=40):
+    """Random gradients of norm 1 for random agents; returns the predictions."""
+    rng = np.random.default_rng(seed)
+    predictions = []
+    for _ in range(rounds):
+        agent = agents[rng.integers(len(agents))]
+        gradient = rng.normal(size=network.setup.dim)
+        predictions.append(network.predict(agent))
+        tell(network, agent, gradient / np.linalg.norm(gradient))
+    return np.array(predictions)
+
+
+@pytest.fixture(params=NETWORKS)
+def network(request):
+    make, learner = NETWORKS[request.param]
+    network = make(WHEEL, 3, learner=learner, radius=2.0)
+    play(network, range(5), rounds=60)
+    return network
+
+
+def test_predict_has_no_side_effect(network):
+    before = state(network)
+    first = [network.predict(agent) for agent in WHEEL]
+    second = [network.predict(agent) for agent in reversed(range(5))][::-1]
+    np.testing.assert_array_equal(first, second)
+    assert state(network) == before
+    assert any(x.any() for x in first)
+
+
+def test_predict_returns_a_fresh_float64_array_of_length_dim(network):
+    x = network.predict(1)
+    assert type(x) is np.ndarray
+    assert (x.dtype, x.shape) == (np.float64, (3,))
+    assert x.flags.writeable
+    assert x.flags.owndata
+    kept = x.copy()
+    x[:] = np.nan
+    np.testing.assert_array_equal(network.predict(1), kept)
+
+
+def test_an_earlier_prediction_stays_as_it_was(network):
+    x = network.predict(1)
+    kept = x.copy()
+    play(network, range(5), seed=1)
+    network.predict(1)
+    np.testing.assert_array_equal(x, kept)
+
+
+def test_update_returns_none_and_leaves_the_callers_gradient_alone(network):
+    gradient = np.array([0.3, -0.4, 0.5])
+    kept = gradient.copy()
+    single_task = network.setup.algorithm == "st_ftrl"
+    argument = (lambda x: gradient) if single_task else gradient
+    assert network.update(1, argument) is None
+    np.testing.assert_array_equal(gradient, kept)
+
+
+def test_the_callers_gradient_is_not_kept(network):
+    twin = MAKERS[network.setup.algorithm](WHEEL, 3, learner=network.setup.learner, radius=2.0)
+    play(twin, range(5), rounds=60)
+    gradient = np.array([0.3, -0.4, 0.5])
+    tell(network, 1, gradient)
+    gradient[:] = 1e6
+    tell(twin, 1, np.array([0.3, -0.4, 0.5]))
+    assert state(network) == state(twin)
+
+
+def test_a_clipped_gradient_is_shortened_in_a_copy():
+    network = mtcool.i_ftrl(WHEEL, 2, on_excess="clip")
+    gradient = np.array([3.0, 4.0])
+    network.update(0, gradient)
+    np.testing.assert_array_equal(gradient, [3.0, 4.0])
+
+
+GRADIENTS = {
+    "list": [1, 0],
+    "tuple": (1.0, 0.0),
+    "int": np.array([1, 0]),
+    "float32": np.array([1, 0], np.float32),
+    "read-only": np.broadcast_to(np.array([1.0, 0.0]), (2,)),
+    "strided": np.array([1.0, 9.0, 0.0, 9.0])[::2],
+    "reversed": np.array([0.0, 1.0])[::-1],
+    "big-endian": np.array([1.0, 0.0], ">f8"),
+    "matrix row": np.asfortranarray([[1.0, 0.0], [5.0, 6.0]])[0],
+}
+
+
+@pytest.mark.parametrize("kind", GRADIENTS)
+@pytest.mark.parametrize("algorithm", ["i_ftrl", "st_ftrl"])
+def test_any_vector_of_numbers_is_a_gradient(algorithm, kind):
+    network, plain = (MAKERS[algorithm](WHEEL, 2) for _ in range(2))
+    tell(network, 0, GRADIENTS[kind])
+    tell(plain, 0, np.array([1.0, 0.0]))
+    assert state(network) == state(plain)
+
+
+def test_predictions_scale_with_the_radius_and_not_with_the_gradients_unit():
+    plain = mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT())
+    scaled = mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT(), radius=4.0, lipschitz=8.0)
+    rng = np.random.default_rng(0)
+    for agent in rng.integers(5, size=30).tolist():
+        gradient = rng.uniform(-0.5, 0.5, size=2)
+        plain.update(agent, gradient)
+        scaled.update(agent, 8.0 * gradient)
+    for agent in WHEEL:
+        np.testing.assert_array_equal(scaled.predict(agent), 4.0 * plain.predict(agent))
+
+
+LABELS = {
+    "texts": ["roof", "yard", "gate", "barn", "mill"],
+    "tuples": [(0, 0), (0, 1), (1, 0), (1, 1), ("a", None)],
+    "frozensets": [frozenset(range(k)) for k in range(5)],
+    "numbers in odd order": [3, 0, 4, 1, 2],
+    "large and negative numbers": [-7, 10**30, 2, -(2**63), 5],
+    "NumPy numbers": [np.int64(9), np.int64(0), np.float64(0.5), np.int32(4), np.int64(1)],
+    "mixed": ["a", 1, 2.5, (3,), b"e"],
+    "functions": [len, max, min, sum, abs],
+    "truth values": [True, False, 2, 3, 4],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("algorithm", MAKERS)
+def test_agents_have_names_of_any_hashable_kind(algorithm, kind):
+    names = LABELS[kind]
+    graph = nx.Graph()
+    graph.add_nodes_from(names)  # networkx keeps this order: it is the order of the agents
+    graph.add_edges_from((names[u], names[v]) for u, v in WHEEL.edges)
+    named, numbered = MAKERS[algorithm](graph, 2), MAKERS[algorithm](WHEEL, 2)
+    np.testing.assert_array_equal(play(named, names), play(numbered, range(5)))
+    assert state(named) == state(numbered)
+
+
+@pytest.mark.parametrize("algorithm", MAKERS)
+def test_a_networkx_graph_and_our_own_give_the_same(algorithm):
+    theirs = MAKERS[algorithm](WHEEL, 2)
+    ours = MAKERS[algorithm](mtcool.Graph.from_networkx(WHEEL), 2)
+    np.testing.assert_array_equal(play(theirs, range(5)), play(ours, range(5)))
+
+
+def test_self_loops_parallel_edges_and_edge_weights_change_nothing():
+    graph = nx.MultiGraph(WHEEL)
+    graph.add_edges_from([(0, 0), (0, 1), (0, 1)], weight=7.0)
+    noisy, plain = mtcool.mt_co2ol(graph, 2), mtcool.mt_co2ol(WHEEL, 2)
+    np.testing.assert_array_equal(play(noisy, range(5)), play(plain, range(5)))
+
+
+def test_later_changes_of_the_users_graph_do_not_reach_the_network():
+    graph = nx.wheel_graph(5)
+    network, plain = mtcool.mt_co2ol(graph, 2), mtcool.mt_co2ol(WHEEL, 2)
+    graph.remove_node(0)
+    np.testing.assert_array_equal(play(network, range(5)), play(plain, range(5)))
+
+
+def test_later_changes_of_the_users_weights_do_not_reach_the_network():
+    weights = mtcool.graphs.uniform_weights(WHEEL).toarray()
+    network = mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT(), weights=weights)
+    plain = mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT())
+    weights[:] = np.nan
+    np.testing.assert_array_equal(play(network, range(5)), play(plain, range(5)))
+
+
+def test_two_networks_of_one_graph_and_learner_do_not_share_anything():
+    graph, learner = mtcool.graphs.ring(5), MTFTRLKT()
+    one, other = (mtcool.mt_co2ol(graph, 2, learner=learner) for _ in range(2))
+    play(one, range(5))
+    assert not any(other.predict(agent).any() for agent in range(5))
+
+
+def test_the_defaults_are_hedge_and_plain_ftrl():
+    for make, default in [
+        (mtcool.mt_co2ol, MTFTRL()),
+        (mtcool.pairwise, MTFTRL()),
+        (mtcool.i_ftrl, FTRL()),
+        (mtcool.st_ftrl, FTRL()),
+    ]:
+        setup = make(WHEEL, 2).setup
+        assert (setup.learner, setup.lipschitz, setup.radius) == (default, 1.0, 1.0)
+        assert (setup.on_excess, setup.rates) == ("raise", "adversarial")
+
+
+def test_neighbours_with_the_same_task_learn_it_together():
+    """What the front page promises: agents follow their targets and help each other."""
+    targets = {"roof": [0.5, 0.2], "yard": [0.5, 0.2], "gate": [0.5, 0.2]}
+    net = mtcool.mt_co2ol(nx.complete_graph(list(targets)), dim=2, lipschitz=2.0)
+    for _ in range(200):
+        for agent in ("roof", "yard"):
+            net.update(agent, net.predict(agent) - targets[agent])
+    # "gate" was never active: what it knows, it knows from its neighbours.
+    np.testing.assert_allclose(net.predict("roof"), targets["roof"], atol=0.1)
+    np.testing.assert_allclose(net.predict("gate"), targets["gate"], atol=0.25)
+
+
+def test_a_network_says_what_it_is():
+    shown = repr(mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT()))
+    assert shown == "<mt_co2ol of 5 agents, dim=2, MTFTRLKT()>"
