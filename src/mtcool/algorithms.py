@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
@@ -63,7 +62,7 @@ def mt_co2ol(
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess, "rates": rates}
     settings |= {"q": q, "q_min": q_min, "horizon": horizon}
-    return _network("mt_co2ol", graph, dim, learner or MTFTRL(), weights, settings)
+    return _network("mt_co2ol", graph, dim, learner, MTFTRL(), weights, settings)
 
 
 def pairwise(
@@ -93,7 +92,7 @@ def pairwise(
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess, "rates": rates}
     settings |= {"q": q, "q_min": q_min, "horizon": horizon}
-    return _network("pairwise", graph, dim, learner or MTFTRL(), weights, settings)
+    return _network("pairwise", graph, dim, learner, MTFTRL(), weights, settings)
 
 
 def i_ftrl(
@@ -116,7 +115,7 @@ def i_ftrl(
     (array([-1.414]), array([0.]))
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
-    return _network("i_ftrl", graph, dim, learner or FTRL(), "uniform", settings)
+    return _network("i_ftrl", graph, dim, learner, FTRL(), "uniform", settings)
 
 
 def st_ftrl(
@@ -140,21 +139,23 @@ def st_ftrl(
     [0.354, 0.354, 0.0]
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
-    return _network("st_ftrl", graph, dim, learner or FTRL(), "uniform", settings)
+    return _network("st_ftrl", graph, dim, learner, FTRL(), "uniform", settings)
 
 
 def _network(
     algorithm: str,
     graph: Any,
     dim: int,
-    learner: Learner,
+    learner: Learner | None,
+    default: Learner,
     weights: Any,
     settings: dict[str, Any],
 ) -> Network:
     graph = as_graph(graph)
     q = settings.get("q")
     if q is not None:
-        q = validation.probabilities("q", np.asarray(q), graph.size)
+        q = validation.probabilities("q", q, graph.size)
         settings["q"] = tuple(q.tolist())
-    setup = Setup(algorithm=algorithm, dim=dim, learner=learner, **settings)
+    chosen = default if learner is None else learner
+    setup = Setup(algorithm=algorithm, dim=dim, learner=chosen, **settings)
     return Network(setup, graph, entry_weights(graph, weights, q))

@@ -68,9 +68,14 @@ def kernel(function: F) -> F:
     previous = _config.CACHE_DIR
     _config.CACHE_DIR = str(cache_folder())
     try:
-        compiled._cache = _PackageCache(compiled.py_func)
+        cache = _PackageCache(compiled.py_func)
+    except RuntimeError:  # numba found no folder that it can write
+        return compiled  # type: ignore[no-any-return]
     finally:
         _config.CACHE_DIR = previous
+    # Where our folder cannot be written numba turns to others, whose names know of no edit.
+    if cache_folder() in Path(cache.cache_path).parents:
+        compiled._cache = cache
     return compiled  # type: ignore[no-any-return]
 
 

@@ -82,6 +82,7 @@ def _stochastic_rate(
 
 def _single_task(setup: Setup, graph: Graph) -> SingleTaskPeers:
     cliques = Cliques(np.arange(graph.size + 1), np.ones(graph.size), np.ones(graph.size))
+    _freeze(cliques.start)
     return SingleTaskPeers(
         ptr=graph.ptr,
         idx=graph.idx,

@@ -113,7 +113,8 @@ class CliquePeers(NamedTuple):
 def _(peers: CliquePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
     for e in range(first, last):
-        predict_row(peers.state, peers.clique[e], peers.row[e], peers.models[e - first])
+        # int: learners are compiled once, for 64-bit indices, whoever calls them
+        predict_row(peers.state, int(peers.clique[e]), int(peers.row[e]), peers.models[e - first])
     return peers.models[: last - first], peers.weight[first:last]
 
 
@@ -124,7 +125,7 @@ def _(peers: CliquePeers, agent: int, gradient: Floats, losses: Any, t: int) -> 
     for e in range(peers.ptr[agent], peers.ptr[agent + 1]):
         for k in range(gradient.shape[0]):
             peers.message[k] = peers.weight[e] * gradient[k]
-        update_row(peers.state, peers.clique[e], peers.row[e], peers.message)
+        update_row(peers.state, int(peers.clique[e]), int(peers.row[e]), peers.message)
     return True
 
 
@@ -159,7 +160,7 @@ def _(peers: SingleTaskPeers, agent: int) -> tuple[Floats, Floats]:
 def _(peers: SingleTaskPeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
     for e in range(first, last):
-        j = peers.idx[e]
+        j = int(peers.idx[e])
         predict_row(peers.state, j, j, peers.point)
         for k in range(gradient.shape[0]):
             peers.point[k] *= peers.units.radius
@@ -167,5 +168,6 @@ def _(peers: SingleTaskPeers, agent: int, gradient: Floats, losses: Any, t: int)
         if not to_units(peers.gradients[e - first], peers.units):
             return False
     for e in range(first, last):
-        update_row(peers.state, peers.idx[e], peers.idx[e], peers.gradients[e - first])
+        j = int(peers.idx[e])
+        update_row(peers.state, j, j, peers.gradients[e - first])
     return True

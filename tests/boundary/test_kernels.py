@@ -220,7 +220,6 @@ def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path):
     assert len(list((tmp_path / "mtcool").iterdir())) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="numba falls back on __pycache__, which knows no edits")
 def test_without_a_writable_cache_folder_nothing_stale_can_be_kept():
     program = "from mtcool.simulation.loop import play; print(play._cache.cache_path)"
     (path,) = run(program, NUMBA_CACHE_DIR="/dev/null/nowhere")

@@ -18,6 +18,9 @@ from mtcool.graphs.graph import Graph, GraphLike, Matrix, as_graph
 
 WeightsLike: TypeAlias = "str | ArrayLike | sparse.sparray[Any, Any] | sparse.spmatrix[Any]"
 
+LEAST_WEIGHT = 1e-100
+"""Squares of positive weights must not vanish: a clique's learning rate divides by its largest."""
+
 _WORDS = ("uniform", "delegation", "proportional")
 
 # Rows, columns and values of the entries other than zero.
@@ -108,16 +111,26 @@ def entry_weights(
     array([1., 0., 0.])
     """
     network = as_graph(graph)
+    entries = _entries(network, weights, q)
+    tiny = (entries > 0) & (entries < LEAST_WEIGHT)
+    if tiny.any():
+        raise ValueError(
+            f"weights must be zero or at least {LEAST_WEIGHT}, got {entries[tiny].min()}"
+        )
+    return entries
+
+
+def _entries(graph: Graph, weights: WeightsLike, q: ArrayLike | None) -> NDArray[np.float64]:
     if not isinstance(weights, str):
-        return _checked_entries(network, weights)
+        return _checked_entries(graph, weights)
     word = validation.one_of("weights", weights, _WORDS)
     if word == "uniform":
-        return uniform_weights(network).data
+        return uniform_weights(graph).data
     if word == "delegation":
-        return delegation_weights(network).data
+        return delegation_weights(graph).data
     if q is None:
         raise ValueError("q must be given with weights='proportional', got None")
-    return proportional_weights(network, q).data
+    return proportional_weights(graph, q).data
 
 
 def _checked_entries(graph: Graph, weights: WeightsLike) -> NDArray[np.float64]:

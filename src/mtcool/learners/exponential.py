@@ -24,7 +24,7 @@ C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (
 
 @inline
 def exp_of_nonpositive(y: float) -> float:
-    """exp(y) for y <= 0, to two units in the last place; exp(-700) for all y below -700."""
+    """exp(y) for y <= 0, to 2.5 units in the last place; exp(-700) for all y below -700."""
     y = y if y > SMALLEST else SMALLEST
     rounded = y * INVERSE_LN2 + ROUNDER
     k = rounded - ROUNDER

@@ -104,6 +104,8 @@ class MTFTRL:
     free_last: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.free_last, bool):
+            raise ValueError(f"free_last must be True or False, got {self.free_last!r}")
         if isinstance(self.experts, str):
             validation.one_of("experts", self.experts, ("paper", "geometric"))
             return

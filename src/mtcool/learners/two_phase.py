@@ -71,7 +71,12 @@ def first_phase(agents: int, q_min: float, horizon: int) -> int:
     q_min = validation.positive("q_min", q_min)
     if q_min > 1.0 / agents:
         raise ValueError(f"q_min must be at most 1 / {agents} agents, got {q_min!r}")
-    return math.ceil(12.0 / q_min * math.log(2.0 * agents * agents * horizon))
+    if horizon >= 2**63:
+        raise ValueError(f"horizon must be below 2**63 rounds, got {horizon!r}")
+    length = 12.0 / q_min * (math.log(2 * agents * agents) + math.log(horizon))
+    if length >= 2**62:
+        raise ValueError(f"q_min must allow a first phase below 2**62 rounds, got {q_min!r}")
+    return math.ceil(length)
 
 
 @predict_row.register

@@ -162,7 +162,7 @@ def _check_match(network: Network, stream: Stream) -> None:
 
 def _times(times: ArrayLike | None, rounds: int) -> Integers:
     if times is None:
-        return np.unique(np.linspace(0, rounds, 101).round().astype(np.int64)[1:])
+        return np.unique(np.ceil(np.linspace(0, rounds, 101)[1:]).astype(np.int64))
     marks = np.atleast_1d(validation.numbers("times", times))
     if marks.ndim != 1 or (marks != marks.round()).any():
         raise ValueError(f"times must be whole numbers of rounds, got {times!r}")
