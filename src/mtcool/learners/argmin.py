@@ -24,7 +24,8 @@ from mtcool.learners.learner import Floats
 
 TOLERANCE = 1e-14  # of |m - mean(X)| and, relative, of the standard deviation
 NOISE = 1e-15  # rounding of the standard deviation of rows in the unit ball
-ROUNDS = 100  # never reached in practice: both loops converge in a few steps
+STALLED = 1e-12  # a residual below this that shrinks no more is rounding
+ROUNDS = 50  # the loops converge in a few steps, unless a start was far off
 
 
 class Workspace(NamedTuple):
@@ -58,6 +59,23 @@ def project_row(gradients: Floats, row: int, eta: float, s: float, m: Floats, ou
             out[k] *= scale
 
 
+@inline
+def start_at_mean(gradients: Floats, first: int, last: int, eta: float, m: Floats) -> None:
+    """The mean of the closed form, brought into the ball: the solution if rows must be equal."""
+    for k in range(m.shape[0]):
+        m[k] = 0.0
+    for i in range(first, last):
+        for k in range(m.shape[0]):
+            m[k] -= eta * gradients[i, k]
+    square = 0.0
+    for k in range(m.shape[0]):
+        m[k] /= last - first
+        square += m[k] * m[k]
+    scale = 1.0 / max(1.0, np.sqrt(square))
+    for k in range(m.shape[0]):
+        m[k] *= scale
+
+
 @kernel
 def minimise(
     gradients: Floats,
@@ -72,8 +90,11 @@ def minimise(
 ) -> float:
     """Solve for the rows first:last of Gamma; `cap` is sqrt(xi), `deviation` that of Gamma's rows.
 
-    Returns s and leaves the mean in `m`, which holds a first guess (`warm`, or 0, is one of s).
+    Returns s and leaves the mean in `m`. A `warm` start is the last s, with the last mean in `m`;
+    a negative one means there is none.
     """
+    if warm < 0.0:
+        start_at_mean(gradients, first, last, eta, m)
     size = last - first
     highest = 1.0 / (1.0 + size)  # lam = 0: the variance constraint is not active
     # Projections bring rows closer, so without them the constraint would bind earlier.
@@ -81,7 +102,10 @@ def minimise(
     s = warm if lowest < warm <= highest else lowest
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
     for _ in range(ROUNDS):
-        spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
+        norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
+        if norm > STALLED:  # the way from the last solution is too long and winding
+            start_at_mean(gradients, first, last, eta, m)
+            norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
         excess = spread - cap
         if abs(excess) <= TOLERANCE * cap + NOISE or (s == highest and excess < 0.0):
             break
@@ -105,39 +129,36 @@ def minimise(
 @kernel
 def _mean_for(
     gradients: Floats, first: int, last: int, eta: float, s: float, m: Floats, work: Workspace
-) -> tuple[float, float]:
-    """Newton for the mean `m` at a given s; returns the deviation of the rows and its slope in s.
+) -> tuple[float, float, float]:
+    """Newton for the mean `m` at a given s.
 
-    Leaves dm / ds in `work.tilt`.
+    Returns |m - mean X|, the deviation of the rows and its slope in s, and leaves dm / ds in
+    `work.tilt`.
     """
     norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
     for _ in range(ROUNDS):
         if norm <= TOLERANCE:
             break
         _solve(gradients, first, last, eta, s, identity, work.residual, m, work)
-        before = norm
-        damping = 1.0
+        before, downhill = norm, 0.0
         for k in range(m.shape[0]):
             work.trial[k] = m[k]
-        while True:
+            downhill += work.residual[k] * work.step[k]
+        length = 1.0
+        for _ in range(ROUNDS):
             for k in range(m.shape[0]):
-                m[k] = work.trial[k] - damping * work.step[k]
+                m[k] = work.trial[k] - length * work.step[k]
             norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
-            # The fixed-point map contracts by 1 - s; a Newton step must do at least as well.
-            if norm <= (1.0 - 0.5 * damping * s) * before or norm <= TOLERANCE:
-                break
-            damping *= 0.5
-            if damping < 1e-3:
-                break
-        if norm >= before:  # at a kink Newton's direction may fail, or rounding has the last word
+            # The residual is the gradient of a convex function: the step went too far if that
+            # function now rises along it. Then go where a straight line through its slopes is 0.
+            uphill = 0.0
             for k in range(m.shape[0]):
-                m[k] = work.trial[k]
-            norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
-            if norm <= 100.0 * TOLERANCE:
+                uphill -= work.residual[k] * work.step[k]
+            if uphill <= 0.5 * downhill:
                 break
-            for k in range(m.shape[0]):
-                m[k] -= work.residual[k]
-            norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
+            length *= max(downhill / (downhill + uphill), 0.1)
+        if norm >= 0.5 * before and norm <= STALLED:
+            break
     # m = mean(m, s) gives H dm/ds = -pull, and d X_i / ds = J_i ((1 - s) dm/ds - eta Gamma_i - m).
     _solve(gradients, first, last, eta, s, identity, work.pull, m, work)
     slope = -cross
@@ -145,7 +166,7 @@ def _mean_for(
         work.tilt[k] = -work.step[k]
         slope += (1.0 - s) * work.tilt[k] * work.mean[k]
     spread = np.sqrt(square / (last - first - 1))
-    return spread, slope / ((last - first - 1) * spread)
+    return norm, spread, slope / ((last - first - 1) * spread)
 
 
 @kernel

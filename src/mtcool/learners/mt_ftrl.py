@@ -19,7 +19,13 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.kernels import inline, kernel
-from mtcool.learners.argmin import Workspace, make_workspace, minimise, project_row
+from mtcool.learners.argmin import (
+    Workspace,
+    make_workspace,
+    minimise,
+    project_row,
+    start_at_mean,
+)
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
 
@@ -104,8 +110,9 @@ class MTFTRL:
     free_last: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.free_last, bool):
+        if not isinstance(self.free_last, bool | np.bool_):
             raise ValueError(f"free_last must be True or False, got {self.free_last!r}")
+        object.__setattr__(self, "free_last", bool(self.free_last))
         if isinstance(self.experts, str):
             validation.one_of("experts", self.experts, ("paper", "geometric"))
             return
@@ -143,7 +150,7 @@ class MTFTRL:
             slope=np.zeros(count),
             clipped=np.zeros(count, np.int64),
             unit=np.zeros(count),
-            inverse=np.zeros(count),
+            inverse=np.ones(count),  # finite: times an infinite cap it must not be a NaN
             focus=np.sqrt(np.log(np.maximum(experts, 1))),
             mass=experts.astype(np.float64),
             n=np.zeros(count, np.int64),
@@ -371,30 +378,20 @@ def _stays_inside(state: MTFTRLState, clique: int, eta: float, shrink: float, me
 @inline
 def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> None:
     """Solve expert e and keep s and the mean of its rows; all rows follow from the two."""
-    size = state.start[clique + 1] - state.start[clique]
-    centre = state.centre[e]
-    if state.multiplier[e] == CLOSED_FORM or cap == 0.0 or state.deviation[clique] == 0.0:
-        # No warm start: the mean of the closed form, brought into the ball. It is the answer where
-        # rows must be equal.
-        square = 0.0
-        for k in range(centre.shape[0]):
-            centre[k] = -eta * state.total[clique, k] / size
-            square += centre[k] * centre[k]
-        scale = 1.0 / max(1.0, np.sqrt(square))
-        for k in range(centre.shape[0]):
-            centre[k] *= scale
-    if cap == 0.0 or state.deviation[clique] == 0.0:
-        state.multiplier[e] = 0.0  # equal rows
+    first, last = state.start[clique], state.start[clique + 1]
+    if cap == 0.0 or state.deviation[clique] == 0.0:  # equal rows
+        start_at_mean(state.gradients, first, last, eta, state.centre[e])
+        state.multiplier[e] = 0.0
         return
     state.multiplier[e] = minimise(
         state.gradients,
-        state.start[clique],
-        state.start[clique + 1],
+        first,
+        last,
         eta,
         1.0 / state.inverse[clique],
         cap,
         state.multiplier[e],
-        centre,
+        state.centre[e],
         state.work,
     )
 
