@@ -1,0 +1,192 @@
+"""Experts with rows on the ball, where the closed form ends and the solver of `argmin.py` begins.
+
+The subproblems are those of the 27 experts of a clique of 27 along a stretch of a run in which the
+tasks lie around the ball's boundary. Warm: each expert starts from its last solution, as in a run;
+cold: from the mean of the closed form. The peer is cvxpy with Clarabel on the same subproblems
+(`convex.py`), the faster of parametrised and stated afresh, at its default accuracy.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import convex
+from benchmarks.result import Result, at_least
+from benchmarks.timing import Run, fastest
+from mtcool import graphs, mt_co2ol, simulate, streams
+from mtcool.kernels import kernel
+from mtcool.learners.argmin import minimise
+
+Floats = NDArray[np.float64]
+
+SIZE = 27
+BURN_IN = 1_000
+# Clarabel fails numerically when asked for more.
+TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+
+
+def run(quick: bool) -> list[Result]:
+    """Speed-up over the convex solver, for one and for eight dimensions."""
+    return [result for dim in (1, 8) for result in _for_dimension(dim, quick)]
+
+
+class Stretch(NamedTuple):
+    """Subproblems of one clique along consecutive updates."""
+
+    gradients: Floats
+    """Gamma after every update, one below the other, (K N, d)."""
+    deviation: Floats
+    """Standard deviation of the rows of Gamma, (K,)."""
+    eta: Floats
+    """Learning rate of every expert, (K, E)."""
+    cap: Floats
+    """sqrt(xi) of every expert, (E,)."""
+    clipped: NDArray[np.bool_]
+    """Whether the expert has rows on the ball, (K, E)."""
+
+
+def _for_dimension(dim: int, quick: bool) -> list[Result]:
+    stretch = _stretch(dim, updates=20 if quick else 200)
+    count = int(stretch.clipped.sum())
+    sample = _sample(stretch, 5 if quick else 20)
+    accuracy = _largest_difference(stretch, sample)
+    if not accuracy <= 1e-6:
+        raise ArithmeticError(f"both solvers must agree to 1e-6, they differ by {accuracy}")
+    best = fastest(
+        {
+            "warm": lambda: _ours(stretch, warm=True),
+            "cold": lambda: _ours(stretch, warm=False),
+            "parametrised": lambda: _parametrised(stretch, sample),
+            "afresh": lambda: _afresh(stretch, sample),
+        },
+        repetitions=3 if quick else 5,
+    )
+    warm, cold = best["warm"] / count, best["cold"] / count
+    parametrised, afresh = best["parametrised"] / len(sample), best["afresh"] / len(sample)
+    peer = (
+        f"cvxpy + Clarabel: {1e3 * parametrised:.2f} ms parametrised, {1e3 * afresh:.2f} ms afresh"
+    )
+    theirs = min(parametrised, afresh)
+    name = f"Clipped rows, N = {SIZE}, d = {dim}"
+    return [
+        Result(
+            f"{name}, warm, {1e6 * warm:.2f} µs: speed-up",
+            f"{peer}; solutions agree to {accuracy:.0e}",
+            theirs / warm,
+            target=at_least(10_000.0),
+        ),
+        Result(
+            f"{name}, cold, {1e6 * cold:.2f} µs: speed-up",
+            peer,
+            theirs / cold,
+            target=at_least(10_000.0),
+        ),
+    ]
+
+
+def _stretch(dim: int, updates: int) -> Stretch:
+    """Run a complete graph; all cliques see every update, so the first one stands for all."""
+    graph = graphs.complete(SIZE)
+    tasks = streams.tasks_with_variance(graph, dim, sigma=1.0, seed=0)
+    stream = streams.quadratic_stream(graph, tasks, BURN_IN + updates, seed=1)
+    network = mt_co2ol(graph, dim, lipschitz=stream.lipschitz(radius=1.0))
+    simulate(network, stream[:BURN_IN])
+    state = network.peers.state
+    gradients, deviation, eta, clipped = [], [], [], []
+    for t in range(BURN_IN, len(stream)):
+        simulate(network, stream[t : t + 1])
+        gradients.append(state.gradients[:SIZE].copy())
+        deviation.append(1.0 / state.inverse[0])
+        eta.append(state.unit[0] * state.pull[:SIZE])
+        clipped.append(state.multiplier[:SIZE] >= 0.0)
+    return Stretch(
+        np.concatenate(gradients),
+        np.array(deviation),
+        np.array(eta),
+        state.cap[:SIZE].copy(),
+        np.array(clipped),
+    )
+
+
+def _sample(stretch: Stretch, count: int) -> NDArray[np.int64]:
+    """Some of the clipped subproblems, as pairs (update, expert)."""
+    all_clipped = np.argwhere(stretch.clipped)
+    return all_clipped[np.linspace(0, len(all_clipped) - 1, count).astype(int)]
+
+
+def _ours(stretch: Stretch, warm: bool) -> Run:
+    s, centre, work = _rooms(stretch)
+    return lambda: _solve_all(*stretch, warm, s, centre, work)
+
+
+def _rooms(stretch: Stretch) -> tuple[Floats, Floats, Any]:
+    """Room for the solutions, s and the mean of the rows, and the solver's workspace."""
+    shape, dim = stretch.clipped.shape, stretch.gradients.shape[1]
+    work = mt_co2ol(graphs.complete(SIZE), dim).peers.state.work
+    return np.zeros(shape), np.zeros((*shape, dim)), work
+
+
+@kernel
+def _solve_all(
+    gradients: Any,
+    deviation: Any,
+    eta: Any,
+    cap: Any,
+    clipped: Any,
+    warm: bool,
+    s: Any,
+    centre: Any,
+    work: Any,
+) -> None:
+    updates, experts = clipped.shape
+    size = gradients.shape[0] // updates
+    for k in range(updates):
+        for e in range(experts):
+            if not clipped[k, e]:
+                continue
+            guess = -1.0  # none: the solver starts from the mean of the closed form
+            if warm and k > 0 and clipped[k - 1, e]:
+                guess = s[k - 1, e]
+                for j in range(centre.shape[2]):
+                    centre[k, e, j] = centre[k - 1, e, j]
+            s[k, e] = minimise(
+                gradients,
+                k * size,
+                (k + 1) * size,
+                eta[k, e],
+                deviation[k],
+                cap[e],
+                guess,
+                centre[k, e],
+                work,
+            )
+
+
+def _subproblem(stretch: Stretch, k: int, e: int) -> tuple[Floats, float]:
+    return stretch.eta[k, e] * stretch.gradients[k * SIZE : (k + 1) * SIZE], float(stretch.cap[e])
+
+
+def _parametrised(stretch: Stretch, sample: NDArray[np.int64]) -> Run:
+    problem = convex.Parametrised(SIZE, stretch.gradients.shape[1])
+    problem.solve(*_subproblem(stretch, *sample[0]))
+    return lambda: [problem.solve(*_subproblem(stretch, k, e)) for k, e in sample]
+
+
+def _afresh(stretch: Stretch, sample: NDArray[np.int64]) -> Run:
+    return lambda: [convex.afresh(*_subproblem(stretch, k, e)) for k, e in sample]
+
+
+def _largest_difference(stretch: Stretch, sample: NDArray[np.int64]) -> float:
+    """Between the rows of the two solvers, both run to full accuracy."""
+    s, centre, work = _rooms(stretch)
+    _solve_all(*stretch, True, s, centre, work)
+    problem = convex.Parametrised(SIZE, stretch.gradients.shape[1])
+    largest = 0.0
+    for k, e in sample:
+        pull, cap = _subproblem(stretch, k, e)
+        ours = (1.0 - s[k, e]) * centre[k, e] - s[k, e] * pull
+        ours /= np.maximum(1.0, np.linalg.norm(ours, axis=1, keepdims=True))
+        theirs = problem.solve(pull, cap, **TIGHT)
+        largest = max(largest, float(np.abs(ours - theirs).max()))
+    return largest

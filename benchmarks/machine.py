@@ -1,0 +1,26 @@
+"""What the numbers were measured on."""
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+PACKAGES = ("mtcool", "numpy", "numba", "llvmlite", "scipy", "cvxpy", "clarabel")
+
+
+def machine() -> dict[str, str]:
+    """Processor, cores, system and versions; no date."""
+    return {
+        "CPU": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+    }
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or "unknown")

@@ -1,0 +1,21 @@
+"""The benchmarks by name, in the order in which they run."""
+
+import inspect
+from types import ModuleType
+
+from benchmarks import ask_tell, clipped, growth, hedge, kt, scale, startup
+
+SUITE: dict[str, ModuleType] = {
+    "kt": kt,
+    "hedge": hedge,
+    "clipped": clipped,
+    "growth": growth,
+    "scale": scale,
+    "startup": startup,
+    "ask-tell": ask_tell,
+}
+
+
+def explanation(name: str) -> str:
+    """What a benchmark measures, and against what: the text at the head of its file."""
+    return inspect.getdoc(SUITE[name]) or ""

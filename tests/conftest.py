@@ -1,0 +1,1 @@
+"""Makes the modules of this folder, such as `oracle`, importable from the tests below it."""

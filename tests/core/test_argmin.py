@@ -1,0 +1,219 @@
+"""An expert of MT-FTRL is the exact minimiser, whatever Gamma: its optimality conditions hold.
+
+With C = eta Gamma and m the mean of the rows, X minimises <C, X> + |X|_A^2 / 2 over rows in the
+unit ball with sigma^2(X) <= xi if and only if it is feasible and there are multipliers lam >= 0 of
+the variance and mu_i >= 0 of the balls, zero where the constraint is slack, such that
+
+    C_i + X_i + N (X_i - m) + lam (X_i - m) + mu_i X_i = 0    for all rows i.
+
+Non-negative least squares finds them, from X and C alone. Since A >= I, a residual r in this
+equation bounds the distance to the minimiser by r.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+import oracle
+from mtcool.kernels import kernel
+from mtcool.learners import MTFTRL, Cliques, predict_row, update_row
+
+EXACT = 1e-10  # relative to the data
+SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
+
+VARIANCES = (0.0, 1e-6, 1e-3, 0.1, 0.5, 1.0, 1.5, math.inf)
+
+
+@kernel
+def tell(state, row, gradient):
+    update_row(state, 0, row, gradient)
+
+
+@kernel
+def ask(state, rows):
+    for row in range(rows.shape[0]):
+        predict_row(state, 0, row, rows[row])
+
+
+class Expert:
+    """One clique with a single expert; `rate` is the factor of beta, which sets eta."""
+
+    def __init__(self, size, dim, xi, rate=1.0):
+        self.xi, self.n = xi, 0
+        guess, free = (1.0, True) if xi == math.inf else (xi, False)
+        cliques = Cliques(np.array([0, size]), np.array([rate]), np.array([1.0]))
+        self.state = MTFTRL((guess,), free_last=free).make_state(cliques, dim)
+        self.gamma = np.zeros((size, dim))
+        self.pull = size / rate * math.sqrt(1.0 + guess * (size - 1))
+
+    def update(self, row, gradient):
+        tell(self.state, row, np.array(gradient))
+        self.gamma[row] += gradient
+        self.n += 1
+
+    def linear(self):
+        """eta Gamma."""
+        return self.pull / math.sqrt(1.0 + self.n) * self.gamma
+
+    def rows(self):
+        x = np.empty_like(self.gamma)
+        ask(self.state, x)
+        return x
+
+
+def rate_for(eta, size, xi, n):
+    """The factor of beta for which eta is the given one after n updates."""
+    guess = 1.0 if xi == math.inf else xi
+    return size * math.sqrt(1.0 + guess * (size - 1)) / (eta * math.sqrt(1.0 + n))
+
+
+def assert_optimal(x, linear, xi):
+    """Feasibility, complementarity and stationarity."""
+    size = len(x)
+    lengths, deviation, spread = np.linalg.norm(x, axis=1), x - x.mean(axis=0), oracle.variance(x)
+    assert np.isfinite(x).all()
+    assert lengths.max() <= 1.0 + 1e-14
+    if size > 1:
+        assert spread <= xi * (1.0 + EXACT) + 1e-28
+    force = linear + x + size * deviation
+    pushes = [np.where(np.arange(size)[:, None] == i, x, 0.0) for i in range(size)]
+    pushes = [push for push, length in zip(pushes, lengths, strict=True) if length > 1.0 - SLACK]
+    if size > 1 and xi == 0.0:
+        # Rows are equal: their multipliers are any deviations, so only the sums must vanish.
+        force, pushes = force.sum(axis=0), [push.sum(axis=0) for push in pushes]
+    elif size > 1 and spread > xi * (1.0 - SLACK):
+        pushes.append(deviation / np.linalg.norm(deviation))
+    assert unbalanced(force / (1.0 + size + np.abs(linear).max()), pushes) <= EXACT
+
+
+def unbalanced(force, pushes):
+    """What remains of the force when non-negative multiples of the pushes work against it."""
+    if not pushes:
+        return np.linalg.norm(force)
+    return nnls(np.array([push.ravel() for push in pushes]).T, -force.ravel())[1]
+
+
+def one_huge(c, rng):
+    c[rng.integers(len(c))] *= 1e4
+    return c
+
+
+def antipodal(c, rng):
+    return np.where(np.arange(len(c))[:, None] % 2, c[0], -c[0])
+
+
+def duplicated(c, rng):
+    return c[rng.integers(1 + len(c) // 3, size=len(c))]
+
+
+def touching(c, rng):
+    """The largest row of A^-1 C has length one, up to rounding and a little more."""
+    free = np.linalg.inv(oracle.interaction_matrix(len(c))) @ c
+    margin = rng.choice([-1e-9, -1e-12, 0.0, 1e-12, 1e-9])
+    return c * (1.0 + margin) / np.linalg.norm(free, axis=1).max()
+
+
+SHAPES = {
+    "random": lambda c, rng: c,
+    "zero": lambda c, rng: 0.0 * c,
+    "equal": lambda c, rng: np.tile(c[0], (len(c), 1)),
+    "nearly equal": lambda c, rng: c[0] + 1e-9 * c,
+    "one huge": one_huge,
+    "antipodal": antipodal,
+    "duplicated": duplicated,
+    "all clipped": lambda c, rng: np.abs(c) + 3.0,
+    "collinear": lambda c, rng: np.outer(rng.standard_normal(len(c)), c[0]),
+    "centred": lambda c, rng: c - c.mean(axis=0),
+    "sparse": lambda c, rng: c * (rng.random((len(c), 1)) < 0.3),
+    "flat": lambda c, rng: c * np.where(np.arange(c.shape[1]) == 0, 1.0, 1e-6),
+    "touching": touching,
+}
+
+
+def random_sizes(rng):
+    return int(rng.choice([1, 2, 3, 4, 5, 8, 13, 40])), int(rng.choice([1, 1, 2, 3, 5, 10]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_minimiser_is_exact_for_any_gamma_and_any_rate(shape):
+    """One gradient for each row: the solver's warm starts are as far off as can be."""
+    rng = np.random.default_rng(list(SHAPES).index(shape))
+    for _ in range(300):
+        size, dim = random_sizes(rng)
+        xi, eta = float(rng.choice(VARIANCES)), 10.0 ** rng.uniform(-8, 8)
+        linear = SHAPES[shape](rng.standard_normal((size, dim)), rng)
+        if shape != "touching":
+            linear *= 10.0 ** rng.uniform(-2, 4)
+        expert = Expert(size, dim, xi, rate_for(eta, size, xi, size))
+        for row in rng.permutation(size):
+            expert.update(row, linear[row] / eta)
+            if size < 10 or expert.n == size:
+                assert_optimal(expert.rows(), expert.linear(), xi)
+
+
+def streams():
+    """Gradients as the algorithm sees them: of norm at most the factor of beta, which is one.
+
+    "Uneven" is the exception: stochastic rates follow the usual weights, and an agent of large
+    weight that is hardly ever active exceeds them.
+    """
+    rng = np.random.default_rng(0)
+
+    def unit(dim, sign=1.0):
+        return np.eye(dim)[0] * sign
+
+    def random(t, row, dim):
+        g = rng.standard_normal(dim)
+        return g / np.linalg.norm(g)
+
+    return {
+        "random": random,
+        "uneven": lambda t, row, dim: random(t, row, dim) * (1.0 if row % 3 else 100.0),
+        "one-sided": lambda t, row, dim: unit(dim),
+        "antipodal": lambda t, row, dim: unit(dim, 1.0 if row % 2 else -1.0),
+        "alternating": lambda t, row, dim: unit(dim, 1.0 if t % 2 else -1.0),
+        "turning": lambda t, row, dim: unit(dim, 1.0 if (row + t // 60) % 2 else -1.0),
+    }
+
+
+@pytest.mark.parametrize("size", [2, 3, 10])
+@pytest.mark.parametrize("kind", streams())
+def test_the_minimiser_is_exact_after_every_update(kind, size):
+    rng = np.random.default_rng(size)
+    gradient = streams()[kind]
+    for dim in (1, 3):
+        for xi in (1e-6, 1 / size, 1.0, math.inf):
+            expert = Expert(size, dim, xi)
+            for t in range(150):
+                row = int(rng.integers(size))
+                expert.update(row, gradient(t, row, dim))
+                if t < 20 or t % 5 == 0:
+                    assert_optimal(expert.rows(), expert.linear(), xi)
+
+
+def test_three_agents_with_opposite_tasks_respect_the_variance():
+    """All rows of the unconstrained minimiser are clipped: nothing moves, only the bound binds."""
+    expert = Expert(3, 1, 1.0)
+    for row, g in [(0, 1), (2, 1), (2, 1), (1, -1), (0, 1), (1, -1), (1, -1)]:
+        expert.update(row, np.array([float(g)]))
+    assert_optimal(expert.rows(), expert.linear(), 1.0)
+
+
+def objective(x, linear):
+    return (linear * x).sum() + oracle.interaction_norm(x) ** 2 / 2
+
+
+def test_no_point_that_a_conic_solver_finds_is_better():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        size, dim = int(rng.integers(2, 7)), int(rng.integers(1, 5))
+        xi = rng.choice([0.0, 0.1, 0.5, 1.0, math.inf])
+        linear = rng.standard_normal((size, dim)) * 10.0 ** rng.uniform(-1, 1)
+        expert = Expert(size, dim, xi, rate_for(1.0, size, xi, size))
+        for row in range(size):
+            expert.update(row, linear[row])
+        ours = objective(expert.rows(), expert.linear())
+        theirs = objective(oracle.minimiser(expert.linear(), xi), expert.linear())
+        assert ours == pytest.approx(theirs, abs=1e-7 * (1.0 + np.abs(linear).max()))
