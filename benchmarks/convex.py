@@ -24,9 +24,11 @@ class Parametrised:
         self.rows = cp.Variable((size, dim))
         self.problem = _problem(self.rows, self.pull, self.cap)
 
-    def solve(self, pull: Floats, cap: float, **settings: float) -> Floats:
-        """The rows for `pull` = eta Gamma and `cap` = sqrt(xi)."""
+    def solve(self, pull: Floats, cap: float, tolerance: float | None = None) -> Floats:
+        """The rows for `pull` = eta Gamma and `cap` = sqrt(xi); Clarabel's default tolerances."""
         self.pull.value, self.cap.value = pull, cap
+        names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+        settings = {} if tolerance is None else dict.fromkeys(names, tolerance)
         with warnings.catch_warnings():  # near the end of its accuracy it says so
             warnings.simplefilter("ignore", UserWarning)
             self.problem.solve(solver=cp.CLARABEL, **settings)

@@ -1,6 +1,9 @@
-"""Bytes of arrays, each block of memory counted once."""
+"""Bytes: of arrays, each block of memory counted once, and of the whole process."""
 
+import re
+import resource
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,17 @@ def raw_bytes(network: Network) -> int:
     entries = network.peers.weight.size
     sums, weights = entries * network.setup.dim * 8, entries * 8
     return sums + weights + network.graph.ptr.nbytes + network.graph.idx.nbytes
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had.
+
+    `getrusage` tells it too, but a child of a large process inherits the parent's number there.
+    """
+    status = Path("/proc/self/status")
+    found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
+    kilobytes = int(found[1]) if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return 1024 * kilobytes
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:

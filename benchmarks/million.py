@@ -1,11 +1,10 @@
 """One large network in a process of its own: prints what it took as JSON (see `scale.py`)."""
 
 import json
-import resource
 import sys
 import time
 
-from benchmarks.memory import raw_bytes, state_bytes
+from benchmarks.memory import peak_bytes, raw_bytes, state_bytes
 from benchmarks.networks import kt_network, unit_gradients
 from mtcool import graphs, simulate
 
@@ -28,7 +27,7 @@ def main(agents: int, rounds: int) -> None:
         "again": seconds[1],
         "state": state_bytes(network),
         "raw": raw_bytes(network),
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_bytes(),
     }
     print(json.dumps(report))
 

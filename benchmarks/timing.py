@@ -17,6 +17,7 @@ def fastest(contestants: Mapping[Name, Callable[[], Run]], repetitions: int) -> 
     """
     best = dict.fromkeys(contestants, float("inf"))
     for turn in range(repetitions + 1):
+        gc.collect()
         for name, prepare in contestants.items():
             seconds = _seconds(prepare())
             if turn > 0:
@@ -25,7 +26,6 @@ def fastest(contestants: Mapping[Name, Callable[[], Run]], repetitions: int) -> 
 
 
 def _seconds(run: Run) -> float:
-    gc.collect()
     gc.disable()
     try:
         began = time.perf_counter()

@@ -13,6 +13,8 @@ from mtcool.network import Network, load
 from mtcool.simulation import Trace, replicate, simulate
 from mtcool.streams import Stream
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Graph",
     "Network",

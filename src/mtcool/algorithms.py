@@ -33,7 +33,8 @@ def mt_co2ol(
     Parameters
     ----------
     graph
-        A networkx graph, whose node labels are the agents' names, or an `mtcool.Graph`.
+        A networkx graph, whose node labels are the agents' names, or an `mtcool.Graph`. Weights
+        of its edges are not used; see `weights`.
     dim
         Dimension of the tasks.
     learner
@@ -48,9 +49,13 @@ def mt_co2ol(
     rates
         "adversarial" activations (Theorem `thm:any-G`); "stochastic" with known probabilities `q`
         (Theorem `thm:sto`); "estimated", the two-phase strategy for unknown probabilities of at
-        least `q_min` over `horizon` rounds (`apx:unknown_q`).
+        least `q_min` over `horizon` rounds (`apx:unknown_q`): every clique predicts zero for its
+        first `learners.first_phase(agents, q_min, horizon)` updates, which is often long.
     q
         Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
+    q_min, horizon
+        What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
+        of rounds.
 
     >>> import networkx as nx, numpy as np
     >>> net = mt_co2ol(nx.path_graph(["roof", "yard", "gate"]), dim=2)

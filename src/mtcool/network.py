@@ -124,7 +124,8 @@ class Network:
     def __repr__(self) -> str:
         setup = self.setup
         return (
-            f"<{setup.algorithm} of {self.graph.size} agents, dim={setup.dim}, {setup.learner!r}>"
+            f"<{setup.algorithm} of {self.graph.size} agents, dim={setup.dim}, {setup.learner!r}, "
+            f"lipschitz={setup.lipschitz}, radius={setup.radius}, rates={setup.rates!r}>"
         )
 
 

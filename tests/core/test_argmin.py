@@ -193,12 +193,37 @@ def test_the_minimiser_is_exact_after_every_update(kind, size):
                     assert_optimal(expert.rows(), expert.linear(), xi)
 
 
-def test_three_agents_with_opposite_tasks_respect_the_variance():
-    """All rows of the unconstrained minimiser are clipped: nothing moves, only the bound binds."""
-    expert = Expert(3, 1, 1.0)
-    for row, g in [(0, 1), (2, 1), (2, 1), (1, -1), (0, 1), (1, -1), (1, -1)]:
-        expert.update(row, np.array([float(g)]))
-    assert_optimal(expert.rows(), expert.linear(), 1.0)
+# Gradients after which a solver that is almost right goes wrong: (xi, [(row, gradient), ...]).
+TRAPS = {
+    # On the line all rows are clipped and nothing moves with the multiplier.
+    "opposite tasks": (
+        1.0,
+        [(0, [1]), (2, [1]), (2, [1]), (1, [-1]), (0, [1]), (1, [-1]), (1, [-1])],
+    ),
+    # The deviation as a function of the multiplier bends where a row meets the ball: Newton's
+    # method jumps from one side to the other and back, inside a bracket that hardly shrinks.
+    "cycle of four": (1.0, [(2, [14, 15]), (1, [-1480, -1603]), (3, [0, 5]), (0, [-1, 1])]),
+    "cycle of five": (
+        1.0,
+        [(3, [-126, 722]), (0, [436, 324]), (4, [-3, -101]), (2, [-9, 1]), (1, [16, 455])],
+    ),
+    "another cycle": (
+        1.0,
+        [(1, [-325, 295]), (2, [-25, -3]), (4, [9, 1]), (3, [-212, -241]), (0, [-6, -50])],
+    ),
+    # What remains of two large gradients is small: running sums of squares would lose it.
+    "cancellation": (1e-6, [(0, [1000.1]), (0, [-1000]), (1, [0.05]), (2, [1000.1]), (2, [-1000])]),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_the_minimiser_is_exact_where_solvers_go_wrong(name):
+    xi, steps = TRAPS[name]
+    size, dim = 1 + max(row for row, _ in steps), len(steps[0][1])
+    expert = Expert(size, dim, xi)
+    for row, gradient in steps:
+        expert.update(row, np.array(gradient, dtype=float))
+        assert_optimal(expert.rows(), expert.linear(), xi)
 
 
 def objective(x, linear):

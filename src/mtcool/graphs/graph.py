@@ -229,7 +229,9 @@ def as_graph(graph: GraphLike) -> Graph:
         return graph
     if isinstance(graph, nx.Graph):
         return Graph.from_networkx(graph)
-    raise ValueError(f"graph must be a networkx graph or a Graph, got {graph!r}")
+    raise ValueError(
+        f"graph must be a networkx graph or a Graph (Graph.from_edges makes one), got {graph!r}"
+    )
 
 
 def _row_of_entries(ptr: Indices) -> Indices:

@@ -9,15 +9,23 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Losses, regret and communication at chosen times, and for each agent at the end.
 
     Entry k of the arrays in time speaks of the first `times[k]` rounds. Arrays of agents are in
-    node order. Without a comparator there is no regret, and both regrets are None.
+    node order; they speak of the whole stream, or, with `per_agent=True`, have a row for each time.
+    Without a comparator there is no regret, and both regrets are None.
+
+    >>> import mtcool
+    >>> graph = mtcool.graphs.ring(4)
+    >>> stream = mtcool.streams.quadratic_stream(graph, [[0.1]] * 4, rounds=100, seed=0)
+    >>> mtcool.simulate(mtcool.i_ftrl(graph, 1), stream, times=[10, 100])
+    Trace(100 rounds, 4 agents, loss 0.0376, regret 0.0328)
     """
 
     times: Integers
+    """Numbers of rounds."""
     loss: Floats
     """Total loss paid by all agents up to each time."""
     regret: Floats | None
@@ -32,3 +40,10 @@ class Trace:
     """Total loss paid by each agent, (agents,) or (times, agents)."""
     agent_regret: Floats | None
     """Regret of each agent, (agents,) or (times, agents)."""
+
+    def __repr__(self) -> str:
+        regret = "" if self.regret is None else f", regret {self.regret[-1]:.3g}"
+        return (
+            f"Trace({self.times[-1]:,} rounds, {self.agent_loss.shape[-1]:,} agents, "
+            f"loss {self.loss[-1]:.3g}{regret})"
+        )

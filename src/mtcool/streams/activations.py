@@ -70,7 +70,10 @@ def sequence(agents: ArrayLike, n: int | None = None) -> Agents:
     if array.ndim != 1:
         raise ValueError(f"agents must be a sequence of indices, got shape {array.shape}")
     if array.size and array.dtype.kind not in "iu":
-        raise ValueError(f"agents must be whole numbers, got {array[0]!r} of type {array.dtype}")
+        raise ValueError(
+            "agents must be whole numbers, the indices of the agents in their labels, "
+            f"got {array[0]!r} of type {array.dtype}"
+        )
     wrong = array[(array < 0) | (array >= (np.inf if n is None else n))]
     if wrong.size:
         below = "" if n is None else f" and below {n}"

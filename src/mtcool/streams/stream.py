@@ -78,7 +78,7 @@ class Loss:
 
 
 @final
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Stream:
     """Activated agents and their losses, in the order of the rounds.
 
@@ -145,6 +145,10 @@ class Stream:
         3.0
         """
         return lipschitz(self.losses, radius)
+
+    def __repr__(self) -> str:
+        kind = type(self.losses).__name__
+        return f"Stream({len(self):,} rounds, {len(self.labels):,} agents, dim {self.dim}, {kind})"
 
     def __len__(self) -> int:
         return self.agents.size
