@@ -7,7 +7,7 @@ venv: .venv/ready
 
 # One environment for everything, from the lock file and nothing else.
 .venv/ready: requirements.lock pyproject.toml
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@

@@ -87,10 +87,13 @@ def paper(
     for comparison in comparisons:
         table.add_column(f"L = {comparison.bound:g}", justify="right")
     for name in comparisons[0].regret:
-        cells = (comparison.final()[name] for comparison in comparisons)
-        table.add_row(name, *(f"{mean:.3g} ± {error:.2g}" for mean, error in cells))
+        table.add_row(name, *(_cell(*comparison.final()[name]) for comparison in comparisons))
     Console().print(table)
     Console().print(f"Figure and numbers are in {output}", highlight=False)
+
+
+def _cell(mean: float, error: float | None) -> str:
+    return f"{mean:.3g}" if error is None else f"{mean:.3g} ± {error:.2g}"
 
 
 def main() -> None:

@@ -32,6 +32,12 @@ class Network:
         self.graph = graph
         self.weights = weights
         self.peers = assemble(setup, graph, weights)
+        weights.setflags(write=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: NumPy's own copies would not be read-only where ours are.
+        arrays = dict(storage.state_arrays(self.peers.state))
+        return _rebuild, (self.setup, self.graph, self.weights, arrays)
 
     def predict(self, agent: Hashable) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
@@ -155,7 +161,11 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
     settings = header["setup"]
     if settings["q"] is not None:
         settings["q"] = tuple(settings["q"])
-    network = Network(Setup(learner=learner, **settings), graph, arrays["weights"])
+    return _rebuild(Setup(learner=learner, **settings), graph, arrays["weights"], arrays)
+
+
+def _rebuild(setup: Setup, graph: Graph, weights: Floats, arrays: storage.Arrays) -> Network:
+    network = Network(setup, graph, weights)
     storage.restore(network.peers.state, arrays)
     return network
 

@@ -1,5 +1,8 @@
 """The public contract of a network: what predict and update promise to other programs."""
 
+import copy
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -232,4 +235,49 @@ def test_neighbours_with_the_same_task_learn_it_together():
 
 def test_a_network_says_what_it_is():
     shown = repr(mtcool.mt_co2ol(WHEEL, 2, learner=MTFTRLKT()))
-    assert shown == "<mt_co2ol of 5 agents, dim=2, MTFTRLKT()>"
+    assert shown == (
+        "<mt_co2ol of 5 agents, dim=2, MTFTRLKT(), lipschitz=1.0, radius=1.0, rates='adversarial'>"
+    )
+
+
+def test_a_copied_or_pickled_network_goes_on_as_the_original_and_can_be_saved(tmp_path):
+    network = mtcool.mt_co2ol(mtcool.graphs.star(4), 2)
+    network.update(1, [0.6, 0.8])
+    for copied in (copy.deepcopy(network), pickle.loads(pickle.dumps(network))):
+        copied.save(tmp_path / "copy.npz")
+        for one in (copied, mtcool.load(tmp_path / "copy.npz")):
+            assert (one.predict(0) == network.predict(0)).all()
+            assert not one.weights.flags.writeable
+
+
+def test_a_stream_without_names_is_refused_where_names_are_not_positions():
+    network = mtcool.i_ftrl(nx.Graph([(2, 0), (0, 1)]), 1)
+    stream = mtcool.Stream([0, 1, 2], mtcool.streams.linear(np.zeros((3, 1))))
+    with pytest.raises(ValueError, match="stream must have the network's 3 agents as labels"):
+        mtcool.simulate(network, stream)
+
+
+def test_tiny_gradients_leave_every_expert_alive():
+    learner = mtcool.learners.MTFTRL(experts=(0.0, 0.5))
+    network = mtcool.mt_co2ol(mtcool.graphs.complete(3), 1, learner=learner)
+    for agent in (0, 1, 2):
+        network.update(agent, [1e-158 * (agent + 1)])
+    assert np.isfinite(network.peers.state.loss).all()
+
+
+@pytest.mark.parametrize("variance", [1e-34, 1e-24, 1e-16, 1e-10])
+def test_a_tiny_known_variance_plays_nearly_equal_rows(variance):
+    learner = mtcool.learners.MTFTRL(experts=(variance,))
+    graph = mtcool.graphs.complete(5)
+    network = mtcool.mt_co2ol(graph, 2, learner=learner)
+    equal = mtcool.mt_co2ol(graph, 2, learner=mtcool.learners.MTFTRL(experts=(0.0,)))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gradient = rng.normal(size=2) + np.array([2.0, 0.0])
+        gradient /= np.linalg.norm(gradient)
+        agent = int(rng.integers(5))
+        for one in (network, equal):
+            one.update(agent, gradient)
+        for i in range(5):
+            gap = np.linalg.norm(network.predict(i) - equal.predict(i))
+            assert gap <= 10.0 * variance**0.5 + 1e-9

@@ -157,10 +157,22 @@ BAD_GRAPHS = {
     "directed": (nx.DiGraph([(0, 1)]), "graph must be undirected, got <networkx"),
     "directed multigraph": (nx.MultiDiGraph([(0, 1)]), "graph must be undirected"),
     "empty": (nx.Graph(), "graph must have a node, got <networkx"),
-    "edges": ([(0, 1)], "graph must be a networkx graph or a Graph, got [(0, 1)]"),
-    "a matrix": (np.eye(2), "graph must be a networkx graph or a Graph, got array("),
-    "None": (None, "graph must be a networkx graph or a Graph, got None"),
-    "a class": (nx.Graph, "graph must be a networkx graph or a Graph, got <class"),
+    "edges": (
+        [(0, 1)],
+        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got [(0, 1)]",
+    ),
+    "a matrix": (
+        np.eye(2),
+        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got array(",
+    ),
+    "None": (
+        None,
+        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got None",
+    ),
+    "a class": (
+        nx.Graph,
+        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got <class",
+    ),
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
+from mtcool import validation
 from mtcool.learners import KT, MTFTRLKT
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ class Comparison:
     bound: float
     """The gradient bound L that the algorithms were given."""
 
-    def final(self) -> dict[str, tuple[float, float]]:
+    def final(self) -> dict[str, tuple[float, float | None]]:
         """Mean regret at the end and its standard error, for each algorithm."""
         return {name: mean_and_error(runs[:, -1]) for name, runs in self.regret.items()}
 
@@ -56,6 +57,7 @@ def compare(
     >>> comparison.regret["i-FTRL"].shape == (1, len(comparison.times))
     True
     """
+    rounds = validation.count("rounds", rounds)
     times = np.unique(np.geomspace(1, rounds, 60).round().astype(np.int64))
 
     def run(rng: np.random.Generator) -> tuple[float, dict[str, Floats]]:
@@ -78,12 +80,12 @@ def compare(
     )
 
 
-def mean_and_error(values: Floats) -> tuple[float, float]:
+def mean_and_error(values: Floats) -> tuple[float, float | None]:
     """Mean and standard error of independent values; the error of one value is not known.
 
     >>> mean_and_error(np.array([1.0, 3.0]))
     (2.0, 1.0)
     """
     count = len(values)
-    error = float(np.std(values, ddof=1)) / count**0.5 if count > 1 else float("nan")
+    error = float(np.std(values, ddof=1)) / count**0.5 if count > 1 else None
     return float(np.mean(values)), error

@@ -103,7 +103,7 @@ def minimise(
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
     for _ in range(ROUNDS):
         norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
-        if norm > STALLED:  # the way from the last solution is too long and winding
+        if not norm <= STALLED:  # the way from the last solution is too long and winding
             start_at_mean(gradients, first, last, eta, m)
             norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
         excess = spread - cap
@@ -249,7 +249,7 @@ def _solve(
     dim = m.shape[0]
     solution = work.step
     if dim == 1:
-        solution[0] = right[0] / (1.0 - (1.0 - s) * identity)
+        solution[0] = right[0] / ((1.0 - identity) + s * identity)
         return
     residual, direction, image = work.krylov[0], work.krylov[1], work.krylov[2]
     error = 0.0
@@ -292,7 +292,7 @@ def _apply(
     """H v = (1 - (1 - s) identity) v + (1 - s) / N * sum over clipped rows of y <y, v> / |y|^3."""
     dim = m.shape[0]
     for k in range(dim):
-        out[k] = (1.0 - (1.0 - s) * identity) * v[k]
+        out[k] = ((1.0 - identity) + s * identity) * v[k]
     for i in range(first, last):
         length, along = 0.0, 0.0
         for k in range(dim):

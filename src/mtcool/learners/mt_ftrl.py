@@ -30,6 +30,8 @@ from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
 
 CLOSED_FORM = -1.0
+NEGLIGIBLE = 1e-10  # a standard deviation that rows in the unit ball may as well not have
+LARGEST = 2.0  # variance of rows in the unit ball, reached by two opposite ones
 
 
 class MTFTRLState(NamedTuple):
@@ -117,8 +119,11 @@ class MTFTRL:
             validation.one_of("experts", self.experts, ("paper", "geometric"))
             return
         given = np.atleast_1d(validation.numbers("experts", self.experts))
-        if given.ndim != 1 or given.size == 0 or (given < 0).any():
-            raise ValueError(f"experts must be variances of at least 0, got {self.experts!r}")
+        if given.ndim != 1 or given.size == 0 or (given < 0).any() or (given > LARGEST).any():
+            raise ValueError(
+                f"experts must be variances from 0 to {LARGEST} (of the unit ball), "
+                f"got {self.experts!r}"
+            )
         object.__setattr__(self, "experts", tuple(np.unique(given).tolist()))
 
     def variances(self, size: int) -> Floats:
@@ -140,6 +145,8 @@ class MTFTRL:
         count, sizes = len(cliques.rate), np.diff(cliques.start)
         table, experts, pull, cap = self._tables(sizes)
         expert = np.concatenate(([0], np.cumsum(experts)))
+        for constant in (expert, table, pull, cap):
+            constant.setflags(write=False)
         return MTFTRLState(
             start=cliques.start,
             gradients=np.zeros((cliques.start[-1], dim)),
@@ -283,7 +290,7 @@ def reweigh(state: MTFTRLState, clique: int) -> None:
     per_beta = 1.0 / (state.rate[clique] * np.sqrt(1.0 + state.n[clique]))
     unit, inverse, per_mode = size * per_beta, 1e300, 1.0 / (size + 1.0)
     if state.deviation[clique] > 0.0 and size > 1:
-        inverse = np.sqrt((size - 1) / state.deviation[clique])
+        inverse = min(inverse, np.sqrt((size - 1) / state.deviation[clique]))
     state.unit[clique], state.inverse[clique] = unit, inverse
     exponent = state.focus[clique] * per_beta
     least = smallest(state.loss, first, first + count)
@@ -379,7 +386,7 @@ def _stays_inside(state: MTFTRLState, clique: int, eta: float, shrink: float, me
 def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> None:
     """Solve expert e and keep s and the mean of its rows; all rows follow from the two."""
     first, last = state.start[clique], state.start[clique + 1]
-    if cap == 0.0 or state.deviation[clique] == 0.0:  # equal rows
+    if cap <= NEGLIGIBLE or state.deviation[clique] == 0.0:  # equal rows
         start_at_mean(state.gradients, first, last, eta, state.centre[e])
         state.multiplier[e] = 0.0
         return

@@ -148,11 +148,13 @@ def _check_match(network: Network, stream: Stream) -> None:
     if stream.dim != network.setup.dim:
         raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
     ours, theirs = network.graph.labels, stream.labels
-    # Agents without names are node indices, and the last ones may never be active.
-    indices = theirs == range(len(theirs)) and len(theirs) <= len(ours)
-    if not indices and (len(ours) != len(theirs) or any(map(ne, ours, theirs))):
+    # The last of the agents 0, 1, ... may never be active.
+    shorter = ours == range(len(ours)) and theirs == range(len(theirs))
+    same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
+    if not same and not (shorter and len(theirs) <= len(ours)):
         raise ValueError(
-            f"stream must have the network's {len(ours)} agents as labels, got {len(theirs)} others"
+            f"stream must have the network's {len(ours)} agents as labels, in the same order, "
+            f"got {len(theirs)} others"
         )
     # Its arrays can be written to, and the compiled code trusts them.
     strange = stream.agents[(stream.agents < 0) | (stream.agents >= len(ours))]
