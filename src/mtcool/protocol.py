@@ -39,12 +39,10 @@ def predict(peers: Any, agent: int, x: Floats) -> None:
     """Steps 2 and 3: fetch the neighbours' models of my task, predict with their average."""
     models, weights = fetch(peers, agent)
     for k in range(x.shape[0]):
-        x[k] = 0.0
-    for j in range(weights.shape[0]):
-        for k in range(x.shape[0]):
-            x[k] += weights[j] * models[j, k]
-    for k in range(x.shape[0]):
-        x[k] *= peers.units.radius
+        mean = 0.0
+        for j in range(weights.shape[0]):
+            mean += weights[j] * models[j, k]
+        x[k] = peers.units.radius * mean
 
 
 @dispatched

@@ -457,7 +457,7 @@ BAD_SIMULATIONS = {
     "dim": ({"stream": stream_of(dim=3)}, "stream must have dim 2, got 3"),
     "more agents": (
         {"stream": Stream([5], quadratic([[0.0, 0.0]]))},
-        "stream must have the network's 5 agents as labels, got 6 others",
+        "stream must have the network's 5 agents as labels, in the same order, got 6 others",
     ),
     "other names": (
         {"stream": stream_of(labels="abcde")},

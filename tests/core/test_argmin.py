@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+import mtcool
 import oracle
-from mtcool.kernels import kernel
-from mtcool.learners import MTFTRL, Cliques, predict_row, update_row
+from mtcool.learners import MTFTRL
 
 EXACT = 1e-10  # relative to the data
 SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
@@ -26,30 +26,30 @@ SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
 VARIANCES = (0.0, 1e-6, 1e-3, 0.1, 0.5, 1.0, 1.5, math.inf)
 
 
-@kernel
-def tell(state, row, gradient):
-    update_row(state, 0, row, gradient)
-
-
-@kernel
-def ask(state, rows):
-    for row in range(rows.shape[0]):
-        predict_row(state, 0, row, rows[row])
-
-
 class Expert:
-    """One clique with a single expert; `rate` is the factor of beta, which sets eta."""
+    """One clique with a single expert; `rate` is the factor of beta, which sets eta.
 
-    def __init__(self, size, dim, xi, rate=1.0):
-        self.xi, self.n = xi, 0
+    A network refuses gradients that are longer than one, so it gets them divided by `unit`, a
+    power of two, and multiplies them by the weights, here `unit`.
+    """
+
+    def __init__(self, size, dim, xi, rate=1.0, longest=1.0):
         guess, free = (1.0, True) if xi == math.inf else (xi, False)
-        cliques = Cliques(np.array([0, size]), np.array([rate]), np.array([1.0]))
-        self.state = MTFTRL((guess,), free_last=free).make_state(cliques, dim)
-        self.gamma = np.zeros((size, dim))
+        weights = np.zeros((size, size))
+        weights[:, 0] = 1.0
+        learner = MTFTRL((guess,), free_last=free)
+        graph = mtcool.graphs.complete(size)
+        self.net = mtcool.mt_co2ol(graph, dim, learner=learner, weights=weights)
+        self.unit = 2.0 ** math.ceil(math.log2(longest))
+        units = np.full(size, self.unit)
+        units.setflags(write=False)
+        self.net.peers = self.net.peers._replace(weight=units)
+        self.net.peers.state.rate[0] = rate
+        self.gamma, self.n = np.zeros((size, dim)), 0
         self.pull = size / rate * math.sqrt(1.0 + guess * (size - 1))
 
     def update(self, row, gradient):
-        tell(self.state, row, np.array(gradient))
+        self.net.update(row, np.asarray(gradient) / self.unit)
         self.gamma[row] += gradient
         self.n += 1
 
@@ -58,9 +58,7 @@ class Expert:
         return self.pull / math.sqrt(1.0 + self.n) * self.gamma
 
     def rows(self):
-        x = np.empty_like(self.gamma)
-        ask(self.state, x)
-        return x
+        return np.array([self.net.predict(row) for row in range(len(self.gamma))]) / self.unit
 
 
 def rate_for(eta, size, xi, n):
@@ -146,7 +144,8 @@ def test_the_minimiser_is_exact_for_any_gamma_and_any_rate(shape):
         linear = SHAPES[shape](rng.standard_normal((size, dim)), rng)
         if shape != "touching":
             linear *= 10.0 ** rng.uniform(-2, 4)
-        expert = Expert(size, dim, xi, rate_for(eta, size, xi, size))
+        longest = max(1e-300, np.linalg.norm(linear, axis=1).max() / eta)
+        expert = Expert(size, dim, xi, rate_for(eta, size, xi, size), longest)
         for row in rng.permutation(size):
             expert.update(row, linear[row] / eta)
             if size < 10 or expert.n == size:
@@ -185,7 +184,7 @@ def test_the_minimiser_is_exact_after_every_update(kind, size):
     gradient = streams()[kind]
     for dim in (1, 3):
         for xi in (1e-6, 1 / size, 1.0, math.inf):
-            expert = Expert(size, dim, xi)
+            expert = Expert(size, dim, xi, longest=100.0 if kind == "uneven" else 1.0)
             for t in range(150):
                 row = int(rng.integers(size))
                 expert.update(row, gradient(t, row, dim))
@@ -220,9 +219,9 @@ TRAPS = {
 def test_the_minimiser_is_exact_where_solvers_go_wrong(name):
     xi, steps = TRAPS[name]
     size, dim = 1 + max(row for row, _ in steps), len(steps[0][1])
-    expert = Expert(size, dim, xi)
+    expert = Expert(size, dim, xi, longest=4096.0)
     for row, gradient in steps:
-        expert.update(row, np.array(gradient, dtype=float))
+        expert.update(row, gradient)
         assert_optimal(expert.rows(), expert.linear(), xi)
 
 
@@ -236,7 +235,8 @@ def test_no_point_that_a_conic_solver_finds_is_better():
         size, dim = int(rng.integers(2, 7)), int(rng.integers(1, 5))
         xi = rng.choice([0.0, 0.1, 0.5, 1.0, math.inf])
         linear = rng.standard_normal((size, dim)) * 10.0 ** rng.uniform(-1, 1)
-        expert = Expert(size, dim, xi, rate_for(1.0, size, xi, size))
+        longest = np.linalg.norm(linear, axis=1).max()
+        expert = Expert(size, dim, xi, rate_for(1.0, size, xi, size), longest)
         for row in range(size):
             expert.update(row, linear[row])
         ours = objective(expert.rows(), expert.linear())

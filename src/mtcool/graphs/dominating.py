@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse.csgraph import connected_components
 
 from mtcool import validation
@@ -68,6 +67,8 @@ def _within(closed: Matrix, nodes: Indices) -> Matrix:
 
 
 def _smallest_cover(closed: Matrix, deadline: float, time_limit: float) -> Indices:
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import, rarely used
+
     n = closed.shape[0]
     solution = milp(
         c=np.ones(n),

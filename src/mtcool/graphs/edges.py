@@ -19,8 +19,7 @@ def node_indices(name: str, values: Any, size: int) -> Indices:
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be an array of node indices, got {values!r}") from None
     if array.size and array.dtype.kind not in "iu":
-        found = f"{array.flat[0]!r} of {array.dtype}"
-        raise ValueError(f"{name} must be whole numbers, or come with labels, got {found}")
+        raise ValueError(f"{name} must be whole numbers, got {array.flat[0]!r} of {array.dtype}")
     if array.size and (array.min() < 0 or array.max() >= size):
         bad = array[(array < 0) | (array >= size)].flat[0]
         raise ValueError(f"{name} must be between 0 and {size - 1}, got {bad}")

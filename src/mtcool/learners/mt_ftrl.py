@@ -210,10 +210,13 @@ def add_expert_losses(state: MTFTRLState, clique: int, row: int, gradient: Float
         on_row += (state.gradients[row, k] - mean) * gradient[k]
     unit, inverse = state.unit[clique], state.inverse[clique]
     first, table = state.expert[clique], state.table[clique]
-    for e in range(state.expert[clique + 1] - first):
-        eta = unit * state.pull[table + e]
-        shrink = least_of(eta * per_mode, state.cap[table + e] * inverse)
-        state.loss[first + e] -= eta * on_mean + shrink * on_row
+    count = state.expert[clique + 1] - first
+    pull, cap = state.pull[table : table + count], state.cap[table : table + count]
+    loss = state.loss[first : first + count]
+    for e in range(count):
+        eta = unit * pull[e]
+        shrink = least_of(eta * per_mode, cap[e] * inverse)
+        loss[e] -= eta * on_mean + shrink * on_row
     if state.clipped[clique] > 0:
         _correct_clipped_losses(state, clique, row, gradient, on_mean, on_row)
 
@@ -293,15 +296,17 @@ def reweigh(state: MTFTRLState, clique: int) -> None:
         inverse = min(inverse, np.sqrt((size - 1) / state.deviation[clique]))
     state.unit[clique], state.inverse[clique] = unit, inverse
     exponent = state.focus[clique] * per_beta
-    least = smallest(state.loss, first, first + count)
-    for e in range(first, first + count):
-        state.weight[e] = exp_of_nonpositive(exponent * (least - state.loss[e]))
+    pull, cap = state.pull[table : table + count], state.cap[table : table + count]
+    losses, weights = state.loss[first : first + count], state.weight[first : first + count]
+    least = smallest(losses, 0, count)
+    for e in range(count):
+        weights[e] = exp_of_nonpositive(exponent * (least - losses[e]))
     mass, level, slope = 0.0, 0.0, 0.0
     for e in range(count):
-        weight, eta = state.weight[first + e], unit * state.pull[table + e]
+        weight, eta = weights[e], unit * pull[e]
         mass += weight
         level += weight * eta
-        slope += weight * min(eta * per_mode, state.cap[table + e] * inverse)
+        slope += weight * least_of(eta * per_mode, cap[e] * inverse)
     per_mass = 1.0 / mass
     state.mass[clique] = mass
     state.level[clique], state.slope[clique] = level * per_mass, slope * per_mass

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-import joblib
 import numpy as np
 
 from mtcool import validation
@@ -34,6 +33,8 @@ def replicate(
     count = validation.count("count", count)
     workers = validation.count("workers", workers)
     children = np.random.SeedSequence(validation.count("seed", seed, least=0)).spawn(count)
+    import joblib  # slow to import, and a single simulation does not need it
+
     jobs = (joblib.delayed(_run)(experiment, child) for child in children)
     results: list[R] = []
     with progress_bar("replicates", count, progress) as advance:
