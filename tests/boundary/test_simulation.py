@@ -225,12 +225,12 @@ def test_clipping_refuses_what_cannot_be_shortened(make, bad):
 
 
 def test_agents_of_a_stream_without_names_are_node_indices():
-    named = mtcool.i_ftrl(nx.path_graph([2, 0, 1]), 2, lipschitz=4.0)
+    named = mtcool.i_ftrl(nx.path_graph(["c", "a", "b"]), 2, lipschitz=4.0)
     stream = Stream([0, 0, 1], quadratic(np.full((3, 2), 0.4)))
     mtcool.simulate(named, stream)
-    assert named.predict(2).any()
-    assert named.predict(0).any()
-    assert not named.predict(1).any()
+    assert named.predict("c").any()
+    assert named.predict("a").any()
+    assert not named.predict("b").any()
 
 
 def test_a_stream_with_names_goes_to_the_agents_of_those_names():

@@ -101,7 +101,7 @@ def minimise(
     lowest = min(highest, cap / (eta * deviation))
     s = warm if lowest < warm <= highest else lowest
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
-    for _ in range(ROUNDS):
+    for attempt in range(4 * ROUNDS):
         norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
         if not norm <= STALLED:  # the way from the last solution is too long and winding
             start_at_mean(gradients, first, last, eta, m)
@@ -116,7 +116,8 @@ def minimise(
         else:
             low = s
             safe = high if open_above else 0.5 * (low + high)
-        if not low < target < high:  # a NaN too, from rows that do not move
+        # Newton may leave the bracket (a NaN too, from rows that do not move) or creep along kinks.
+        if not low < target < high or attempt % 4 == 3:
             target = safe
         if target == s or high - low <= 4e-16 * high:
             break

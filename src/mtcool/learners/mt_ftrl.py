@@ -253,10 +253,12 @@ def add_gradient(state: MTFTRLState, clique: int, row: int, gradient: Floats) ->
         state.gradients[row, k] += gradient[k]
         state.total[clique, k] += gradient[k]
     deviation = state.deviation[clique] + 2.0 * across + square * (1.0 - per_row)
+    # What cancels leaves rounding behind.
+    stale = deviation < 0.1 * state.deviation[clique]
     state.deviation[clique] = max(deviation, 0.0)
     state.reach[clique] += np.sqrt(square)
     state.n[clique] += 1
-    if state.n[clique] % size == 0:
+    if stale or state.n[clique] % size == 0:
         refresh(state, clique)
 
 

@@ -148,10 +148,12 @@ def _check_match(network: Network, stream: Stream) -> None:
     if stream.dim != network.setup.dim:
         raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
     ours, theirs = network.graph.labels, stream.labels
-    # The last of the agents 0, 1, ... may never be active.
-    shorter = ours == range(len(ours)) and theirs == range(len(theirs))
+    # Without names the agents are node indices, unless those are names of the network, which
+    # `predict` and `update` would take them for. The last ones may never be active.
+    unnamed = theirs == range(len(theirs)) and len(theirs) <= len(ours)
+    clear = ours == range(len(ours)) or not any(label in theirs for label in ours)
     same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
-    if not same and not (shorter and len(theirs) <= len(ours)):
+    if not same and not (unnamed and clear):
         raise ValueError(
             f"stream must have the network's {len(ours)} agents as labels, in the same order, "
             f"got {len(theirs)} others"
