@@ -14,8 +14,8 @@ from benchmarks import expert_floor
 from benchmarks.instance import ROUNDS, Instance, papers_instance
 from benchmarks.result import Result, at_least, at_most
 from benchmarks.timing import Run, fastest
-from mtcool import simulate
-from mtcool.learners import MTFTRL
+from mtcool import simulate, streams
+from mtcool.learners import MTFTRL, Learner
 
 
 def run(quick: bool) -> list[Result]:
@@ -52,7 +52,32 @@ def run(quick: bool) -> list[Result]:
             unit="%",
             target=at_least(99.99),
         ),
+        _on_the_ball(1_000 if quick else 3_000),
     ]
+
+
+def _on_the_ball(rounds: int) -> Result:
+    """Linear losses of full norm push the tasks to the boundary: most experts need the solver."""
+    graph = papers_instance(1).graph
+    instance = Instance(graph, streams.linear_stream(graph, 1, rounds, seed=3, smoothness=6.0))
+    paper, few = MTFTRL(), MTFTRL(experts="geometric")
+    best = fastest(
+        {
+            "paper": lambda: _simulation(instance),
+            "geometric": lambda: _simulation(instance, few),
+        },
+        repetitions=3,
+    )
+    count = _evaluations(instance, np.diff(instance.network(paper).peers.state.expert))
+    share = 100.0 * (1.0 - _share_in_closed_form(instance))
+    per_round = {name: 1e6 * seconds / rounds for name, seconds in best.items()}
+    return Result(
+        f"Hedge, rows on the ball ({share:.0f} % of the experts): time per expert",
+        f"linear losses of norm one: {per_round['paper']:.0f} µs a round; "
+        f"{per_round['geometric']:.0f} µs with geometric experts",
+        1e9 * best["paper"] / count,
+        unit="ns",
+    )
 
 
 def _evaluations(instance: Instance, experts: np.ndarray) -> int:
@@ -62,8 +87,8 @@ def _evaluations(instance: Instance, experts: np.ndarray) -> int:
     return int(each[agents].sum())
 
 
-def _simulation(instance: Instance) -> Run:
-    network = instance.network(MTFTRL())
+def _simulation(instance: Instance, learner: Learner | None = None) -> Run:
+    network = instance.network(learner or MTFTRL())
     return lambda: simulate(network, instance.stream)
 
 

@@ -53,7 +53,7 @@ def run(quick: bool) -> list[Result]:
         ),
         Result(
             "KT: time over the floor by hand",
-            "the floor for d = 1 alone, point, gradient and messages in registers: "
+            "the floor for d = 1 alone, point and gradient in registers: "
             f"{per_message['by hand']:.1f} ns",
             per_message["mtcool"] / per_message["by hand"],
             target=at_most(2.0),

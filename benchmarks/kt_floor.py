@@ -5,42 +5,26 @@ agent's neighbours that reads their models, and one that updates them. The arith
 that keeps the compiler from dropping an access, and stays clear of overflow and subnormal numbers.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import Run
 from mtcool import Network, Stream
-from mtcool.kernels import kernel
+from mtcool.kernels import inline, kernel
+from mtcool.learners.mt_ftrl_kt import CLIQUE
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Gradients so small that sums over any stream stay small.
 FAINT = 1e-6
 
 
-class Arrays(NamedTuple):
-    """What KT keeps: a gradient sum for every row, and these numbers for every clique."""
-
-    start: Integers
-    gradients: Floats
-    total: Floats
-    deviation: Floats
-    direction: Floats
-    bet: Floats
-    outcomes: Floats
-    reward: Floats
-    n: Integers
-    rate: Floats
-    coin: Floats
-
-
 def floor_run(network: Network, stream: Stream, *, by_hand: bool = False) -> Run:
     """One pass of the floor over a stream, on the network's graph and arrays of its own.
 
-    `by_hand`: written for d = 1, with the point, the gradient and the messages in registers.
+    `by_hand`: written for d = 1, with the point and the gradient in registers.
     """
     peers, dim = network.peers, stream.dim
     graph = (peers.ptr, peers.clique, peers.row, peers.weight)
@@ -52,17 +36,16 @@ def floor_run(network: Network, stream: Stream, *, by_hand: bool = False) -> Run
             raise ValueError(f"stream must have dim 1 for the loop by hand, got {dim}")
         return lambda: _touch_by_hand(*graph, *arrays, *rounds)
     models = np.zeros((int(network.graph.neighbourhood_sizes.max()), dim))
-    rooms = (models, *np.zeros((3, dim)))
+    rooms = (models, *np.zeros((2, dim)))
     return lambda: _touch(*graph, *arrays, *rooms, *rounds)
 
 
-def _arrays(clique: NDArray[Any], dim: int) -> Arrays:
+def _arrays(clique: NDArray[Any], dim: int) -> tuple[Floats, Floats, NDArray[np.void]]:
+    """What KT keeps: a gradient sum for every row and every clique, and a record of numbers."""
     sizes = np.bincount(clique)
-    start = np.concatenate(([0], np.cumsum(sizes)))
-    numbers = {name: np.zeros(len(sizes)) for name in Arrays._fields[3:]}
-    numbers |= {"n": np.zeros(len(sizes), np.int64), "rate": 1.0 / sizes, "coin": np.sqrt(sizes)}
-    gradients, total = np.zeros((start[-1], dim)), np.zeros((len(sizes), dim))
-    return Arrays(start, gradients, total, **numbers)
+    numbers = np.zeros(len(sizes), CLIQUE)
+    numbers["size"], numbers["rate"], numbers["coin"] = sizes, 1.0 / sizes, np.sqrt(sizes)
+    return np.zeros((int(sizes.sum()), dim)), np.zeros((len(sizes), dim)), numbers
 
 
 @kernel
@@ -71,19 +54,10 @@ def _touch(
     clique: Any,
     row: Any,
     weight: Any,
-    start: Any,
     gradients: Any,
     total: Any,
-    deviation: Any,
-    direction: Any,
-    bet: Any,
-    outcomes: Any,
-    reward: Any,
-    n: Any,
-    rate: Any,
-    coin: Any,
+    cliques: Any,
     models: Any,
-    message: Any,
     x: Any,
     gradient: Any,
     losses: Any,
@@ -96,10 +70,11 @@ def _touch(
         i = agents[t]
         first, last = ptr[i], ptr[i + 1]
         for e in range(first, last):
-            c, r = clique[e], row[e]
-            factor = bet[c] + direction[c]
+            j, r = clique[e], row[e]
+            c = cliques[j]
+            factor = c["bet"] + c["direction"]
             for k in range(dim):
-                models[e - first, k] = factor * (gradients[r, k] + total[c, k])
+                models[e - first, k] = factor * (gradients[r, k] + total[j, k])
         for k in range(dim):
             x[k] = 0.0
         for e in range(first, last):
@@ -110,21 +85,13 @@ def _touch(
         activations[i] += 1
         paid[i] += gradient[0]
         for e in range(first, last):
-            c, r = clique[e], row[e]
-            for k in range(dim):
-                message[k] = weight[e] * gradient[k]
+            j, r = clique[e], row[e]
             along = 0.0
             for k in range(dim):
-                along += total[c, k]
-                gradients[r, k] += message[k]
-                total[c, k] += message[k]
-            deviation[c] += along
-            outcomes[c] += direction[c] * along
-            reward[c] += bet[c] * along
-            n[c] += 1
-            bet[c] = along * rate[c]
-            size = start[c + 1] - start[c]
-            direction[c] = coin[c] / np.sqrt(rate[c] * n[c] + size)
+                along += total[j, k]
+                gradients[r, k] += weight[e] * gradient[k]
+                total[j, k] += weight[e] * gradient[k]
+            _touch_numbers(cliques[j], along)
 
 
 @kernel
@@ -133,17 +100,9 @@ def _touch_by_hand(
     clique: Any,
     row: Any,
     weight: Any,
-    start: Any,
     gradients: Any,
     total: Any,
-    deviation: Any,
-    direction: Any,
-    bet: Any,
-    outcomes: Any,
-    reward: Any,
-    n: Any,
-    rate: Any,
-    coin: Any,
+    cliques: Any,
     losses: Any,
     agents: Any,
     activations: Any,
@@ -153,20 +112,26 @@ def _touch_by_hand(
         i = agents[t]
         x = 0.0
         for e in range(ptr[i], ptr[i + 1]):
-            c, r = clique[e], row[e]
-            x += weight[e] * ((bet[c] + direction[c]) * (gradients[r, 0] + total[c, 0]))
+            j, r = clique[e], row[e]
+            c = cliques[j]
+            x += weight[e] * ((c["bet"] + c["direction"]) * (gradients[r, 0] + total[j, 0]))
         g = FAINT * (x - losses[t, 0])
         activations[i] += 1
         paid[i] += g
         for e in range(ptr[i], ptr[i + 1]):
-            c, r = clique[e], row[e]
-            along = total[c, 0]
+            j, r = clique[e], row[e]
+            along = total[j, 0]
             gradients[r, 0] += weight[e] * g
-            total[c, 0] = along + weight[e] * g
-            deviation[c] += along
-            outcomes[c] += direction[c] * along
-            reward[c] += bet[c] * along
-            n[c] += 1
-            bet[c] = along * rate[c]
-            size = start[c + 1] - start[c]
-            direction[c] = coin[c] / np.sqrt(rate[c] * n[c] + size)
+            total[j, 0] = along + weight[e] * g
+            _touch_numbers(cliques[j], along)
+
+
+@inline
+def _touch_numbers(c: Any, along: float) -> None:
+    """Every number of a clique read or written, one square root, one division."""
+    c["deviation"] += along
+    c["outcomes"] += c["direction"] * along
+    c["reward"] += c["bet"] * along
+    c["n"] += 1
+    c["bet"] = along * c["rate"]
+    c["direction"] = c["coin"] / np.sqrt(c["rate"] * c["n"] + c["size"])

@@ -5,7 +5,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.graphs import as_graph, entry_weights
+from mtcool.graphs import as_graph, entry_weights, own_weights
 from mtcool.learners import FTRL, MTFTRL, Learner
 from mtcool.network import Network
 from mtcool.setup import Setup
@@ -120,7 +120,7 @@ def i_ftrl(
     (array([-1.414]), array([0.]))
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
-    return _network("i_ftrl", graph, dim, learner, FTRL(), "uniform", settings)
+    return _network("i_ftrl", graph, dim, learner, FTRL(), own_weights(graph), settings)
 
 
 def st_ftrl(
@@ -144,7 +144,7 @@ def st_ftrl(
     [0.354, 0.354, 0.0]
     """
     settings = {"lipschitz": lipschitz, "radius": radius, "on_excess": on_excess}
-    return _network("st_ftrl", graph, dim, learner, FTRL(), "uniform", settings)
+    return _network("st_ftrl", graph, dim, learner, FTRL(), own_weights(graph), settings)
 
 
 def _network(
@@ -161,6 +161,12 @@ def _network(
     if q is not None:
         q = validation.probabilities("q", q, graph.size)
         settings["q"] = tuple(q.tolist())
+        proportional = isinstance(weights, str) and weights == "proportional"
+        if settings["rates"] != "stochastic" and not proportional:
+            raise ValueError(
+                'q has no meaning but for rates="stochastic" or weights="proportional", '
+                f"got rates={settings['rates']!r}"
+            )
     chosen = default if learner is None else learner
     setup = Setup(algorithm=algorithm, dim=dim, learner=chosen, **settings)
     return Network(setup, graph, entry_weights(graph, weights, q))

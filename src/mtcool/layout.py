@@ -7,24 +7,24 @@ from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.learners import Cliques, Learner, TwoPhase
+from mtcool.learners import Cliques, Learner
 from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.two_phase import TwoPhase
 from mtcool.protocol import CliquePeers, SingleTaskPeers, Units
 from mtcool.setup import Setup
+
+Indices = NDArray[np.uint32]
 
 
 def assemble(setup: Setup, graph: Graph, weights: Floats) -> CliquePeers | SingleTaskPeers:
     """Fresh peers for an algorithm; `weights` has one entry for each entry of the graph."""
     if setup.algorithm == "st_ftrl":
         return _single_task(setup, graph)
-    if setup.algorithm == "i_ftrl":
-        agents = np.arange(graph.size, dtype=np.int32)
-        return _cliques(setup, np.arange(graph.size + 1), agents, np.ones(graph.size))
-    clique = _pairs(graph) if setup.algorithm == "pairwise" else graph.idx
+    clique = _pairs(graph) if setup.algorithm == "pairwise" else graph.idx.view(np.uint32)
     return _cliques(setup, graph.ptr, clique, weights)
 
 
-def _pairs(graph: Graph) -> NDArray[np.int32]:
+def _pairs(graph: Graph) -> Indices:
     """Clique of every entry (i, j) in the pairwise approach: one for each edge, and one for i = j.
 
     Agent i's own clique has number i, the edges follow in the order of their smaller end.
@@ -35,10 +35,10 @@ def _pairs(graph: Graph) -> NDArray[np.int32]:
     edges = low != high
     _, number = np.unique(low[edges] * graph.size + high[edges], return_inverse=True)
     clique[edges] = graph.size + number
-    return clique.astype(np.int32)
+    return clique.astype(np.uint32)
 
 
-def _cliques(setup: Setup, ptr: Integers, clique: NDArray[np.int32], weight: Floats) -> CliquePeers:
+def _cliques(setup: Setup, ptr: Integers, clique: Indices, weight: Floats) -> CliquePeers:
     agents, count = len(ptr) - 1, int(clique.max()) + 1
     kept = weight > 0.0
     if not kept.all():  # a zero weight removes the row from the clique
@@ -64,12 +64,11 @@ def _cliques(setup: Setup, ptr: Integers, clique: NDArray[np.int32], weight: Flo
         state=learner.make_state(Cliques(start, rate, bound), setup.dim),
         units=_units(setup),
         models=np.zeros((int(np.diff(ptr).max()), setup.dim)),
-        message=np.zeros(setup.dim),
     )
 
 
 def _stochastic_rate(
-    q: Floats, ptr: Integers, clique: NDArray[np.int32], weight: Floats, bound: Floats
+    q: Floats, ptr: Integers, clique: Indices, weight: Floats, bound: Floats
 ) -> Floats:
     """sqrt(sum_i (q_i / Q_j) w_ij^2) over the rows of clique j (Theorem `thm:sto`)."""
     by_entry = np.repeat(q, np.diff(ptr))
@@ -98,12 +97,12 @@ def _units(setup: Setup) -> Units:
     return Units(setup.radius, setup.lipschitz, setup.on_excess == "clip")
 
 
-def _rows(clique: NDArray[np.int32], count: int) -> tuple[Integers, NDArray[np.int32]]:
+def _rows(clique: Indices, count: int) -> tuple[Integers, Indices]:
     """First row of every clique, and the row of every entry: rows ascend by agent in a clique."""
     if len(clique) >= 2**31:
         raise ValueError(f"graph must have fewer than 2**31 entries, got {len(clique)}")
     start = np.concatenate(([0], np.cumsum(np.bincount(clique, minlength=count))))
-    row = np.empty(len(clique), np.int32)
+    row = np.empty(len(clique), np.uint32)
     _number_rows(clique, start[:-1].copy(), row)
     return start, row
 

@@ -124,8 +124,7 @@ class Network:
             gradients.append(g.copy())
             if not _to_units(gradients[-1], self.peers.units):
                 self._refuse(g)
-        for j, g in zip(map(int, neighbours), gradients, strict=True):
-            _update_row(self.peers.state, j, g)
+        _update_rows(self.peers.state, neighbours, np.array(gradients))
 
     def __repr__(self) -> str:
         setup = self.setup
@@ -146,6 +145,9 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
     FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
     """
     header, arrays = storage.read(path, "ptr", "idx", "weights")
+    missing = {"setup", "learner", "labels"} - set(header)
+    if missing:
+        raise ValueError(f"path must hold {', '.join(sorted(missing))}, got {str(path)!r}")
     saved = header["learner"]
     if learner is None:
         name = saved["name"]
@@ -205,5 +207,6 @@ def _to_units(gradient: Floats, units: Units) -> bool:
 
 
 @kernel
-def _update_row(state: Any, agent: int, gradient: Floats) -> None:
-    update_row(state, agent, agent, gradient)
+def _update_rows(state: Any, agents: Any, gradients: Floats) -> None:
+    for e in range(agents.shape[0]):
+        update_row(state, int(agents[e]), int(agents[e]), 1.0, gradients[e])

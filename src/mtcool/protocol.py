@@ -91,39 +91,39 @@ class CliquePeers(NamedTuple):
     """Agents in this process that run a learner on the virtual clique of their neighbourhood.
 
     Entry e in ptr[i]:ptr[i + 1] says that agent i listens with `weight[e]` to clique `clique[e]`,
-    where its own task is `row[e]`.
+    where its own task is `row[e]`. Unsigned: a loop need not ask whether an index is negative.
     """
 
     ptr: Integers
-    clique: NDArray[np.int32]
-    row: NDArray[np.int32]
+    clique: NDArray[np.uint32]
+    row: NDArray[np.uint32]
     weight: Floats
     state: Any
     """State of the learner for all cliques."""
     units: Units
     models: Floats
     """Room for the models that one agent fetches, (largest number of entries, d)."""
-    message: Floats
-    """Room for one weighted gradient, (d,)."""
 
 
 @fetch.register
 def _(peers: CliquePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
-    for e in range(first, last):
+    cliques, rows = peers.clique[first:last], peers.row[first:last]
+    for e in range(rows.shape[0]):
         # int: learners are compiled once, for 64-bit indices, whoever calls them
-        predict_row(peers.state, int(peers.clique[e]), int(peers.row[e]), peers.models[e - first])
-    return peers.models[: last - first], peers.weight[first:last]
+        predict_row(peers.state, int(cliques[e]), int(rows[e]), peers.models[e])
+    return peers.models[: rows.shape[0]], peers.weight[first:last]
 
 
 @send.register
 def _(peers: CliquePeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
     if not to_units(gradient, peers.units):
         return False
-    for e in range(peers.ptr[agent], peers.ptr[agent + 1]):
-        for k in range(gradient.shape[0]):
-            peers.message[k] = peers.weight[e] * gradient[k]
-        update_row(peers.state, int(peers.clique[e]), int(peers.row[e]), peers.message)
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    cliques, rows = peers.clique[first:last], peers.row[first:last]
+    weights = peers.weight[first:last]
+    for e in range(rows.shape[0]):
+        update_row(peers.state, int(cliques[e]), int(rows[e]), weights[e], gradient)
     return True
 
 
@@ -167,5 +167,5 @@ def _(peers: SingleTaskPeers, agent: int, gradient: Floats, losses: Any, t: int)
             return False
     for e in range(first, last):
         j = int(peers.idx[e])
-        update_row(peers.state, j, j, peers.gradients[e - first])
+        update_row(peers.state, j, j, 1.0, peers.gradients[e - first])
     return True

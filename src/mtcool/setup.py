@@ -41,9 +41,13 @@ class Setup:
             value = getattr(self, name)
             if value is not None or name not in ("q_min", "horizon"):
                 object.__setattr__(self, name, check(name, value))
-        for rates, name in (("stochastic", "q"), ("estimated", "q_min"), ("estimated", "horizon")):
-            if self.rates == rates and getattr(self, name) is None:
-                raise ValueError(f'{name} must be given for rates="{rates}", got None')
+        if self.rates == "stochastic" and self.q is None:
+            raise ValueError('q must be given for rates="stochastic", got None')
+        for name in ("q_min", "horizon"):
+            value = getattr(self, name)
+            if (value is not None) != (self.rates == "estimated"):
+                must = "must be given" if value is None else "has no meaning but"
+                raise ValueError(f'{name} {must} for rates="estimated", got {value!r}')
 
     def first_phase(self, agents: int) -> int:
         """Length of the first phase for `rates="estimated"`."""

@@ -53,8 +53,15 @@ def read(path: str | os.PathLike[str], *names: str) -> tuple[dict[str, Any], Arr
 
 
 def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArray[Any]]]:
-    """Names and arrays of a state, nested states included; read-only arrays never change."""
+    """Names and arrays of a state, nested states included: what a file must hold of it.
+
+    Not read-only arrays, which never change, nor views of other fields, nor a field `work`, which
+    is scratch.
+    """
+    blocks = {id(field) for field in state}
     for name, field in zip(state._fields, state, strict=True):
+        if name == "work" or id(getattr(field, "base", None)) in blocks:
+            continue
         if hasattr(field, "_fields"):
             yield from state_arrays(field, f"{prefix}.{name}")
         elif isinstance(field, np.ndarray) and field.flags.writeable:

@@ -281,3 +281,18 @@ def test_a_tiny_known_variance_plays_nearly_equal_rows(variance):
         for i in range(5):
             gap = np.linalg.norm(network.predict(i) - equal.predict(i))
             assert gap <= 10.0 * variance**0.5 + 1e-9
+
+
+@pytest.mark.parametrize("algorithm", [mtcool.i_ftrl, mtcool.st_ftrl])
+def test_baselines_predict_with_their_own_model_alone(algorithm):
+    network = algorithm(nx.star_graph(3), 1)
+    np.testing.assert_array_equal(network.graph.matrix(network.weights).toarray(), np.eye(4))
+
+
+def test_later_changes_of_the_users_arrays_do_not_reach_a_stream():
+    agents, targets, tasks = np.array([0, 1]), np.ones((2, 1)), np.ones((2, 1))
+    stream = mtcool.Stream(agents, mtcool.streams.quadratic(targets), tasks)
+    agents[:], targets[:], tasks[:] = 1, 5.0, 5.0
+    np.testing.assert_array_equal(stream.agents, [0, 1])
+    np.testing.assert_array_equal(stream.losses.targets, np.ones((2, 1)))
+    np.testing.assert_array_equal(stream.comparator, np.ones((2, 1)))

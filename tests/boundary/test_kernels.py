@@ -99,9 +99,9 @@ def _(state: HalfState, clique: int, row: int, out: Any) -> None:
 
 
 @update_row.register
-def _(state: HalfState, clique: int, row: int, gradient: Any) -> None:
+def _(state: HalfState, clique: int, row: int, weight: float, gradient: Any) -> None:
     for k in range(gradient.shape[0]):
-        state.total[clique, k] += gradient[k]
+        state.total[clique, k] += weight * gradient[k]
     state.n[clique] += 1
 
 

@@ -24,10 +24,10 @@ from mtcool.learners import (
     MTFTRLKT,
     Cliques,
     Learner,
-    TwoPhase,
     predict_row,
     update_row,
 )
+from mtcool.learners.two_phase import TwoPhase
 
 DIM = 2
 SIZES = (3, 0, 1, 5)  # a clique that nobody listens to, and a clique of one, among the others
@@ -70,8 +70,8 @@ def predict_compiled(state, clique, row, out):
 
 
 @kernel
-def update_compiled(state, clique, row, gradient):
-    update_row(state, clique, row, gradient)
+def update_compiled(state, clique, row, gradient, weight=1.0):
+    update_row(state, clique, row, weight, gradient)
 
 
 def predictions(state):
@@ -287,7 +287,7 @@ def test_a_learner_follows_its_gradients(name):
     state, gradient = make_state(name), np.array([0.6, 0.8])
     for row in (Index(START[2]), Index(ROWS - 1)):
         for _ in range(3 * TAU):
-            update_compiled(state, clique_of(row), row, WEIGHT[row] * gradient)
+            update_compiled(state, clique_of(row), row, gradient, WEIGHT[row])
         model = predictions(state)[row]
         np.testing.assert_allclose(model / np.linalg.norm(model), -gradient, atol=1e-9)
 
@@ -341,4 +341,4 @@ def test_a_foreign_state_is_refused_by_name():
     with pytest.raises(TypeError, match="Cliques is not the state of a learner"):
         predict_row(make_cliques(), 0, 0, np.zeros(DIM))
     with pytest.raises(TypeError, match="Cliques is not the state of a learner"):
-        update_row(make_cliques(), 0, 0, np.zeros(DIM))
+        update_row(make_cliques(), 0, 0, 1.0, np.zeros(DIM))

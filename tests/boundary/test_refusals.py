@@ -20,7 +20,7 @@ MAKERS = {
 }
 NAN, INF = float("nan"), float("inf")
 STAR = nx.star_graph(4)
-ROOMS = {"gradients", "point", "models", "message"}  # of the peers: scratch, not state
+ROOMS = {"gradients", "point", "models"}  # of the peers: scratch, not state
 
 
 def contents(record, prefix=""):
@@ -249,6 +249,13 @@ BAD_RATES = {
     "q nan": (STOCHASTIC | {"q": [1, NAN, 0, 0, 0]}, "q must be finite, got an entry nan"),
     "q text": (STOCHASTIC | {"q": list("10000")}, "q must be an array of numbers"),
     "q complex": (STOCHASTIC | {"q": np.full(5, 0.2 + 0j)}, "q must be an array of numbers"),
+    "q without use": ({"q": np.full(5, 0.2)}, "q has no meaning but for"),
+    "q with estimated rates": (ESTIMATED | {"q": np.full(5, 0.2)}, "q has no meaning but for"),
+    "q_min without use": (
+        {"q_min": 0.2},
+        'q_min has no meaning but for rates="estimated", got 0.2',
+    ),
+    "horizon without use": ({"horizon": 9}, 'horizon has no meaning but for rates="estimated"'),
     "bad q not needed": ({"q": [1.0]}, "q must have shape (5,), got shape (1,)"),
     "no q_min": (
         ESTIMATED | {"q_min": None},

@@ -12,7 +12,8 @@ import pytest
 
 import mtcool
 from mtcool import storage
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, TwoPhase
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.learners.two_phase import TwoPhase
 
 WHEEL = nx.wheel_graph(5)
 TRIANGLE = nx.complete_graph(3)
@@ -276,6 +277,9 @@ def foreign_file(kind, path, saved):
             arrays["header"] = packed({"version": 3})
         elif kind == "header not a record":
             arrays["header"] = packed([1, 2])
+        elif kind == "header without labels":
+            header = msgspec.msgpack.decode(arrays["header"].tobytes())
+            arrays["header"] = packed({k: v for k, v in header.items() if k != "labels"})
         elif kind == "no graph":
             arrays.pop("idx")
         elif kind == "no state":
@@ -299,6 +303,7 @@ FOREIGN = (
     "header of noise",
     "header of another program",
     "header not a record",
+    "header without labels",
     "no graph",
     "no state",
     "state of another shape",
@@ -460,3 +465,15 @@ def test_a_learner_with_parameters_that_a_file_cannot_hold_is_refused(tmp_path):
     with pytest.raises(ValueError, match="learner and settings must be plain values to be saved"):
         network.save(tmp_path / "network.npz")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("learner", [MTFTRL(), MTFTRLKT()], ids=repr)
+def test_a_file_holds_no_scratch_and_nothing_twice(learner, tmp_path):
+    network = mtcool.mt_co2ol(WHEEL, 2, learner=learner)
+    network.save(tmp_path / "net.npz")
+    with np.load(tmp_path / "net.npz") as archive:
+        names = set(archive.files)
+    assert not any(".work" in name for name in names)
+    assert {"state.cliques", "state.n"} - names == (
+        {"state.n"} if isinstance(learner, MTFTRLKT) else {"state.cliques"}
+    )

@@ -217,7 +217,8 @@ def test_st_ftrl_equals_the_oracle(learner, slow, case):
 @given(case=cases())
 def test_named_weights_equal_the_oracle(word, case):
     graph, dim, q = case["graph"], case["dim"], case["q"]
-    net = mtcool.mt_co2ol(graph, dim, learner=MTFTRLKT(), weights=word, q=q, **units(case))
+    given = {"q": q} if word == "proportional" else {}
+    net = mtcool.mt_co2ol(graph, dim, learner=MTFTRLKT(), weights=word, **given, **units(case))
     weights = weights_of(word, graph, q, None)
     reference = oracle.mt_co2ol(graph, weights, oracle.HedgeFreeKT, dim, **units(case))
     assert_same_play(net, reference, case, ROUNDING)

@@ -20,6 +20,7 @@ from mtcool.graphs.graph import Graph, GraphLike, as_graph
 from mtcool.graphs.weights import (
     delegation_weights,
     entry_weights,
+    own_weights,
     proportional_weights,
     uniform_weights,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "erdos_renyi",
     "grid",
     "is_dominating",
+    "own_weights",
     "proportional_weights",
     "regular",
     "ring",

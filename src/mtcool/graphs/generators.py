@@ -4,7 +4,6 @@ All have the labels 0, ..., n - 1 and are built by array operations: a million a
 """
 
 import math
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +12,7 @@ from mtcool import validation
 from mtcool.graphs.edges import Indices, node_indices
 from mtcool.graphs.graph import Graph
 from mtcool.graphs.pairing import regular_pairs
-
-Seed: TypeAlias = int | np.random.Generator
+from mtcool.seeds import Seed, generator
 
 # Random numbers drawn at a time: bounds the memory of the draws.
 _BLOCK = 1 << 20
@@ -32,7 +30,7 @@ def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
     p = validation.non_negative("p", p)
     if p > 1:
         raise ValueError(f"p must be at most 1, got {p!r}")
-    ranks = _successes(math.comb(n, 2), p, _generator(seed))
+    ranks = _successes(math.comb(n, 2), p, generator(seed))
     return Graph.from_edges(_pairs(ranks), size=n)
 
 
@@ -51,7 +49,7 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
         raise ValueError(f"degree must be below n = {n}, got {degree}")
     if n * degree % 2:
         raise ValueError(f"degree must be even when n = {n} is odd, got {degree}")
-    rng = _generator(seed)
+    rng = generator(seed)
     if 2 * degree < n:
         return Graph.from_edges(regular_pairs(n, degree, rng), size=n)
     absent = np.sort(regular_pairs(n, n - 1 - degree, rng), axis=1)
@@ -141,12 +139,6 @@ def grid(rows: int, columns: int) -> Graph:
     beside = np.stack((nodes[:, :-1].ravel(), nodes[:, 1:].ravel()), axis=1)
     above = np.stack((nodes[:-1].ravel(), nodes[1:].ravel()), axis=1)
     return Graph.from_edges(np.concatenate((beside, above)), size=rows * columns)
-
-
-def _generator(seed: Seed) -> np.random.Generator:
-    if isinstance(seed, np.random.Generator):
-        return seed
-    return np.random.default_rng(validation.count("seed", seed, least=0))
 
 
 def _successes(trials: int, p: float, rng: np.random.Generator) -> Indices:

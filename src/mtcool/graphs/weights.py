@@ -40,6 +40,20 @@ def uniform_weights(graph: GraphLike) -> Matrix:
     return network.matrix(np.repeat(1 / sizes, sizes))
 
 
+def own_weights(graph: GraphLike) -> Matrix:
+    """w_ii = 1: nobody listens to a neighbour.
+
+    >>> from mtcool.graphs import star
+    >>> own_weights(star(3)).toarray()
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    network = as_graph(graph)
+    listener = np.repeat(np.arange(network.size), network.neighbourhood_sizes)
+    return network.matrix((network.idx == listener).astype(np.float64))
+
+
 def delegation_weights(
     graph: GraphLike, dominating_set: ArrayLike | Iterable[int] | None = None
 ) -> Matrix:

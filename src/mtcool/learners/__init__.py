@@ -8,7 +8,7 @@ from mtcool.learners.kt import KT
 from mtcool.learners.learner import Cliques, Learner, predict_row, update_row
 from mtcool.learners.mt_ftrl import MTFTRL
 from mtcool.learners.mt_ftrl_kt import MTFTRLKT
-from mtcool.learners.two_phase import TwoPhase, first_phase
+from mtcool.learners.two_phase import first_phase
 
 __all__ = [
     "FTRL",
@@ -17,7 +17,6 @@ __all__ = [
     "MTFTRLKT",
     "Cliques",
     "Learner",
-    "TwoPhase",
     "first_phase",
     "predict_row",
     "update_row",

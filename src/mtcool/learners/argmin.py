@@ -29,7 +29,7 @@ ROUNDS = 50  # the loops converge in a few steps, unless a start was far off
 
 
 class Workspace(NamedTuple):
-    """Vectors of length d for the solver, allocated once."""
+    """Room for the solver, allocated once: vectors of length d, and one for every clipped row."""
 
     mean: Floats
     residual: Floats
@@ -37,13 +37,21 @@ class Workspace(NamedTuple):
     tilt: Floats
     step: Floats
     trial: Floats
+    force: Floats
+    row: Floats
+    """A row of one expert."""
     krylov: Floats
+    unit: Floats
+    """Where the clipped rows sit on the ball, one below the other, (largest N, d)."""
+    shrink: Floats
+    """One over their distance from the centre before the projection."""
 
 
-def make_workspace(dim: int) -> Workspace:
-    """Workspace for points of dimension `dim`."""
-    mean, residual, pull, tilt, step, trial = np.zeros((6, dim))
-    return Workspace(mean, residual, pull, tilt, step, trial, np.zeros((3, dim)))
+def make_workspace(dim: int, size: int) -> Workspace:
+    """Workspace for at most `size` rows of dimension `dim`."""
+    mean, residual, pull, tilt, step, trial, force, row = np.zeros((8, dim))
+    krylov, unit, shrink = np.zeros((3, dim)), np.zeros((size, dim)), np.zeros(size)
+    return Workspace(mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink)
 
 
 @inline
@@ -95,21 +103,22 @@ def minimise(
     """
     if warm < 0.0:
         start_at_mean(gradients, first, last, eta, m)
-    size = last - first
+    rows, size = gradients[first:last], last - first
     highest = 1.0 / (1.0 + size)  # lam = 0: the variance constraint is not active
     # Projections bring rows closer, so without them the constraint would bind earlier.
     lowest = min(highest, cap / (eta * deviation))
     s = warm if lowest < warm <= highest else lowest
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
     for attempt in range(4 * ROUNDS):
-        norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
-        if not norm <= STALLED:  # the way from the last solution is too long and winding
+        sweep = _mean_for(rows, eta, s, m, work)
+        if not sweep.norm <= STALLED:  # the way from the last solution is too long and winding
             start_at_mean(gradients, first, last, eta, m)
-            norm, spread, slope = _mean_for(gradients, first, last, eta, s, m, work)
+            sweep = _mean_for(rows, eta, s, m, work)
+        spread = np.sqrt(sweep.square / (size - 1))
         excess = spread - cap
         if abs(excess) <= TOLERANCE * cap + NOISE or (s == highest and excess < 0.0):
             break
-        target = s - excess / slope
+        target = s - excess / _slope(sweep, spread, s, size, work)
         if excess > 0.0:
             high, open_above = s, False
             safe = np.sqrt(low * high)
@@ -127,21 +136,44 @@ def minimise(
     return s
 
 
-@kernel
-def _mean_for(
-    gradients: Floats, first: int, last: int, eta: float, s: float, m: Floats, work: Workspace
-) -> tuple[float, float, float]:
-    """Newton for the mean `m` at a given s.
+class Sweep(NamedTuple):
+    """What one pass over the rows tells, besides the vectors in the workspace."""
 
-    Returns |m - mean X|, the deviation of the rows and its slope in s, and leaves dm / ds in
-    `work.tilt`.
+    norm: float
+    """|m - mean X|"""
+    square: float
+    """Squared deviation of the X_i from their mean."""
+    identity: float
+    """Mean coefficient of I in the J_i."""
+    cross: float
+    """Sum of <X_i - m, J_i (eta Gamma_i + m)>."""
+    clipped: int
+    """Number of rows on the ball."""
+
+
+@inline
+def _slope(sweep: Sweep, spread: float, s: float, size: int, work: Workspace) -> float:
+    """Derivative in s of the rows' standard deviation; leaves dm / ds in `work.tilt`.
+
+    m = mean(m, s) gives H dm/ds = -pull, and d X_i / ds = J_i ((1 - s) dm/ds - eta Gamma_i - m).
     """
-    norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
+    _solve(s, size, sweep, work.pull, work)
+    slope = -sweep.cross
+    for k in range(work.tilt.shape[0]):
+        work.tilt[k] = -work.step[k]
+        slope += (1.0 - s) * work.tilt[k] * work.mean[k]
+    return slope / ((size - 1) * spread)
+
+
+@inline
+def _mean_for(rows: Floats, eta: float, s: float, m: Floats, work: Workspace) -> Sweep:
+    """Newton for the mean `m` at a given s; returns what the last pass over the rows found."""
+    sweep = _sweep(rows, eta, s, m, work)
     for _ in range(ROUNDS):
-        if norm <= TOLERANCE:
+        if sweep.norm <= TOLERANCE:
             break
-        _solve(gradients, first, last, eta, s, identity, work.residual, m, work)
-        before, downhill = norm, 0.0
+        _solve(s, rows.shape[0], sweep, work.residual, work)
+        before, downhill = sweep.norm, 0.0
         for k in range(m.shape[0]):
             work.trial[k] = m[k]
             downhill += work.residual[k] * work.step[k]
@@ -149,7 +181,7 @@ def _mean_for(
         for _ in range(ROUNDS):
             for k in range(m.shape[0]):
                 m[k] = work.trial[k] - length * work.step[k]
-            norm, square, identity, cross = _sweep(gradients, first, last, eta, s, m, work)
+            sweep = _sweep(rows, eta, s, m, work)
             # The residual is the gradient of a convex function: the step went too far if that
             # function now rises along it. Then go where a straight line through its slopes is 0.
             uphill = 0.0
@@ -158,99 +190,109 @@ def _mean_for(
             if uphill <= 0.5 * downhill:
                 break
             length *= max(downhill / (downhill + uphill), 0.1)
-        if norm >= 0.5 * before and norm <= STALLED:
+        if sweep.norm >= 0.5 * before and sweep.norm <= STALLED:
             break
-    # m = mean(m, s) gives H dm/ds = -pull, and d X_i / ds = J_i ((1 - s) dm/ds - eta Gamma_i - m).
-    _solve(gradients, first, last, eta, s, identity, work.pull, m, work)
-    slope = -cross
-    for k in range(m.shape[0]):
-        work.tilt[k] = -work.step[k]
-        slope += (1.0 - s) * work.tilt[k] * work.mean[k]
-    spread = np.sqrt(square / (last - first - 1))
-    return norm, spread, slope / ((last - first - 1) * spread)
+    return sweep
 
 
 @kernel
-def _sweep(
-    gradients: Floats, first: int, last: int, eta: float, s: float, m: Floats, work: Workspace
-) -> tuple[float, float, float, float]:
+def _sweep(rows: Floats, eta: float, s: float, m: Floats, work: Workspace) -> Sweep:
     """One pass over the rows: all that both Newton methods need at (m, s).
 
-    J_i, the Jacobian of the projection, is the identity inside the ball and
-    (I - y y' / |y|^2) / |y| outside. Fills `residual` = m - mean X, `pull` = mean of
-    J_i (eta Gamma_i + m) and `mean` = sum of J_i (X_i - m); returns |residual|, the squared
-    deviation of the X_i, the mean coefficient of I in the J_i, and the sum of
-    <X_i - m, J_i (eta Gamma_i + m)>.
+    J_i, the Jacobian of the projection, is the identity inside the ball and (I - u u') / |y|
+    outside, where u = y / |y|. Fills `residual` = m - mean X, `pull` = mean of
+    J_i (eta Gamma_i + m), `mean` = sum of J_i (X_i - m), and `unit` and `shrink` with u and
+    1 / |y| of the clipped rows.
     """
-    dim, size = m.shape[0], float(last - first)
+    size, dim = rows.shape
+    if dim == 1:
+        return _sweep_line(rows, eta, s, m[0], work)
+    stay, move = 1.0 - s, s * eta
     for k in range(dim):
         work.residual[k] = 0.0
         work.pull[k] = 0.0
         work.mean[k] = 0.0
-    square, identity, cross = 0.0, 0.0, 0.0
-    for i in range(first, last):
+        work.force[k] = 0.0
+    square, cross, identity, strength, clipped = 0.0, 0.0, 0.0, 0.0, 0
+    for i in range(size):
         length = 0.0
         for k in range(dim):
-            y = (1.0 - s) * m[k] - s * eta * gradients[i, k]
+            y = stay * m[k] - move * rows[i, k]
+            work.unit[clipped, k] = y
             length += y * y
-        if length <= 1.0:
-            identity += 1.0
+        if length <= 1.0:  # X_i - m = -s (eta Gamma_i + m): its terms are added below
             for k in range(dim):
-                # X_i - m = -s (eta Gamma_i + m)
-                force = eta * gradients[i, k] + m[k]
-                step = -s * force
-                work.residual[k] -= step
-                work.pull[k] += force
-                work.mean[k] += step
-                square += step * step
-                cross += step * force
+                force = eta * rows[i, k] + m[k]
+                work.force[k] += force
+                strength += force * force
             continue
         shrink = 1.0 / np.sqrt(length)
-        if dim > 1:  # on the line a clipped row does not move: J_i = 0
-            identity += shrink
+        work.shrink[clipped] = shrink
+        identity += shrink
         radial_force, radial_step = 0.0, 0.0
         for k in range(dim):
-            unit = ((1.0 - s) * m[k] - s * eta * gradients[i, k]) * shrink
-            radial_force += unit * (eta * gradients[i, k] + m[k])
+            unit = work.unit[clipped, k] * shrink
+            work.unit[clipped, k] = unit
+            radial_force += unit * (eta * rows[i, k] + m[k])
             radial_step += unit * (unit - m[k])
         for k in range(dim):
-            force = eta * gradients[i, k] + m[k]
-            unit = ((1.0 - s) * m[k] - s * eta * gradients[i, k]) * shrink
+            unit = work.unit[clipped, k]
             step = unit - m[k]
+            turn = shrink * (eta * rows[i, k] + m[k] - radial_force * unit)
             work.residual[k] -= step
-            work.pull[k] += shrink * (force - radial_force * unit)
+            work.pull[k] += turn
             work.mean[k] += shrink * (step - radial_step * unit)
             square += step * step
-            cross += step * shrink * (force - radial_force * unit)
+            cross += step * turn
+        clipped += 1
     norm = 0.0
     for k in range(dim):
-        work.residual[k] /= size
-        work.pull[k] /= size
+        force = work.force[k]
+        work.residual[k] = (work.residual[k] + s * force) / size
+        work.pull[k] = (work.pull[k] + force) / size
+        work.mean[k] -= s * force
         norm += work.residual[k] * work.residual[k]
-    return np.sqrt(norm), max(square - size * norm, 0.0), identity / size, cross
+    identity = (identity + size - clipped) / size
+    square = max(square + s * s * strength - size * norm, 0.0)
+    return Sweep(np.sqrt(norm), square, identity, cross - s * strength, clipped)
 
 
-@kernel
-def _solve(
-    gradients: Floats,
-    first: int,
-    last: int,
-    eta: float,
-    s: float,
-    identity: float,
-    right: Floats,
-    m: Floats,
-    work: Workspace,
-) -> None:
+@inline
+def _sweep_line(rows: Floats, eta: float, s: float, m: float, work: Workspace) -> Sweep:
+    """The same for d = 1, where a clipped row does not move, J_i = 0: no root, no branch."""
+    size, stay, move = rows.shape[0], 1.0 - s, s * eta
+    sum_of_steps, square, sum_of_forces, strength, inside = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(size):
+        y = stay * m - move * rows[i, 0]
+        x = 1.0 if y > 1.0 else (-1.0 if y < -1.0 else y)
+        free = 1.0 if x == y else 0.0
+        force = free * (eta * rows[i, 0] + m)
+        step = -s * force if x == y else x - m
+        sum_of_steps += step
+        square += step * step
+        sum_of_forces += force
+        strength += force * force
+        inside += free
+    residual = -sum_of_steps / size
+    work.residual[0] = residual
+    work.pull[0] = sum_of_forces / size
+    work.mean[0] = -s * sum_of_forces
+    square = max(square - size * residual * residual, 0.0)
+    return Sweep(abs(residual), square, inside / size, -s * strength, 0)
+
+
+@inline
+def _solve(s: float, size: int, sweep: Sweep, right: Floats, work: Workspace) -> None:
     """Solve H v = right into `work.step`, H = I - (1 - s) mean(J_i), by conjugate gradients.
 
     H is a multiple of the identity plus one rank-one term per clipped row, so the method ends in
     few steps, and in one when d = 1.
     """
-    dim = m.shape[0]
+    dim = right.shape[0]
     solution = work.step
+    scale = (1.0 - sweep.identity) + s * sweep.identity
     if dim == 1:
-        solution[0] = right[0] / ((1.0 - identity) + s * identity)
+        solution[0] = right[0] / scale
         return
     residual, direction, image = work.krylov[0], work.krylov[1], work.krylov[2]
     error = 0.0
@@ -263,7 +305,7 @@ def _solve(
     for _ in range(2 * dim + 10):
         if error <= goal:
             break
-        _apply(gradients, first, last, eta, s, identity, m, direction, image)
+        _apply(scale, (1.0 - s) / size, sweep.clipped, work, direction, image)
         curvature = 0.0
         for k in range(dim):
             curvature += direction[k] * image[k]
@@ -278,29 +320,17 @@ def _solve(
             direction[k] = residual[k] + error / previous * direction[k]
 
 
-@kernel
+@inline
 def _apply(
-    gradients: Floats,
-    first: int,
-    last: int,
-    eta: float,
-    s: float,
-    identity: float,
-    m: Floats,
-    v: Floats,
-    out: Floats,
+    scale: float, share: float, clipped: int, work: Workspace, v: Floats, out: Floats
 ) -> None:
-    """H v = (1 - (1 - s) identity) v + (1 - s) / N * sum over clipped rows of y <y, v> / |y|^3."""
-    dim = m.shape[0]
-    for k in range(dim):
-        out[k] = ((1.0 - identity) + s * identity) * v[k]
-    for i in range(first, last):
-        length, along = 0.0, 0.0
-        for k in range(dim):
-            y = (1.0 - s) * m[k] - s * eta * gradients[i, k]
-            length += y * y
-            along += y * v[k]
-        if length > 1.0:
-            factor = (1.0 - s) / (last - first) * along / (length * np.sqrt(length))
-            for k in range(dim):
-                out[k] += factor * ((1.0 - s) * m[k] - s * eta * gradients[i, k])
+    """H v = scale v + (1 - s) / N * sum over clipped rows of u <u, v> / |y|."""
+    for k in range(v.shape[0]):
+        out[k] = scale * v[k]
+    for i in range(clipped):
+        along = 0.0
+        for k in range(v.shape[0]):
+            along += work.unit[i, k] * v[k]
+        along *= share * work.shrink[i]
+        for k in range(v.shape[0]):
+            out[k] += along * work.unit[i, k]

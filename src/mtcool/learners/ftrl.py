@@ -59,7 +59,7 @@ def _(state: FTRLState, clique: int, row: int, out: Floats) -> None:
 
 
 @update_row.register
-def _(state: FTRLState, clique: int, row: int, gradient: Floats) -> None:
+def _(state: FTRLState, clique: int, row: int, weight: float, gradient: Floats) -> None:
     for k in range(gradient.shape[0]):
-        state.total[clique, k] += gradient[k]
+        state.total[clique, k] += weight * gradient[k]
     state.n[clique] += 1

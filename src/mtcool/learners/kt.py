@@ -76,11 +76,11 @@ def _(state: KTState, clique: int, row: int, out: Floats) -> None:
 
 
 @update_row.register
-def _(state: KTState, clique: int, row: int, gradient: Floats) -> None:
+def _(state: KTState, clique: int, row: int, weight: float, gradient: Floats) -> None:
     total = state.total[clique]
     along = 0.0
     for k in range(gradient.shape[0]):
-        along += total[k] * gradient[k]
+        along += total[k] * weight * gradient[k]
     # sqrt(N / 2) with N = 1, as in the paper: the same unit as MT-FTRL on a clique of one.
     u = np.sqrt(0.5) * _direction(state, clique) * along / state.bound[clique]
     z = coin_bet(state.outcomes[clique], state.reward[clique], state.n[clique])
@@ -88,4 +88,4 @@ def _(state: KTState, clique: int, row: int, gradient: Floats) -> None:
     state.reward[clique] += z * u
     state.n[clique] += 1
     for k in range(gradient.shape[0]):
-        total[k] += gradient[k]
+        total[k] += weight * gradient[k]

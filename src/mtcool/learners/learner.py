@@ -51,6 +51,6 @@ def predict_row(state: Any, clique: int, row: int, out: Floats) -> None:
 
 
 @dispatched
-def update_row(state: Any, clique: int, row: int, gradient: Floats) -> None:
-    """Feed `clique` the linear loss <gradient, .> on its `row`; the weight is in the gradient."""
+def update_row(state: Any, clique: int, row: int, weight: float, gradient: Floats) -> None:
+    """Feed `clique` the linear loss <weight * gradient, .> on its `row`."""
     raise TypeError(f"{type(state).__name__} is not the state of a learner")

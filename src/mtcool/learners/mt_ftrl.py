@@ -82,9 +82,7 @@ class MTFTRLState(NamedTuple):
     centre: Floats
     """Mean of the rows of every expert with clipped rows, (E, d)."""
     work: Workspace
-    """Workspace of the solver."""
-    model: Floats
-    """A row of one expert."""
+    """Workspace of the solver; nothing in it outlives an update."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +168,7 @@ class MTFTRL:
             weight=np.ones(expert[-1]),
             multiplier=np.full(expert[-1], CLOSED_FORM),
             centre=np.zeros((expert[-1], dim)),
-            work=make_workspace(dim),
-            model=np.zeros(dim),
+            work=make_workspace(dim, int(sizes.max())),
         )
 
     def _tables(self, sizes: Integers) -> tuple[Integers, Integers, Floats, Floats]:
@@ -199,15 +196,17 @@ class MTFTRL:
 
 
 @inline
-def add_expert_losses(state: MTFTRLState, clique: int, row: int, gradient: Floats) -> None:
-    """Charge every expert of the clique <gradient, its row>."""
+def add_expert_losses(
+    state: MTFTRLState, clique: int, row: int, weight: float, gradient: Floats
+) -> None:
+    """Charge every expert of the clique <weight * gradient, its row>."""
     size = state.start[clique + 1] - state.start[clique]
     per_row, per_mode = 1.0 / size, 1.0 / (size + 1.0)
     on_mean, on_row = 0.0, 0.0
     for k in range(gradient.shape[0]):
         mean = state.total[clique, k] * per_row
-        on_mean += mean * gradient[k]
-        on_row += (state.gradients[row, k] - mean) * gradient[k]
+        on_mean += mean * weight * gradient[k]
+        on_row += (state.gradients[row, k] - mean) * weight * gradient[k]
     unit, inverse = state.unit[clique], state.inverse[clique]
     first, table = state.expert[clique], state.table[clique]
     count = state.expert[clique + 1] - first
@@ -218,12 +217,18 @@ def add_expert_losses(state: MTFTRLState, clique: int, row: int, gradient: Float
         shrink = least_of(eta * per_mode, cap[e] * inverse)
         loss[e] -= eta * on_mean + shrink * on_row
     if state.clipped[clique] > 0:
-        _correct_clipped_losses(state, clique, row, gradient, on_mean, on_row)
+        _correct_clipped_losses(state, clique, row, weight, gradient, on_mean, on_row)
 
 
 @kernel
 def _correct_clipped_losses(
-    state: MTFTRLState, clique: int, row: int, gradient: Floats, on_mean: float, on_row: float
+    state: MTFTRLState,
+    clique: int,
+    row: int,
+    weight: float,
+    gradient: Floats,
+    on_mean: float,
+    on_row: float,
 ) -> None:
     """Where the closed form does not hold, replace its loss by that of the solution."""
     per_mode = 1.0 / (state.start[clique + 1] - state.start[clique] + 1.0)
@@ -234,24 +239,27 @@ def _correct_clipped_losses(
             continue
         eta = state.unit[clique] * state.pull[table + e]
         shrink = least_of(eta * per_mode, state.cap[table + e] * state.inverse[clique])
-        project_row(state.gradients, row, eta, s, state.centre[first + e], state.model)
+        project_row(state.gradients, row, eta, s, state.centre[first + e], state.work.row)
         change = eta * on_mean + shrink * on_row
         for k in range(gradient.shape[0]):
-            change += state.model[k] * gradient[k]
+            change += state.work.row[k] * weight * gradient[k]
         state.loss[first + e] += change
 
 
 @inline
-def add_gradient(state: MTFTRLState, clique: int, row: int, gradient: Floats) -> None:
-    """Add the gradient to its row of Gamma and keep the sums of the clique."""
+def add_gradient(
+    state: MTFTRLState, clique: int, row: int, weight: float, gradient: Floats
+) -> None:
+    """Add the weighted gradient to its row of Gamma and keep the sums of the clique."""
     size = state.start[clique + 1] - state.start[clique]
     per_row = 1.0 / size
     across, square = 0.0, 0.0
     for k in range(gradient.shape[0]):
-        across += (state.gradients[row, k] - state.total[clique, k] * per_row) * gradient[k]
-        square += gradient[k] * gradient[k]
-        state.gradients[row, k] += gradient[k]
-        state.total[clique, k] += gradient[k]
+        g = weight * gradient[k]
+        across += (state.gradients[row, k] - state.total[clique, k] * per_row) * g
+        square += g * g
+        state.gradients[row, k] += g
+        state.total[clique, k] += g
     deviation = state.deviation[clique] + 2.0 * across + square * (1.0 - per_row)
     # What cancels leaves rounding behind.
     stale = deviation < 0.1 * state.deviation[clique]
@@ -424,13 +432,13 @@ def _(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
         if state.multiplier[e] == CLOSED_FORM:
             continue
         eta = state.unit[clique] * state.pull[table + e - first]
-        project_row(state.gradients, row, eta, state.multiplier[e], state.centre[e], state.model)
+        project_row(state.gradients, row, eta, state.multiplier[e], state.centre[e], state.work.row)
         for k in range(out.shape[0]):
-            out[k] += state.weight[e] / state.mass[clique] * state.model[k]
+            out[k] += state.weight[e] / state.mass[clique] * state.work.row[k]
 
 
 @update_row.register
-def _(state: MTFTRLState, clique: int, row: int, gradient: Floats) -> None:
-    add_expert_losses(state, clique, row, gradient)
-    add_gradient(state, clique, row, gradient)
+def _(state: MTFTRLState, clique: int, row: int, weight: float, gradient: Floats) -> None:
+    add_expert_losses(state, clique, row, weight, gradient)
+    add_gradient(state, clique, row, weight, gradient)
     reweigh(state, clique)

@@ -11,36 +11,39 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mtcool.learners.kt import coin_bet
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+
+# The numbers of a clique lie side by side: a neighbour costs one or two cache lines, not ten.
+CLIQUE = np.dtype(
+    [
+        ("size", np.float64),  # N, the number of rows
+        ("deviation", np.float64),  # N times the squared deviation of the rows from their mean
+        ("direction", np.float64),  # factor of (Gamma_r + S) that gives the row of Y~
+        ("bet", np.float64),  # magnitude z of the next prediction
+        ("outcomes", np.float64),  # sum of the coin's outcomes u
+        ("reward", np.float64),  # sum of z * u
+        ("rate", np.float64),  # factor of beta
+        ("coin", np.float64),  # sqrt(N / 2) / largest weight: the unit of u, so that |u| <= 1
+        ("n", np.int64),  # number of updates received
+    ]
+)
 
 
 class MTFTRLKTState(NamedTuple):
     """State of `MTFTRLKT` for all cliques."""
 
-    start: Integers
-    """Rows of clique j are start[j]:start[j + 1]."""
     gradients: Floats
     """Gamma: the gradient sum of every row, (M, d)."""
     total: Floats
     """S: sum of the rows of each clique, (C, d)."""
-    deviation: Floats
-    """Squared deviation of the rows of each clique from their mean."""
-    direction: Floats
-    """Factor of (Gamma_r + S) that gives the row of the direction Y~."""
-    bet: Floats
-    """Magnitude z of the next prediction."""
-    outcomes: Floats
-    """Sum of the coin's outcomes u."""
-    reward: Floats
-    """Sum of z * u."""
+    cliques: NDArray[np.void]
+    """The other numbers of each clique, of type `CLIQUE`."""
     n: Integers
-    """Number of updates received."""
+    """The column `n` of `cliques`."""
     rate: Floats
-    """Factor of beta."""
-    coin: Floats
-    """sqrt(N / 2) / largest weight: the unit of u, so that |u| <= 1."""
+    """The column `rate` of `cliques`."""
 
 
 @dataclass(frozen=True)
@@ -59,53 +62,51 @@ class MTFTRLKT:
 
     def make_state(self, cliques: Cliques, dim: int) -> MTFTRLKTState:
         """Fresh state for the given cliques."""
-        count = len(cliques.rate)
-        roots = np.sqrt(np.diff(cliques.start) / 2.0)
+        sizes = np.diff(cliques.start)
+        numbers = np.zeros(len(sizes), CLIQUE)
+        numbers["size"], numbers["rate"] = sizes, cliques.rate
+        roots = np.sqrt(sizes / 2.0)
+        numbers["coin"] = np.divide(roots, cliques.bound, out=roots, where=roots > 0.0)
         return MTFTRLKTState(
-            start=cliques.start,
             gradients=np.zeros((cliques.start[-1], dim)),
-            total=np.zeros((count, dim)),
-            deviation=np.zeros(count),
-            direction=np.zeros(count),
-            bet=np.zeros(count),
-            outcomes=np.zeros(count),
-            reward=np.zeros(count),
-            n=np.zeros(count, np.int64),
-            rate=cliques.rate.copy(),
-            coin=np.divide(roots, cliques.bound, out=roots, where=roots > 0.0),
+            total=np.zeros((len(sizes), dim)),
+            cliques=numbers,
+            n=numbers["n"],
+            rate=numbers["rate"],
         )
 
 
 @predict_row.register
 def _(state: MTFTRLKTState, clique: int, row: int, out: Floats) -> None:
-    factor = state.bet[clique] * state.direction[clique]
+    c = state.cliques[clique]
+    factor = c["bet"] * c["direction"]
     for k in range(out.shape[0]):
         out[k] = factor * (state.gradients[row, k] + state.total[clique, k])
 
 
 @update_row.register
-def _(state: MTFTRLKTState, clique: int, row: int, gradient: Floats) -> None:
-    size = float(state.start[clique + 1] - state.start[clique])
-    shared = 1.0 / (size * (1.0 + size))  # one division serves 1 / N and 1 / (1 + N)
-    per_row, per_mode = shared * (1.0 + size), shared * size
+def _(state: MTFTRLKTState, clique: int, row: int, weight: float, gradient: Floats) -> None:
+    c = state.cliques[clique]
+    size, clock = c["size"], c["n"] + 2.0  # 1 + n after this update
     along, across, square, length = 0.0, 0.0, 0.0, 0.0
     for k in range(gradient.shape[0]):
-        g = gradient[k]
+        g = weight * gradient[k]
         row_sum, total = state.gradients[row, k], state.total[clique, k]
         along += (row_sum + total) * g
-        across += (row_sum - total * per_row) * g
+        across += (size * row_sum - total) * g
         square += g * g
         state.gradients[row, k] = row_sum + g
         state.total[clique, k] = total + g
         length += (total + g) * (total + g)
-    deviation = state.deviation[clique] + 2.0 * across + square * (1.0 - per_row)
-    state.deviation[clique] = max(deviation, 0.0)
-    u = state.coin[clique] * state.direction[clique] * along
-    state.outcomes[clique] += u
-    state.reward[clique] += state.bet[clique] * u
-    state.n[clique] += 1
+    # Rounding in this sum stays far below beta^2, beneath which `norm` never falls.
+    deviation = max(c["deviation"] + 2.0 * across + square * (size - 1.0), 0.0)
+    u = c["coin"] * c["direction"] * along
+    outcomes, reward = c["outcomes"] + u, c["reward"] + c["bet"] * u
     # argmin over |X|_A <= 1: scale -(sqrt N / beta) A^-1 Gamma to A-norm at most one.
-    n, norm = state.n[clique], state.deviation[clique] * per_mode + length * per_row
-    beta = state.rate[clique] ** 2 * (1.0 + n)  # squared
-    state.direction[clique] = -per_mode / np.sqrt(max(beta * per_row, norm))
-    state.bet[clique] = coin_bet(state.outcomes[clique], state.reward[clique], n)
+    modes, rate = 1.0 + size, c["rate"]
+    norm = modes * max(rate * rate * clock * modes, deviation + length * modes)
+    shared = 1.0 / (norm * clock)  # one division serves 1 / norm and 1 / clock
+    c["direction"] = -np.sqrt(size * norm) * (shared * clock)
+    c["bet"] = outcomes * (reward - 1.0) * (shared * norm)  # `coin_bet` with that division
+    c["deviation"], c["outcomes"], c["reward"] = deviation, outcomes, reward
+    c["n"] += 1

@@ -88,9 +88,9 @@ def _(state: TwoPhaseState, clique: int, row: int, out: Floats) -> None:
 
 
 @update_row.register
-def _(state: TwoPhaseState, clique: int, row: int, gradient: Floats) -> None:
+def _(state: TwoPhaseState, clique: int, row: int, weight: float, gradient: Floats) -> None:
     if state.elapsed[clique] == state.tau:
-        update_row(state.inner, clique, row, gradient)
+        update_row(state.inner, clique, row, weight, gradient)
         return
     state.seen[row] += 1
     state.elapsed[clique] += 1

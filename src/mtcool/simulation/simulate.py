@@ -65,9 +65,9 @@ def simulate(
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     with progress_bar("simulate", len(stream), progress) as advance:
-        done = 0
+        done, chunk = 0, FIRST_CHUNK
         for k, mark in enumerate((*marks.tolist(), len(stream))):
-            _advance(network, stream, tasks, done, mark, totals, advance)
+            chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
             done = mark
             if k < len(marks):
                 loss[k], regret[k] = totals.loss.sum(), totals.regret.sum()
@@ -109,10 +109,13 @@ def _advance(
     first: int,
     last: int,
     totals: _Totals,
+    chunk: int,
     advance: Advance,
-) -> None:
-    """Play the rounds first:last in chunks, so that progress shows and Ctrl-C is heard."""
-    chunk = FIRST_CHUNK
+) -> int:
+    """Play the rounds first:last in chunks, so that progress shows and Ctrl-C is heard.
+
+    Returns the size of the next chunk.
+    """
     while first < last:
         goal = min(first + chunk, last)
         began = time.perf_counter()
@@ -122,10 +125,11 @@ def _advance(
         )
         if stop < goal:
             _refuse(network, stream, stop)
-        if time.perf_counter() - began < CHUNK_SECONDS:
+        if goal - first == chunk and time.perf_counter() - began < CHUNK_SECONDS:
             chunk *= 2
         advance(goal - first)
         first = goal
+    return chunk
 
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:

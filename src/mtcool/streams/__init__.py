@@ -1,5 +1,6 @@
 """Streams: losses, tasks, activations, and ready synthetic streams made of them."""
 
+from mtcool.seeds import Seed
 from mtcool.streams.activations import bursts, round_robin, sequence, stochastic
 from mtcool.streams.gaussian import gaussian_tasks
 from mtcool.streams.losses import (
@@ -24,7 +25,6 @@ from mtcool.streams.regression import (
     logistic,
     squared,
 )
-from mtcool.streams.seeds import Seed
 from mtcool.streams.stream import Loss, Stream, best_in_hindsight
 from mtcool.streams.synthetic import linear_stream, quadratic_stream, regression_stream
 from mtcool.streams.tasks import (

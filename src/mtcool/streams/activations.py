@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mtcool.streams.seeds import Seed, generator
+from mtcool.seeds import Seed, generator
 from mtcool.validation import count, numbers, probabilities
 
 Agents: TypeAlias = NDArray[np.int64]

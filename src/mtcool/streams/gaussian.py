@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg
 
 from mtcool.graphs import GraphLike, as_graph
+from mtcool.seeds import Seed, generator
 from mtcool.streams.losses import Matrix
-from mtcool.streams.seeds import Seed, generator
 from mtcool.validation import count, non_negative
 
 Laplacian: TypeAlias = "csr_array[Any, Any]"

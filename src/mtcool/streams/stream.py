@@ -1,13 +1,13 @@
 """A stream: who is active in each round, and which loss that agent pays."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from mtcool.graphs.labels import positions_of
 from mtcool.kernels import kernel
 from mtcool.streams.activations import Agents, sequence
 from mtcool.streams.losses import (
@@ -127,9 +127,10 @@ class Stream:
             names = range(int(active.max(initial=-1)) + 1)
         # The class is frozen: this is the one place that sets its fields.
         put = object.__setattr__
-        put(self, "agents", active)
-        put(self, "losses", losses)
-        put(self, "comparator", comparator)
+        # Copies: the caller may go on writing to what it gave.
+        put(self, "agents", active.copy())
+        put(self, "losses", _with_fields(losses, (field.copy() for field in losses)))
+        put(self, "comparator", None if comparator is None else comparator.copy())
         put(self, "labels", names)
 
     @property
@@ -160,9 +161,8 @@ class Stream:
     def __getitem__(self, span: slice) -> "Stream":
         if not isinstance(span, slice):
             raise ValueError(f"span must be a slice of the rounds, got {span!r}")
-        # tuple.__new__ keeps the NamedTuple's own type, which is what `value` is chosen by.
-        losses = tuple.__new__(
-            type(self.losses), (np.ascontiguousarray(field[span]) for field in self.losses)
+        losses = _with_fields(
+            self.losses, (np.ascontiguousarray(field[span]) for field in self.losses)
         )
         return Stream(self.agents[span], losses, self.comparator, self.labels)
 
@@ -194,13 +194,16 @@ def _names(labels: Sequence[Hashable]) -> Sequence[Hashable]:
         return labels
     try:
         names = tuple(labels)
-        distinct = len(set(names)) == len(names)
     except TypeError:
-        raise ValueError(f"labels must be a sequence of hashable names, got {labels!r}") from None
-    if not distinct:
-        twice = next(name for name, times in Counter(names).items() if times > 1)
-        raise ValueError(f"labels must be distinct, got {twice!r} twice")
+        raise ValueError(f"labels must be a sequence of names, got {labels!r}") from None
+    positions_of(names)
     return names
+
+
+def _with_fields(losses: Losses, fields: Iterable[NDArray[np.float64]]) -> Losses:
+    """Losses of the same type with other arrays: the type is what `value` is chosen by."""
+    made: Losses = tuple.__new__(type(losses), fields)
+    return made
 
 
 def _check_losses(losses: Losses) -> None:

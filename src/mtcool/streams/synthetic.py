@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool.graphs import Graph, GraphLike, as_graph
+from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents, sequence, stochastic
 from mtcool.streams.gaussian import gaussian_tasks
 from mtcool.streams.losses import Losses, Matrix, Vector, linear, norms, quadratic, rows
 from mtcool.streams.regression import absolute, hinge, logistic, squared
-from mtcool.streams.seeds import Seed, generator
 from mtcool.streams.stream import Stream, best_in_hindsight
 from mtcool.validation import count, non_negative, one_of, probabilities
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool.graphs import GraphLike, as_graph
+from mtcool.seeds import Seed, generator
 from mtcool.streams.losses import Matrix, Vector
-from mtcool.streams.seeds import Seed, generator
 from mtcool.validation import count, matrix, non_negative
 
 
