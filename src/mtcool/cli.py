@@ -3,13 +3,16 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+
+if TYPE_CHECKING:
+    from mtcool.experiments.runner import Task
 
 app = typer.Typer(
     help="Multitask online learning on networks.",
@@ -17,6 +20,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+Output = Annotated[Path, typer.Option(help="Folder for report, figures, tables and raw data.")]
+Workers = Annotated[int, typer.Option(help="Processes to run on.")]
+EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+CORES = os.cpu_count() or 1
 
 
 def _show_version(asked: bool) -> None:
@@ -37,63 +48,91 @@ def options(
 
 @app.command()
 def paper(
-    output: Annotated[Path, typer.Option(help="Folder for the figure and the numbers.")] = Path(
-        "results/paper"
-    ),
-    graphs: Annotated[int, typer.Option(help="Number of random graphs.")] = 8,
-    rounds: Annotated[int, typer.Option(help="Rounds on each graph.")] = 150_000,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes to run on.")] = os.cpu_count() or 1,
-    quick: Annotated[bool, typer.Option("--quick", help="A small run, for a first look.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    output: Output = Path("results/paper"),
+    workers: Workers = CORES,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    quick: Quick = False,
+    full: Annotated[bool, typer.Option("--full", help="All 48 graphs everywhere.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Compare MT-CO2OL with its baselines on the paper's instance, at two gradient bounds.
+    """Reproduce the experiments of the paper, and run those that it could not show.
 
-    The paper does not say which gradient bound L its algorithms were given, and L decides who wins:
-    both L = 1, its own normalisation, and L = 4 are shown. The first run compiles for about a
-    minute; after that the default size takes about a minute on two cores.
+    Both figures and the exact Hedge algorithm run at full size, the rest on fewer graphs unless
+    --full is given. Finished runs stay on disk: interrupt it, run it again, and it goes on.
     """
-    from mtcool.experiments.comparison import compare
-    from mtcool.experiments.figures import regret_over_time
+    from mtcool.experiments.suite import LEAD, TITLE, paper_tasks
 
-    if quick:
-        graphs, rounds = min(graphs, 2), min(rounds, 10_000)
+    tasks = paper_tasks(full=full, quick=quick)
+    _run(TITLE, LEAD, tasks, output, workers, engine, scheduler, as_json)
+
+
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(help="An experiment file in TOML.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+    ] = None,
+    workers: Workers = CORES,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run any experiment: graphs x streams x algorithms x seeds, described in a file.
+
+    Finished runs stay on disk: interrupt it, run it again, and it goes on.
+    """
+    from mtcool.experiments.suite import task_of
+
+    task = task_of(experiment, quick=quick)
+    head = task.experiment.head
+    folder = output or Path("results") / head.name
+    _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json)
+
+
+def _run(
+    title: str,
+    lead: str,
+    tasks: Sequence["Task"],
+    folder: Path,
+    workers: int,
+    engine: str,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    from mtcool.experiments.engines import choose_engine
+    from mtcool.experiments.report import write_report
+    from mtcool.experiments.runner import run_tasks
+
+    place = choose_engine(engine, workers, scheduler)
     show = not as_json and sys.stderr.isatty()
-    comparisons = [
-        compare(graphs, rounds, bound, seed=seed, workers=workers, progress=show)
-        for bound in (1.0, 4.0)
-    ]
-    output.mkdir(parents=True, exist_ok=True)
-    regret_over_time(comparisons, output / "regret.png")
-    summary = {
-        "graphs": graphs,
-        "rounds": rounds,
-        "seed": seed,
-        "mean_local_deviation": comparisons[0].deviation,
-        "regret": {
-            f"L = {comparison.bound:g}": {
-                name: {"mean": mean, "standard_error": error}
-                for name, (mean, error) in comparison.final().items()
-            }
-            for comparison in comparisons
-        },
-    }
-    (output / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    try:
+        results = run_tasks(tasks, folder, place, progress=show)
+    except KeyboardInterrupt:
+        print(
+            f"mtcool: interrupted; finished runs are in {folder}, run again to go on",
+            file=sys.stderr,
+        )
+        raise typer.Exit(130) from None
+    summary = write_report(title, lead, tasks, results, folder)
     if as_json:
-        print(json.dumps(summary, indent=2))
-        return
-    table = Table(title=f"Regret after {rounds:,} rounds, mean ± standard error of {graphs} graphs")
-    table.add_column("algorithm")
-    for comparison in comparisons:
-        table.add_column(f"L = {comparison.bound:g}", justify="right")
-    for name in comparisons[0].regret:
-        table.add_row(name, *(_cell(*comparison.final()[name]) for comparison in comparisons))
-    Console().print(table)
-    Console().print(f"Figure and numbers are in {output}", highlight=False)
+        print(json.dumps(summary, indent=1, ensure_ascii=False))
+    else:
+        _tell(summary, folder)
 
 
-def _cell(mean: float, error: float | None) -> str:
-    return f"{mean:.3g}" if error is None else f"{mean:.3g} ± {error:.2g}"
+def _tell(summary: dict[str, Any], folder: Path) -> None:
+    """The findings on the screen, and where the rest is."""
+    console = Console(highlight=False)
+    for name, part in summary.items():
+        console.print(f"[bold]{name}[/bold] ({part['replicates']} replicates)")
+        for finding in part["findings"]:
+            console.print(f"  {finding}", markup=False)
+        for claim in part["claims"]:
+            verdict = "[green]holds[/green]" if claim["holds"] else "[red]does not hold[/red]"
+            console.print(f"  claim: {claim['text']} {verdict}: {claim['note']}")
+    console.print(f"Report, figures, tables and raw data are in {folder}: open report.html there.")
 
 
 def main() -> None:

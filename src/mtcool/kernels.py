@@ -34,6 +34,8 @@ _config: Any = config  # its attributes are made at run time
 _FunctionCache: Any = FunctionCache
 _intrinsic: Any = intrinsic
 
+_WITHOUT_KERNELS = ("experiments", "cli.py", "__main__.py")
+
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
 #   none. Passing a state from function to function would count a reference for each of its arrays,
@@ -45,19 +47,29 @@ _PART: Any = {**_OPTIONS, "forceinline": True}
 
 
 @functools.cache
+def source_digest() -> str:
+    """A name for the state of the package's sources, but for those above the simulator.
+
+    Commands, tables and figures hold no kernels: an edit there leaves compiled code as it is.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).parent
+    for source in sorted(package.rglob("*.py")):
+        name = source.relative_to(package)
+        if name.parts[0] not in _WITHOUT_KERNELS:
+            digest.update(name.as_posix().encode())
+            digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def cache_folder() -> Path:
     """Folder of the compile cache, keyed by the package's sources.
 
     numba checks only the file of the cached function, not the files it inlines: an edit in a
     learner would leave a stale loop behind. A folder per state of the sources cannot be stale.
     """
-    digest = hashlib.sha256()
-    package = Path(__file__).parent
-    for source in sorted(package.rglob("*.py")):
-        digest.update(source.relative_to(package).as_posix().encode())
-        digest.update(source.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "mtcool" / digest.hexdigest()[:16]
+    return Path(base).expanduser() / "mtcool" / source_digest()
 
 
 def kernel(function: F) -> F:

@@ -15,6 +15,7 @@ from mtcool.graphs.generators import (
     regular,
     ring,
     star,
+    stars,
 )
 from mtcool.graphs.graph import Graph, GraphLike, as_graph
 from mtcool.graphs.weights import (
@@ -44,5 +45,6 @@ __all__ = [
     "ring",
     "smallest_dominating_set",
     "star",
+    "stars",
     "uniform_weights",
 ]

@@ -88,9 +88,7 @@ def cliques(sizes: ArrayLike) -> Graph:
     >>> cliques([2, 3]).neighbours(4)
     array([2, 3, 4], dtype=int32)
     """
-    counts = node_indices("sizes", sizes, size=np.iinfo(np.int32).max)
-    if counts.ndim != 1 or counts.size == 0 or counts.min() < 1:
-        raise ValueError(f"sizes must be a list of sizes of at least 1, got {sizes!r}")
+    counts = _sizes(sizes)
     # The row of an agent is its whole clique: consecutive numbers from the clique's first agent.
     lengths = np.repeat(counts, counts)
     firsts = np.repeat(np.cumsum(counts) - counts, counts)
@@ -122,9 +120,20 @@ def star(n: int) -> Graph:
     >>> star(4).neighbourhood_sizes
     array([4, 2, 2, 2])
     """
-    n = validation.count("n", n)
-    leaves = np.arange(1, n)
-    return Graph.from_edges(np.stack((np.zeros_like(leaves), leaves), axis=1), size=n)
+    return stars([validation.count("n", n)])
+
+
+def stars(sizes: ArrayLike) -> Graph:
+    """Disjoint stars of the given sizes, numbered one after the other, each from its centre.
+
+    >>> stars([2, 3]).neighbours(2)
+    array([2, 3, 4], dtype=int32)
+    """
+    counts = _sizes(sizes)
+    nodes = np.arange(counts.sum())
+    centres = np.repeat(np.cumsum(counts) - counts, counts)
+    leaves = nodes != centres
+    return Graph.from_edges(np.stack((centres[leaves], nodes[leaves]), axis=1), size=nodes.size)
 
 
 def grid(rows: int, columns: int) -> Graph:
@@ -139,6 +148,13 @@ def grid(rows: int, columns: int) -> Graph:
     beside = np.stack((nodes[:, :-1].ravel(), nodes[:, 1:].ravel()), axis=1)
     above = np.stack((nodes[:-1].ravel(), nodes[1:].ravel()), axis=1)
     return Graph.from_edges(np.concatenate((beside, above)), size=rows * columns)
+
+
+def _sizes(sizes: ArrayLike) -> Indices:
+    counts = node_indices("sizes", sizes, size=np.iinfo(np.int32).max)
+    if counts.ndim != 1 or counts.size == 0 or counts.min() < 1:
+        raise ValueError(f"sizes must be a list of sizes of at least 1, got {sizes!r}")
+    return counts
 
 
 def _successes(trials: int, p: float, rng: np.random.Generator) -> Indices:

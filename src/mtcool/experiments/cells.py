@@ -1,0 +1,115 @@
+"""A cell: all algorithms of a point on one replicate. Cells are run, stored and resumed whole."""
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+import mtcool
+from mtcool.experiments import build, spec
+from mtcool.experiments.build import build_graph, build_network, build_stream
+from mtcool.kernels import source_digest
+
+
+class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One algorithm on one replicate."""
+
+    algorithm: str
+    regret: list[float]
+    """Multitask regret at the times of the cell."""
+    loss: float
+    """Total loss paid."""
+    worst: float
+    """Largest regret of an agent at the end."""
+    messages: int
+    message_bytes: int
+
+
+class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All algorithms on the same graph, tasks and stream."""
+
+    sigma: float
+    """Mean local deviation of the tasks."""
+    times: list[int]
+    runs: list[Run]
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker needs to run a cell."""
+
+    point: spec.Point
+    seed: int
+    replicate: int
+    graph: mtcool.Graph | None = None
+    """A graph from a file, read once: workers may live on other machines."""
+
+    @property
+    def key(self) -> str:
+        """Name of the cell: it changes with anything that could change its numbers."""
+        graph = self.graph and [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
+        known = [_code(), self.point, self.seed, self.replicate, graph]
+        return hashlib.sha256(msgspec.msgpack.encode(known)).hexdigest()[:32]
+
+
+@functools.cache
+def _code() -> str:
+    """The state of the code that makes a cell."""
+    digest = hashlib.sha256(source_digest().encode())
+    for source in (__file__, build.__file__):
+        digest.update(Path(source).read_bytes())
+    return digest.hexdigest()
+
+
+def marks(rounds: int) -> NDArray[np.int64]:
+    """Times at which the regret is recorded: dense on a linear and on a logarithmic axis.
+
+    >>> marks(4)
+    array([1, 2, 3, 4])
+    """
+    even, early = np.linspace(0, rounds, 51)[1:], np.geomspace(1, rounds, 40)
+    return np.unique(np.concatenate((even, early)).round().astype(np.int64).clip(1))
+
+
+def run_cell(job: Job) -> Cell:
+    """Run every algorithm of the point on replicate `job.replicate`.
+
+    Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
+    compared on the same random numbers.
+    """
+    child = np.random.SeedSequence(job.seed, spawn_key=(job.replicate,))
+    for_graph, for_stream = child.spawn(2)
+    graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
+    stream = build_stream(job.point, graph, for_stream)
+    times = marks(job.point.rounds)
+    runs = [_run(job.point, algorithm, graph, stream, times) for algorithm in job.point.algorithm]
+    sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
+    return Cell(sigma=sigma, times=times.tolist(), runs=runs)
+
+
+def _run(
+    point: spec.Point,
+    algorithm: spec.Algorithm,
+    graph: mtcool.Graph,
+    stream: mtcool.Stream,
+    times: NDArray[np.int64],
+) -> Run:
+    network = build_network(point, algorithm, graph)
+    trace = mtcool.simulate(network, stream, times=times)
+    return Run(
+        algorithm=algorithm.name,
+        regret=_known(trace.regret).tolist(),
+        loss=float(trace.loss[-1]),
+        worst=float(_known(trace.agent_regret).max()),
+        messages=int(trace.messages[-1]),
+        message_bytes=int(trace.message_bytes[-1]),
+    )
+
+
+def _known(values: Any) -> Any:
+    """Streams of experiments always have a comparator."""
+    assert values is not None
+    return values

@@ -1,0 +1,101 @@
+"""What is wrong with a table, in one sentence that names the key and the value."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import inspect
+
+
+def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | None = None) -> str:
+    """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
+
+    >>> class Box(msgspec.Struct, forbid_unknown_fields=True):
+    ...     width: int = 1
+    >>> one_sentence("Object contains unknown field `widht`", {"widht": 2}, Box)
+    'unknown key widht; did you mean width?'
+    >>> one_sentence("Expected `int`, got `str` - at `$.width`", {"width": "2"}, Box)
+    "width must be int, got '2'"
+    """
+    text, _, place = message.partition(" - at `$")
+    path = re.findall(r"[^.\[\]`]+", place)
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", text)
+    missing = re.fullmatch(r"Object missing required field `(.*)`", text)
+    node = _type_at(inspect.type_info(kind), table, path)
+    if unknown:
+        names = known if known is not None else _keys(node)
+        return f"unknown key {_dotted([*path, unknown[1]])}{_guess(unknown[1], names)}"
+    if missing:
+        return f"{_dotted([*path, missing[1]])} is missing"
+    choices = _choices(node, path)
+    wanted = f"one of {', '.join(choices)}" if choices else _wanted(text)
+    return f"{_dotted(path)} must be {wanted}, got {_value_at(table, path)!r}"
+
+
+def _wanted(text: str) -> str:
+    """What msgspec expected, without what it got."""
+    wanted = re.sub(r"^Expected ", "", text).split(", got ")[0]
+    return wanted.replace("`", "").replace("array", "list").replace("object", "table")
+
+
+def _dotted(path: list[str]) -> str:
+    """The place as one writes it in TOML; positions in lists count from 1."""
+    return (
+        "".join(
+            f" {int(name) + 1}" if name.isdigit() else f"{'.' if i else ''}{name}"
+            for i, name in enumerate(path)
+            if name != "..."
+        )
+        or "the file"
+    )
+
+
+def _guess(name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(names)}"
+
+
+def _value_at(table: Any, path: list[str]) -> Any:
+    for name in path:
+        try:
+            table = table[int(name)] if isinstance(table, list) else table[name]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return table
+    return table
+
+
+def _type_at(node: Any, table: Any, path: list[str]) -> Any:
+    """The declared type at a path; in a union of tables the one of the given kind."""
+    for name in path:
+        node, inner = _chosen(node, table), None
+        if isinstance(node, inspect.StructType):
+            inner = next((f.type for f in node.fields if f.encode_name == name), None)
+        elif isinstance(node, inspect.ListType):
+            inner = node.item_type
+        if inner is None:
+            return node
+        node, table = inner, _value_at(table, [name])
+    return _chosen(node, table)
+
+
+def _chosen(node: Any, table: Any) -> Any:
+    kinds: Any = getattr(node, "types", ()) if isinstance(table, dict) else ()
+    for kind in kinds:
+        if isinstance(kind, inspect.StructType) and kind.tag == table.get(kind.tag_field):
+            return kind
+    return node
+
+
+def _keys(node: Any) -> list[str]:
+    fields = getattr(node, "fields", ())
+    return [field.encode_name for field in fields]
+
+
+def _choices(node: Any, path: list[str]) -> list[str]:
+    """Words that would have been right here."""
+    kinds: Any = node.types if isinstance(node, inspect.UnionType) else (node,)
+    words = [str(v) for kind in kinds for v in getattr(kind, "values", ()) if v is not None]
+    if path and path[-1] == "kind":
+        words = [str(kind.tag) for kind in kinds if getattr(kind, "tag", None)]
+    return words

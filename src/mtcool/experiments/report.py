@@ -1,0 +1,140 @@
+"""The report: one HTML file that opens offline, with every figure and what it shows."""
+
+import base64
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+
+from mtcool.experiments.environment import environment
+from mtcool.experiments.figures import draw
+from mtcool.experiments.findings import findings, verdicts
+from mtcool.experiments.results import PointResults, Results, default_figures
+from mtcool.experiments.runner import Task, fresh
+from mtcool.experiments.tables import summary, write_tables
+
+
+def write_report(
+    title: str, lead: str, tasks: Sequence[Task], results: Sequence[Results], folder: Path
+) -> dict[str, Any]:
+    """Write tables, figures, configuration and `report.html`; returns the summary."""
+    sections = [_section(task, result, folder) for task, result in zip(tasks, results, strict=True)]
+    about = {
+        "environment": environment(),
+        "experiments": {
+            task.experiment.head.name: {
+                "seed": task.experiment.head.seed,
+                "replicates": task.replicates,
+                "points": msgspec.to_builtins(task.experiment.points),
+            }
+            for task in tasks
+        },
+    }
+    _write(folder / "configuration.json", json.dumps(about, indent=1) + "\n")
+    loader = jinja2.PackageLoader("mtcool.experiments", "templates")
+    templates = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    page = templates.get_template("report.html.jinja").render(
+        title=title, lead=lead, sections=sections, environment=about["environment"]
+    )
+    _write(folder / "report.html", page + "\n")
+    return _summary(results, sections)
+
+
+def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
+    """One experiment: its folder, and what the report says of it."""
+    head = task.experiment.head
+    place = folder / head.name
+    fresh(place)
+    _write(place / "experiment.toml", task.source)
+    write_tables(results, place)
+    figures = []
+    for number, figure in enumerate(default_figures(task.experiment), start=1):
+        path = place / f"figure-{number}"
+        draw(results, figure, path)
+        figures.append(
+            {
+                "alt": f"Regret against {results.title_of(figure.x)}",
+                "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
+                "findings": list(findings(results, figure)),
+            }
+        )
+    return {
+        "name": head.name,
+        "title": head.title or head.name,
+        "question": head.question,
+        "paper": head.paper,
+        "setting": _setting(task),
+        "replicates": task.replicates,
+        "figures": figures,
+        "verdicts": list(verdicts(results)),
+        "table": _table(results),
+        "source": task.source,
+    }
+
+
+def _setting(task: Task) -> str:
+    """The parameters in one paragraph; what is swept shows in the figures."""
+    head, point = task.experiment.head, msgspec.to_builtins(task.experiment.points[0])
+    swept = [sweep.parameter for sweep in head.sweep]
+    parts = [f"replicates {task.replicates}", *_words("", point, swept)]
+    names = [algorithm.name for algorithm in task.experiment.points[0].algorithm]
+    sweeps = [f"{s.title or s.parameter} ({len(s.values)} values)" for s in head.sweep]
+    tail = f" Varied: {', '.join(sweeps)}." if sweeps else ""
+    return f"{'; '.join(parts)}. Algorithms: {', '.join(names)}.{tail}"
+
+
+def _words(prefix: str, table: dict[str, Any], swept: list[str]) -> list[str]:
+    words = []
+    for key, value in table.items():
+        path = f"{prefix}.{key}" if prefix else key
+        if path == "algorithm" or path in swept:
+            continue
+        if isinstance(value, dict):
+            words += _words(path, value, swept)
+        else:
+            words.append(f"{path} {value:,}" if isinstance(value, int) else f"{path} {value}")
+    return words
+
+
+def _table(results: Results) -> dict[str, Any]:
+    """Points by algorithms; below each mean, the paired difference from the point's best."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    names = results.points[0].names
+    rows = []
+    for point in results.points:
+        cells = [{"text": point.values[name], "best": False, "more": ""} for name in swept]
+        cells.append({"text": f"{point.sigma.mean():.3f}", "best": False, "more": ""})
+        rows.append(cells + [_cell(point, name) for name in names])
+    return {"head": [*map(results.title_of, swept), "σ̄", *names], "rows": rows}
+
+
+def _cell(point: PointResults, name: str) -> dict[str, Any]:
+    best = point.ranking()[0]
+    more = "" if name == best else f"+{point.difference(name, best)}"
+    return {"text": str(point.regret(name)), "best": name == best, "more": more}
+
+
+def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        section["name"]: {
+            "replicates": section["replicates"],
+            "regret": list(summary(result)),
+            "findings": [s for figure in section["figures"] for s in figure["findings"]],
+            "claims": [
+                {"text": text, "holds": holds, "note": note}
+                for text, holds, note in section["verdicts"]
+            ],
+        }
+        for result, section in zip(results, sections, strict=True)
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

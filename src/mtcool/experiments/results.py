@@ -1,0 +1,131 @@
+"""The numbers of a finished experiment, and the statistics that tables, figures and words share."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool.experiments import spec
+from mtcool.experiments.cells import Cell
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard error, which one value alone does not have."""
+
+    mean: float
+    error: float | None
+
+    @classmethod
+    def of(cls, values: Floats) -> "Estimate":
+        """The mean of independent values.
+
+        >>> Estimate.of(np.array([1.0, 3.0]))
+        Estimate(mean=2.0, error=1.0)
+        """
+        count = len(values)
+        error = float(np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else None
+        return cls(float(np.mean(values)), error)
+
+    def clear(self) -> bool:
+        """Is the mean more than two standard errors from zero?"""
+        return self.error is not None and abs(self.mean) > 2.0 * self.error
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g}" if self.error is None else f"{self.mean:.3g} ± {self.error:.2g}"
+
+
+@dataclass(frozen=True)
+class PointResults:
+    """One point of an experiment: all replicates of all algorithms."""
+
+    values: dict[str, str]
+    """The label of every swept parameter."""
+    names: list[str]
+    """The algorithms."""
+    times: NDArray[np.int64]
+    sigma: Floats
+    """Mean local deviation of the tasks, (replicates,)."""
+    curves: Floats
+    """Regret, (replicates, algorithms, times)."""
+    cells: list[Cell]
+
+    @classmethod
+    def of(cls, values: dict[str, str], cells: Sequence[Cell]) -> "PointResults":
+        """Gather the cells of a point, in the order of the replicates."""
+        return cls(
+            values=values,
+            names=[run.algorithm for run in cells[0].runs],
+            times=np.array(cells[0].times),
+            sigma=np.array([cell.sigma for cell in cells]),
+            curves=np.array([[run.regret for run in cell.runs] for cell in cells]),
+            cells=list(cells),
+        )
+
+    @property
+    def final(self) -> Floats:
+        """Regret at the end, (replicates, algorithms)."""
+        return self.curves[:, :, -1]
+
+    def regret(self, name: str) -> Estimate:
+        """Mean regret of an algorithm at the end."""
+        return Estimate.of(self.final[:, self.names.index(name)])
+
+    def difference(self, name: str, other: str) -> Estimate:
+        """Regret of one algorithm minus that of another on the same replicates."""
+        a, b = self.names.index(name), self.names.index(other)
+        return Estimate.of(self.final[:, a] - self.final[:, b])
+
+    def ranking(self) -> list[str]:
+        """The algorithms, the least mean regret first."""
+        means = self.final.mean(axis=0)
+        return [self.names[k] for k in np.argsort(means, kind="stable")]
+
+    def fits(self, at: dict[str, Any]) -> bool:
+        """Do the swept parameters have these values?"""
+        return all(self.values.get(name) == spec.label(value) for name, value in at.items())
+
+
+@dataclass(frozen=True)
+class Results:
+    """A finished experiment."""
+
+    experiment: spec.Experiment
+    replicates: int
+    points: list[PointResults]
+
+    def panels(self, figure: spec.Figure) -> Iterator[tuple[str | None, list[PointResults]]]:
+        """The points of a figure, for each of its panels."""
+        chosen = [point for point in self.points if point.fits(figure.at)]
+        if figure.panels is None:
+            yield None, chosen
+            return
+        labels = dict.fromkeys(point.values[figure.panels] for point in chosen)
+        for label in labels:
+            yield label, [point for point in chosen if point.values[figure.panels] == label]
+
+    def title_of(self, parameter: str) -> str:
+        """How to call a swept parameter."""
+        for sweep in self.experiment.head.sweep:
+            if sweep.parameter == parameter:
+                return sweep.title or parameter
+        return {"sigma": "mean local deviation of the tasks, σ̄", "time": "rounds"}[parameter]
+
+
+def default_figures(experiment: spec.Experiment) -> list[spec.Figure]:
+    """What to draw if the file does not say: curves, or the regret along the first sweep."""
+    head = experiment.head
+    if head.figure:
+        return head.figure
+    if not head.sweep:
+        return [spec.Figure(x="time")]
+    panels = head.sweep[1].parameter if len(head.sweep) > 1 else None
+    at = {
+        sweep.parameter: sweep.labels[0] if sweep.labels else sweep.values[0]
+        for sweep in head.sweep[2:]
+    }
+    return [spec.Figure(x=head.sweep[0].parameter, panels=panels, at=at)]

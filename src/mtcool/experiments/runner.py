@@ -1,0 +1,70 @@
+"""Run experiments to the end, from wherever an earlier run stopped, and write the result folder."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtcool.experiments import spec
+from mtcool.experiments.build import read_graph
+from mtcool.experiments.cells import Job
+from mtcool.experiments.engines import Engine, run_jobs
+from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.store import Store
+from mtcool.simulation.progress import progress_bar
+
+
+@dataclass(frozen=True)
+class Task:
+    """An experiment and how many of its replicates to run."""
+
+    experiment: spec.Experiment
+    replicates: int
+    source: str
+    """The text of the file, to go with the results."""
+
+
+def jobs_of(task: Task) -> list[list[Job]]:
+    """The cells of an experiment: for every point, one for each replicate."""
+    files = {
+        point.graph.path: read_graph(Path(point.graph.path))
+        for point in task.experiment.points
+        if isinstance(point.graph, spec.GraphFile)
+    }
+    return [
+        [
+            Job(point, task.experiment.head.seed, k, files.get(getattr(point.graph, "path", "")))
+            for k in range(task.replicates)
+        ]
+        for point in task.experiment.points
+    ]
+
+
+def run_tasks(
+    tasks: Sequence[Task], folder: Path, engine: Engine, *, progress: bool
+) -> list[Results]:
+    """Run what is not on disk yet; every cell is stored when it is finished."""
+    store = Store(folder / "cells")
+    jobs = [jobs_of(task) for task in tasks]
+    keys = {job.key: job for by_point in jobs for point in by_point for job in point}
+    missing = {key: job for key, job in keys.items() if store.get(key) is None}
+    with progress_bar("cells", len(keys), progress) as advance:
+        advance(len(keys) - len(missing))
+        for job, cell in run_jobs(list(missing.values()), engine):
+            store.put(job.key, cell)
+            advance(1)
+    return [_gather(task, by_point, store) for task, by_point in zip(tasks, jobs, strict=True)]
+
+
+def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:
+    points = []
+    for values, point in zip(task.experiment.values, jobs, strict=True):
+        cells = [cell for job in point if (cell := store.get(job.key)) is not None]
+        points.append(PointResults.of(values, cells))
+    return Results(task.experiment, task.replicates, points)
+
+
+def fresh(folder: Path) -> None:
+    """Make a folder for tables and figures, without those of an earlier run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)

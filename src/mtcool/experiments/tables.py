@@ -1,0 +1,109 @@
+"""Raw data and summaries as CSV: the same experiment, the same bytes."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtcool.experiments.results import Estimate, PointResults, Results
+
+Row = dict[str, Any]
+
+
+def write_tables(results: Results, folder: Path) -> None:
+    """Four tables: every run, means, paired differences, and the regret over time."""
+    for name, rows in (
+        ("runs", _runs(results)),
+        ("summary", summary(results)),
+        ("differences", _differences(results)),
+        ("curves", _curves(results)),
+    ):
+        _write(folder / f"{name}.csv", list(rows))
+
+
+def summary(results: Results) -> Iterator[Row]:
+    """One row for each point and algorithm: means over the replicates."""
+    for point in results.points:
+        for name in point.names:
+            runs = [cell.runs[point.names.index(name)] for cell in point.cells]
+            regret = point.regret(name)
+            yield {
+                **point.values,
+                "algorithm": name,
+                "replicates": results.replicates,
+                "sigma": float(point.sigma.mean()),
+                "regret": regret.mean,
+                "regret_error": regret.error,
+                "worst_agent_regret": float(np.mean([run.worst for run in runs])),
+                "loss": float(np.mean([run.loss for run in runs])),
+                "messages": float(np.mean([run.messages for run in runs])),
+                "message_bytes": float(np.mean([run.message_bytes for run in runs])),
+            }
+
+
+def _runs(results: Results) -> Iterator[Row]:
+    for point in results.points:
+        for replicate, cell in enumerate(point.cells):
+            for run in cell.runs:
+                yield {
+                    **point.values,
+                    "replicate": replicate,
+                    "algorithm": run.algorithm,
+                    "rounds": cell.times[-1],
+                    "sigma": cell.sigma,
+                    "regret": run.regret[-1],
+                    "worst_agent_regret": run.worst,
+                    "loss": run.loss,
+                    "messages": run.messages,
+                    "message_bytes": run.message_bytes,
+                }
+
+
+def _differences(results: Results) -> Iterator[Row]:
+    """Regret of `algorithm` minus that of `other`, on the same graphs, tasks and streams."""
+    for point in results.points:
+        for k, name in enumerate(point.names):
+            for other in point.names[k + 1 :]:
+                difference = point.difference(name, other)
+                gaps = point.final[:, k] - point.final[:, point.names.index(other)]
+                yield {
+                    **point.values,
+                    "algorithm": name,
+                    "other": other,
+                    "replicates": results.replicates,
+                    "difference": difference.mean,
+                    "difference_error": difference.error,
+                    "share_better": float((gaps < 0).mean()),
+                }
+
+
+def _curves(results: Results) -> Iterator[Row]:
+    for point in results.points:
+        for k, name in enumerate(point.names):
+            for t, time in enumerate(point.times.tolist()):
+                regret = Estimate.of(point.curves[:, k, t])
+                yield {
+                    **point.values,
+                    "algorithm": name,
+                    "time": time,
+                    "regret": regret.mean,
+                    "regret_error": regret.error,
+                }
+
+
+def paired(point: PointResults) -> Iterator[tuple[str, Estimate]]:
+    """The other algorithms, with what each pays more than the best one on the same replicates."""
+    best, *others = point.ranking()
+    for name in others:
+        yield name, point.difference(name, best)
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    temporary = path.with_suffix(".tmp")
+    with open(temporary, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    temporary.replace(path)
