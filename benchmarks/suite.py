@@ -3,13 +3,14 @@
 import inspect
 from types import ModuleType
 
-from benchmarks import ask_tell, clipped, growth, hedge, kt, scale, startup
+from benchmarks import ask_tell, clipped, experiment, growth, hedge, kt, scale, startup
 
 SUITE: dict[str, ModuleType] = {
     "kt": kt,
     "hedge": hedge,
     "clipped": clipped,
     "growth": growth,
+    "experiment": experiment,
     "scale": scale,
     "startup": startup,
     "ask-tell": ask_tell,

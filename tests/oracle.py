@@ -155,7 +155,8 @@ class HedgeFreeKT:
 
     def update(self, row, gradient):
         size = len(self.gamma)
-        self.bets.add(math.sqrt(size / 2) * (self.direction()[row] @ gradient) / self.bound)
+        unit = 1.0 if size == 1 else math.sqrt(size / 2)
+        self.bets.add(unit * (self.direction()[row] @ gradient) / self.bound)
         self.gamma[row] += gradient
         self.n += 1
 
@@ -189,7 +190,7 @@ class KT(FTRL):
         return self.bets.z() * super().predict()
 
     def update(self, row, gradient):
-        self.bets.add(math.sqrt(1 / 2) * (self.point() @ gradient) / self.bound)
+        self.bets.add((self.point() @ gradient) / self.bound)
         super().update(row, gradient)
 
 

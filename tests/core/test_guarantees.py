@@ -31,7 +31,7 @@ S = sum_t w^2 |g_t|^2 / sqrt(t):
 
       F_T(s) = 2^T Gamma((T + 1 + s) / 2) Gamma((T + 1 - s) / 2) / (pi T!).
 
-  With v = |U|_A and the coin's unit max w sqrt(2 / N), the regret is at most
+  With v = |U|_A and the coin's unit max w sqrt(2 / N), or max w if N = 1, the regret is at most
   unit (1 + max_s (v s - F_T(s))) + v (regret of the direction).
 
 The regret of a network is the sum over its cliques (`lem:cool-cn`). The paper's bound with the
@@ -174,7 +174,7 @@ def kt_bound(heard, u):
         lambda s: potential(heard.rounds, s) - v * s, bounds=(0.0, heard.rounds), method="bounded"
     )
     direction = first / (2 * math.sqrt(size)) + math.sqrt(size) * second / (size + 1)
-    coin = heard.bound * math.sqrt(2 / size)
+    coin = heard.bound * (1.0 if size == 1 else math.sqrt(2 / size))
     return coin * (1 - best.fun + ROUNDING) + v * direction
 
 

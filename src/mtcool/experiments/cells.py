@@ -51,13 +51,13 @@ class Job(msgspec.Struct, frozen=True):
     def key(self) -> str:
         """Name of the cell: it changes with anything that could change its numbers."""
         graph = self.graph and [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
-        known = [_code(), self.point, self.seed, self.replicate, graph]
+        known = [code_digest(), self.point, self.seed, self.replicate, graph]
         return hashlib.sha256(msgspec.msgpack.encode(known)).hexdigest()[:32]
 
 
 @functools.cache
-def _code() -> str:
-    """The state of the code that makes a cell."""
+def code_digest() -> str:
+    """A name for the state of the code that makes a cell."""
     digest = hashlib.sha256(source_digest().encode())
     for source in (__file__, build.__file__):
         digest.update(Path(source).read_bytes())

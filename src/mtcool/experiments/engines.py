@@ -8,7 +8,7 @@ import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mtcool import validation
-from mtcool.experiments.cells import Cell, Job, run_cell
+from mtcool.experiments.cells import Cell, Job, code_digest, run_cell
 
 # Runs in which not a single cell was finished before a worker was killed.
 PATIENCE = 3
@@ -30,8 +30,9 @@ class Dask:
 
     workers = -1
 
-    def __init__(self, scheduler: str) -> None:
+    def __init__(self, scheduler: str, timeout: float = 10.0) -> None:
         self.scheduler = scheduler
+        self.timeout = timeout
 
     @contextmanager
     def context(self) -> Iterator[None]:
@@ -44,7 +45,7 @@ class Dask:
             ) from None
         try:
             client = Client(  # type: ignore[no-untyped-call]
-                self.scheduler, set_as_default=False, timeout="10s"
+                self.scheduler, set_as_default=False, timeout=self.timeout
             )
         except (OSError, ValueError) as error:
             raise ValueError(
@@ -96,9 +97,11 @@ def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
     tasks = [joblib.delayed(_numbered)(k, job) for k, job in left.items()]
     # One cell at a time, so that each is on disk as soon as it is finished.
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    for k, cell in parallel(tasks):
+    for k, cell, code in parallel(tasks):
+        if code != code_digest():
+            raise ValueError("scheduler must have workers with the same mtcool, got another one")
         yield left.pop(k), cell
 
 
-def _numbered(k: int, job: Job) -> tuple[int, Cell]:
-    return k, run_cell(job)
+def _numbered(k: int, job: Job) -> tuple[int, Cell, str]:
+    return k, run_cell(job), code_digest()

@@ -1,6 +1,7 @@
 """Pictures of the regret: against time, against a parameter, or between categories."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,164 +12,181 @@ from matplotlib.figure import Figure as Canvas
 from numpy.typing import NDArray
 
 from mtcool.experiments import spec
-from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.results import PointResults, Results, numbers_of
 
 Floats = NDArray[np.float64]
 
-# Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7F7F7F")
+# Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines. An
+# algorithm has the same colour in all figures; other variants of it take the colours left over.
+OF_KIND = {"mt_co2ol": "#0072B2", "i_ftrl": "#D55E00", "st_ftrl": "#009E73", "pairwise": "#CC79A7"}
+LEFT_OVER = ("#56B4E9", "#E69F00", "#000000", "#7F7F7F")
 MARKERS = "osD^vP*X"
 WIDE = 30.0  # a ratio that asks for a logarithmic axis
+IN_A_ROW = 2
+
+
+@dataclass(frozen=True)
+class Series:
+    """One algorithm in one panel."""
+
+    name: str
+    colour: str
+    marker: str
+    x: Floats
+    mean: Floats
+    error: Floats
 
 
 def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     """Write the figure as PNG and SVG; `path` has no suffix."""
     panels = list(results.panels(figure))
-    canvas = Canvas(figsize=(1.2 + 4.6 * len(panels), 4.3), layout="constrained")
+    categories = None if _is_numeric(panels[0][1], figure.x) else _names(panels[0][1], figure.x)
+    lines = [_series(results, points, figure.x) for _, points in panels]
+    rows = -(-len(panels) // IN_A_ROW)
+    width = min(len(panels), IN_A_ROW)
+    canvas = Canvas(figsize=(1.2 + 4.8 * width, 0.4 + 3.9 * rows), layout="constrained")
     FigureCanvasAgg(canvas)
-    grid = canvas.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    numeric = figure.x in ("time", "sigma") or _numbers(panels[0][1], figure.x) is not None
-    for axes, (label, points) in zip(grid, panels, strict=True):
+    every = canvas.subplots(rows, width, sharey=True, squeeze=False).ravel()
+    for axes in every[len(panels) :]:
+        axes.set_visible(False)
+    grid: Sequence[Axes] = list(every[: len(panels)])
+    for axes, (label, _), series in zip(grid, panels, lines, strict=True):
         if label is not None and figure.panels is not None:
             axes.set_title(f"{results.title_of(figure.panels)} = {label}", fontsize=10)
         axes.set_xlabel(results.title_of(figure.x))
         axes.spines[["top", "right"]].set_visible(False)
-        (_lines if numeric else _categories)(axes, points, figure.x)
-    grid[0].set_ylabel("multitask regret")
-    _scale(grid, [values for _, points in panels for values in _heights(points, figure.x)])
-    if numeric:
-        canvas.draw_without_rendering()  # labels need to know where the curves are
-        for axes, (_, points) in zip(grid, panels, strict=True):
-            _label_ends(axes, points, figure.x)
-    else:
-        _legend(canvas, panels[0][1][0].names)
+        if categories is None:
+            _lines(axes, series, figure.x == "time")
+        else:
+            _dots(axes, series, categories)
+    for axes in grid[::IN_A_ROW]:
+        axes.set_ylabel("multitask regret")
+    _scale(grid, [one for series in lines for one in series])
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
+    if categories is None:
+        canvas.draw_without_rendering()  # labels need to know where the curves are
+        for axes, series in zip(grid, lines, strict=True):
+            _label_ends(axes, series)
+    else:
+        _legend(canvas, lines[0])
     canvas.savefig(path.with_suffix(".png"), dpi=150)
     # No date and no random names inside: the same data, the same file.
     with rc_context({"svg.hashsalt": "mtcool"}):
         canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
 
 
-def _series(points: Sequence[PointResults], x: str, k: int) -> tuple[Floats, Floats, Floats]:
-    """Positions, mean regret and standard error of algorithm k."""
+def _is_numeric(points: Sequence[PointResults], x: str) -> bool:
+    return x == "time" or numbers_of(points, x) is not None
+
+
+def _names(points: Sequence[PointResults], x: str) -> list[str]:
+    return [point.values[x] for point in points]
+
+
+def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Series]:
+    """What to draw of every algorithm, ascending in x."""
     if x == "time":
-        point = points[0]
-        values = [point.curves[:, k, t] for t in range(len(point.times))]
-        places = point.times.astype(float)
+        places = points[0].times.astype(np.float64)
+        values = np.moveaxis(points[0].curves, 2, 0)
     else:
-        values = [point.final[:, k] for point in points]
-        numbers = _numbers(points, x)
-        places = np.arange(len(points), dtype=float) if numbers is None else numbers
-    means = np.array([v.mean() for v in values])
-    errors = np.array([v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in values])
+        numbers = numbers_of(points, x)
+        places = np.arange(len(points), dtype=np.float64) if numbers is None else numbers
+        values = np.array([point.final for point in points])
     order = np.argsort(places, kind="stable")
-    return places[order], means[order], errors[order]
+    places, values = places[order], values[order]
+    count = values.shape[1]
+    means = values.mean(axis=1)
+    errors = values.std(axis=1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
+    names = points[0].names
+    colours = _colours([results.kind_of(name) for name in names])
+    return [
+        Series(name, colours[k], MARKERS[k % len(MARKERS)], places, means[:, k], errors[:, k])
+        for k, name in enumerate(names)
+    ]
 
 
-def _numbers(points: Sequence[PointResults], x: str) -> Floats | None:
-    """The values of the axis as numbers, or None if they are names."""
-    if x == "sigma":
-        return np.array([point.sigma.mean() for point in points])
-    try:
-        return np.array([float(point.values[x]) for point in points])
-    except ValueError:
-        return None
+def _colours(kinds: Sequence[str]) -> list[str]:
+    """A colour for every algorithm: the first of a kind has the colour of its kind."""
+    spare = iter(LEFT_OVER * len(kinds))
+    return [OF_KIND[kind] if kind not in kinds[:k] else next(spare) for k, kind in enumerate(kinds)]
 
 
-def _heights(points: Sequence[PointResults], x: str) -> list[Floats]:
-    return [_series(points, x, k)[1] for k in range(len(points[0].names))]
-
-
-def _lines(axes: Axes, points: Sequence[PointResults], x: str) -> None:
-    for k in range(len(points[0].names)):
-        places, means, errors = _series(points, x, k)
-        marker = "" if x == "time" else MARKERS[k % len(MARKERS)]
-        axes.plot(places, means, color=_colour(k), linewidth=1.6, marker=marker, markersize=4)
+def _lines(axes: Axes, series: Sequence[Series], over_time: bool) -> None:
+    for one in series:
+        marker = "" if over_time else one.marker
+        axes.plot(one.x, one.mean, color=one.colour, linewidth=1.6, marker=marker, markersize=4)
         axes.fill_between(
-            places, means - errors, means + errors, color=_colour(k), alpha=0.2, linewidth=0
+            one.x,
+            one.mean - one.error,
+            one.mean + one.error,
+            color=one.colour,
+            alpha=0.2,
+            linewidth=0,
         )
-    if x != "time" and places.min() > 0 and places.max() / places.min() >= WIDE:
+    x = series[0].x
+    if not over_time and x.min() > 0 and x.max() / x.min() >= WIDE:
         axes.set_xscale("log")
-    axes.margins(x=0.0 if x == "time" else 0.03)
+    axes.margins(x=0.0 if over_time else 0.03)
 
 
-def _categories(axes: Axes, points: Sequence[PointResults], x: str) -> None:
-    count = len(points[0].names)
-    for k in range(count):
-        places, means, errors = _series(points, x, k)
-        aside = 0.6 * ((k + 0.5) / count - 0.5)
+def _dots(axes: Axes, series: Sequence[Series], categories: Sequence[str]) -> None:
+    for k, one in enumerate(series):
         axes.errorbar(
-            places + aside,
-            means,
-            errors,
-            color=_colour(k),
-            marker=MARKERS[k % len(MARKERS)],
+            one.x + 0.6 * ((k + 0.5) / len(series) - 0.5),
+            one.mean,
+            one.error,
+            color=one.colour,
+            marker=one.marker,
             linestyle="none",
-            markersize=6,
             capsize=2,
+            label=one.name,
         )
-    axes.set_xticks(range(len(points)), [point.values[x] for point in points])
-    axes.set_xlim(-0.5, len(points) - 0.5)
+    axes.set_xticks(range(len(categories)), categories)
+    axes.set_xlim(-0.5, len(categories) - 0.5)
     axes.grid(axis="y", alpha=0.3)
 
 
-def _legend(canvas: Canvas, names: Sequence[str]) -> None:
-    handles = [
-        canvas.axes[0].plot(
-            [], [], color=_colour(k), marker=MARKERS[k % len(MARKERS)], linestyle="none"
-        )[0]
-        for k in range(len(names))
-    ]
-    canvas.legend(
-        handles,
-        names,
-        loc="outside upper center",
-        ncols=min(len(names), 4),
-        frameon=False,
-        fontsize=9,
-    )
+def _legend(canvas: Canvas, series: Sequence[Series]) -> None:
+    handles, names = canvas.axes[0].get_legend_handles_labels()
+    look = {"ncols": min(len(series), 4), "frameon": False, "fontsize": 9}
+    canvas.legend(handles, names, loc="outside upper center", **look)
 
 
-def _scale(grid: Sequence[Axes], heights: Sequence[Floats]) -> None:
+def _scale(grid: Sequence[Axes], series: Sequence[Series]) -> None:
     """A logarithmic axis where the data ask for it; panels share it."""
-    every = np.concatenate(list(heights))
-    ends = np.array([values[-1] for values in heights])
-    if ends.min() > 0 and np.ptp(np.log(ends)) >= np.log(WIDE) / 2:
+    every = np.concatenate([one.mean for one in series])
+    ends = np.array([one.mean[-1] for one in series])
+    if ends.min() > 0 and ends.max() / ends.min() >= np.sqrt(WIDE):
         for axes in grid:
             axes.set_yscale("log")
-        positive = every[every > 0]
         # A curve starts with the first rounds, whose regret tells little: do not give it the axis.
-        grid[0].set_ylim(max(positive.min() / 1.5, ends.min() / 30), every.max() * 1.5)
+        lowest = max(every[every > 0].min() / 1.5, ends.min() / WIDE)
+        grid[0].set_ylim(lowest, every.max() * 1.5)
     elif every.min() >= 0:
         grid[0].set_ylim(bottom=0.0)
 
 
-def _colour(k: int) -> str:
-    return COLOURS[k % len(COLOURS)]
-
-
-def _label_ends(axes: Axes, points: Sequence[PointResults], x: str) -> None:
+def _label_ends(axes: Axes, series: Sequence[Series]) -> None:
     """Name the curves at their right ends, moved apart where they would overlap."""
-    names = points[0].names
-    ends = [float(_series(points, x, k)[1][-1]) for k in range(len(names))]
-    to_axes = axes.transAxes.inverted().transform
+    to_axes, to_display = axes.transAxes.inverted().transform, axes.transData.transform
     right = axes.get_xlim()[1]
-    heights = [float(to_axes(axes.transData.transform((right, end)))[1]) for end in ends]
-    order = sorted(range(len(names)), key=heights.__getitem__)
+    heights = [float(to_axes(to_display((right, one.mean[-1])))[1]) for one in series]
+    order = sorted(range(len(series)), key=heights.__getitem__)
     for k, height in zip(order, apart([heights[k] for k in order]), strict=True):
+        colour = series[k].colour
         axes.annotate(
-            f"{names[k]}  {ends[k]:.3g}",
+            f"{series[k].name}  {series[k].mean[-1]:.3g}",
             (1.0, heights[k]),
             xycoords="axes fraction",
             xytext=(1.04, height),
             textcoords="axes fraction",
             va="center",
-            color=_colour(k),
+            color=colour,
             fontsize=8,
             arrowprops={
                 "arrowstyle": "-",
-                "color": _colour(k),
+                "color": colour,
                 "linewidth": 0.6,
                 "relpos": (0, 0.5),
             },

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtcool.experiments import spec
-from mtcool.experiments.results import Estimate, PointResults, Results
+from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of
+
+SAME = 1e-9  # a relative lead that is rounding
 
 
 def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
@@ -18,16 +20,24 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
         elif figure.x == "time":
             yield from (where + _standing(point) for point in points)
         else:
-            for name, group in itertools.groupby(
-                _ordered(points, figure.x), key=lambda point: point.ranking()[0]
-            ):
-                yield where + _stretch(name, list(group), figure.x, results)
+            yield from (where + sentence for sentence in _along(points, figure.x, results))
+
+
+def _along(points: list[PointResults], x: str, results: Results) -> Iterator[str]:
+    """Along the axis: stretches with the same best algorithm, or category by category."""
+    if numbers_of(points, x) is None:
+        groups = [[point] for point in points]
+    else:
+        ordered = sorted(points, key=lambda p: p.sigma.mean()) if x == "sigma" else points
+        groups = [list(g) for _, g in itertools.groupby(ordered, key=lambda p: p.ranking()[0])]
+    for group in groups:
+        yield _stretch(group[0].ranking()[0], group, x, results)
 
 
 def verdicts(results: Results) -> Iterator[tuple[str, bool, str]]:
     """For every claim of the file: its text, whether it holds, and where it does not."""
     for claim in results.experiment.head.claim:
-        points = [point for point in results.points if point.fits(claim.at)]
+        points = [p.only(claim.among) for p in results.points if p.fits(claim.at)]
         against = [point for point in points if point.ranking()[0] != claim.best]
         if not against:
             close = [p for p in points if not p.difference(p.ranking()[1], claim.best).clear()]
@@ -62,11 +72,13 @@ def _stretch(name: str, points: list[PointResults], x: str, results: Results) ->
         return f"{where} the regret of {name} is {points[0].regret(name)}."
     rival, point = min(leads, key=lambda lead: lead[1].difference(lead[0], name).mean)
     lead = point.difference(rival, name)
+    regret = _range(points, name)
+    if lead.mean <= SAME * abs(point.regret(name).mean):
+        return f"{where} {name} has the least regret ({regret}), the same as {rival}."
     doubt = "" if lead.clear() else ", less than two standard errors"
     smallest = "its lead" if len(points) == 1 else "its smallest lead"
     return (
-        f"{where} {name} has the least regret ({_range(points, name)}); "
-        f"{smallest} is {lead} over {rival}{doubt}."
+        f"{where} {name} has the least regret ({regret}); {smallest} is {lead} over {rival}{doubt}."
     )
 
 
@@ -80,10 +92,6 @@ def _slopes(points: list[PointResults]) -> Iterator[str]:
             continue
         slope = Estimate.of(np.polyfit(horizons, np.log(finals), 1)[0])
         yield f"{name}: regret grows as T to the power {slope}."
-
-
-def _ordered(points: list[PointResults], x: str) -> list[PointResults]:
-    return sorted(points, key=lambda point: point.sigma.mean()) if x == "sigma" else points
 
 
 def _shown(point: PointResults, x: str) -> str:

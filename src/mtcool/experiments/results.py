@@ -1,7 +1,7 @@
 """The numbers of a finished experiment, and the statistics that tables, figures and words share."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ class PointResults:
     curves: Floats
     """Regret, (replicates, algorithms, times)."""
     cells: list[Cell]
+    """The replicates, with all algorithms."""
 
     @classmethod
     def of(cls, values: dict[str, str], cells: Sequence[Cell]) -> "PointResults":
@@ -85,6 +86,13 @@ class PointResults:
         means = self.final.mean(axis=0)
         return [self.names[k] for k in np.argsort(means, kind="stable")]
 
+    def only(self, among: Sequence[str]) -> "PointResults":
+        """The same point with these algorithms alone; all of them if none is named."""
+        if not among:
+            return self
+        chosen = [self.names.index(name) for name in among]
+        return replace(self, names=list(among), curves=self.curves[:, chosen])
+
     def fits(self, at: dict[str, Any]) -> bool:
         """Do the swept parameters have these values?"""
         return all(self.values.get(name) == spec.label(value) for name, value in at.items())
@@ -100,7 +108,7 @@ class Results:
 
     def panels(self, figure: spec.Figure) -> Iterator[tuple[str | None, list[PointResults]]]:
         """The points of a figure, for each of its panels."""
-        chosen = [point for point in self.points if point.fits(figure.at)]
+        chosen = [point.only(figure.among) for point in self.points if point.fits(figure.at)]
         if figure.panels is None:
             yield None, chosen
             return
@@ -108,12 +116,27 @@ class Results:
         for label in labels:
             yield label, [point for point in chosen if point.values[figure.panels] == label]
 
+    def kind_of(self, name: str) -> str:
+        """Which algorithm goes by this name in the file."""
+        algorithms = self.experiment.points[0].algorithm
+        return next(a.algorithm for a in algorithms if a.name == name)
+
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""
         for sweep in self.experiment.head.sweep:
             if sweep.parameter == parameter:
                 return sweep.title or parameter
         return {"sigma": "mean local deviation of the tasks, σ̄", "time": "rounds"}[parameter]
+
+
+def numbers_of(points: Sequence[PointResults], x: str) -> Floats | None:
+    """The values of an axis as numbers, or None if they are names."""
+    if x == "sigma":
+        return np.array([point.sigma.mean() for point in points])
+    try:
+        return np.array([float(point.values[x]) for point in points])
+    except ValueError:
+        return None
 
 
 def default_figures(experiment: spec.Experiment) -> list[spec.Figure]:

@@ -166,21 +166,24 @@ class Sweep(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Figure(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A picture of the regret: against "time", "sigma" (measured), or a swept parameter.
 
-    `panels` is a swept parameter with a panel for each of its values; `at` fixes others.
+    `panels` is a swept parameter with a panel for each of its values; `at` fixes others; `among`
+    names the algorithms to show, all of them if not given.
     """
 
     x: Annotated[str, Meta(min_length=1)]
     panels: str | None = None
     at: dict[str, Any] = {}
+    among: list[str] = []
     title: str | None = None
 
 
 class Claim(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What somebody says of the result: `best` has the least regret where `at` holds."""
+    """What somebody says: where `at` holds, `best` has the least regret `among` these."""
 
     text: Annotated[str, Meta(min_length=1)]
     best: Annotated[str, Meta(min_length=1)]
     at: dict[str, Any] = {}
+    among: list[str] = []
 
 
 class Head(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -324,13 +327,21 @@ def _check_names(experiment: Experiment) -> None:
             free = {"time", "sigma"} if place == "x" else {None}
             if parameter not in swept | free:
                 raise ValueError(f"figure: {place} must be a swept parameter, got {parameter!r}")
+        left = swept - {figure.x, figure.panels} - set(figure.at)
+        if len(left) > (figure.x == "sigma"):
+            raise ValueError(
+                f"figure: at must fix every sweep that is neither x nor panels, got {figure.at!r} "
+                f"without {', '.join(sorted(left))}"
+            )
     for claim in head.claim:
-        if claim.best not in names:
+        if claim.best not in (claim.among or names):
             raise ValueError(f"claim: best must be the name of an algorithm, got {claim.best!r}")
-    for place, chosen in [("figure", f.at) for f in head.figure] + [
-        ("claim", c.at) for c in head.claim
-    ]:
-        for parameter, value in chosen.items():
+    parts: list[tuple[str, Figure | Claim]] = [("figure", figure) for figure in head.figure]
+    for place, part in parts + [("claim", claim) for claim in head.claim]:
+        for name in part.among:
+            if name not in names:
+                raise ValueError(f"{place}: among must name algorithms, got {name!r}")
+        for parameter, value in part.at.items():
             labels = {values.get(parameter) for values in experiment.values}
             if label(value) not in labels:
                 raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mtcool.experiments.results import Estimate, PointResults, Results
+from mtcool.experiments.results import Estimate, Results
 
 Row = dict[str, Any]
 
@@ -91,13 +91,6 @@ def _curves(results: Results) -> Iterator[Row]:
                     "regret": regret.mean,
                     "regret_error": regret.error,
                 }
-
-
-def paired(point: PointResults) -> Iterator[tuple[str, Estimate]]:
-    """The other algorithms, with what each pays more than the best one on the same replicates."""
-    best, *others = point.ranking()
-    for name in others:
-        yield name, point.difference(name, best)
 
 
 def _write(path: Path, rows: list[Row]) -> None:

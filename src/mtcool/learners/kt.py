@@ -81,8 +81,7 @@ def _(state: KTState, clique: int, row: int, weight: float, gradient: Floats) ->
     along = 0.0
     for k in range(gradient.shape[0]):
         along += total[k] * weight * gradient[k]
-    # sqrt(N / 2) with N = 1, as in the paper: the same unit as MT-FTRL on a clique of one.
-    u = np.sqrt(0.5) * _direction(state, clique) * along / state.bound[clique]
+    u = _direction(state, clique) * along / state.bound[clique]
     z = coin_bet(state.outcomes[clique], state.reward[clique], state.n[clique])
     state.outcomes[clique] += u
     state.reward[clique] += z * u

@@ -1,0 +1,99 @@
+"""Figure 2 of the paper as `mtcool paper` runs it: overhead, and efficiency of two workers.
+
+The cells are those of the paper's figure: N = 30, p = .9, T = 150 000, three algorithms with KT,
+ten values of lambda. A cell makes graph, tasks, stream and networks, runs, counts messages and is
+stored. The floor is the time inside the compiled loop alone, for the same cells in the same
+process. For the efficiency the peer is the same work in one process; the floor of that is what two
+independent processes lose to each other on this machine.
+"""
+
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from unittest import mock
+
+from benchmarks.result import Result, at_least, at_most
+from mtcool.experiments.cells import Job, run_cell
+from mtcool.experiments.engines import Local, run_jobs
+from mtcool.experiments.runner import jobs_of
+from mtcool.experiments.store import Store
+from mtcool.experiments.suite import paper_tasks
+
+
+def run(quick: bool) -> list[Result]:
+    """Overhead and efficiency."""
+    jobs = [point[k] for k in range(1 if quick else 8) for point in jobs_of(paper_tasks()[0])]
+    list(run_jobs(jobs[:2], Local(2)))  # start the workers, let them load their kernels
+    kernels, alone = _in_one_process(jobs)
+    together = min(_time(jobs, 2) for _ in range(2))
+    crowded = _two_processes(jobs[: len(jobs) // 2]) / (alone / 2)
+    runs = sum(len(job.point.algorithm) for job in jobs)
+    full = 1440 / runs * together
+    return [
+        Result(
+            f"Figure 2, {runs} of its 1,440 runs: time over the bare kernels",
+            f"{alone:.1f} s in one process, {kernels:.1f} s of it in the compiled loop",
+            alone / kernels,
+            target=at_most(1.3),
+        ),
+        Result(
+            "Figure 2: parallel efficiency of two workers",
+            f"{together:.1f} s with two; all of Figure 2 would take {full:.0f} s; "
+            f"two processes that know nothing of each other: {1.0 / crowded:.2f}",
+            alone / (2.0 * together),
+            target=at_least(0.85),
+        ),
+    ]
+
+
+def _time(jobs: Sequence[Job], workers: int) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        began = time.perf_counter()
+        for job, cell in run_jobs(jobs, Local(workers)):
+            store.put(job.key, cell)
+        return time.perf_counter() - began
+
+
+def _in_one_process(jobs: Sequence[Job]) -> tuple[float, float]:
+    """Seconds inside the compiled loop, and in all."""
+    inside = 0.0
+    module = sys.modules["mtcool.simulation.simulate"]  # the package has a function of this name
+    play = module.play
+
+    def timed(*arguments: object) -> int:
+        nonlocal inside
+        began = time.perf_counter()
+        stop: int = play(*arguments)
+        inside += time.perf_counter() - began
+        return stop
+
+    run_cell(jobs[0])
+    with mock.patch.object(module, "play", timed):
+        alone = _time(jobs, 1)
+    return inside, alone
+
+
+def _two_processes(jobs: Sequence[Job]) -> float:
+    """Seconds for each of two processes to do the same work at the same time."""
+    context = multiprocessing.get_context("spawn")
+    barrier, times = context.Barrier(2), context.Queue()
+    pair = [context.Process(target=_work, args=(jobs, barrier, times)) for _ in range(2)]
+    for process in pair:
+        process.start()
+    seconds = [times.get() for _ in pair]
+    for process in pair:
+        process.join()
+    return max(seconds)
+
+
+def _work(jobs: Sequence[Job], barrier: object, times: object) -> None:
+    run_cell(jobs[0])
+    barrier.wait()  # type: ignore[attr-defined]
+    began = time.perf_counter()
+    for job in jobs:
+        run_cell(job)
+    times.put(time.perf_counter() - began)  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""Makes `small`, the experiment of these tests, importable from them."""

@@ -1,0 +1,48 @@
+"""A small experiment that the tests of this folder share."""
+
+from pathlib import Path
+
+TEXT = """
+name = "small"
+rounds = 200
+replicates = 3
+seed = 5
+
+[graph]
+kind = "erdos_renyi"
+agents = 6
+p = 0.5
+
+[[algorithm]]
+name = "MT-CO2OL"
+algorithm = "mt_co2ol"
+learner = "MTFTRLKT"
+lipschitz = 2.0
+
+[[algorithm]]
+name = "i-FTRL"
+algorithm = "i_ftrl"
+learner = "KT"
+lipschitz = 2.0
+
+[[algorithm]]
+name = "ST-FTRL"
+algorithm = "st_ftrl"
+learner = "KT"
+lipschitz = 2.0
+
+[[sweep]]
+parameter = "tasks.smoothness"
+values = [1, 10]
+"""
+
+
+def write(folder: Path, text: str = TEXT) -> Path:
+    path = folder / "experiment.toml"
+    path.write_text(text)
+    return path
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    """Every table of a result folder, byte for byte."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*.csv"))}

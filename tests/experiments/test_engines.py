@@ -1,0 +1,93 @@
+"""The same numbers on every engine and any number of workers, even if a worker is killed."""
+
+import os
+import signal
+
+import pytest
+import small
+from distributed import Client, LocalCluster
+from joblib.externals.loky import reusable_executor
+
+from mtcool.experiments.engines import Dask, Local, choose_engine, run_jobs
+from mtcool.experiments.runner import jobs_of
+from mtcool.experiments.suite import task_of
+
+LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
+    "replicates = 3", "replicates = 12"
+)
+
+
+def cells(jobs, engine):
+    return {job.key: cell for job, cell in run_jobs(jobs, engine)}
+
+
+def jobs_in(folder, text=small.TEXT):
+    return [job for point in jobs_of(task_of(small.write(folder, text))) for job in point]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        yield cluster
+
+
+def test_any_number_of_local_workers(tmp_path):
+    jobs = jobs_in(tmp_path)
+    one = cells(jobs, Local(1))
+    assert len(one) == 6
+    assert cells(jobs, Local(3)) == one
+
+
+def test_a_dask_cluster(tmp_path, cluster):
+    jobs = jobs_in(tmp_path)
+    assert cells(jobs, Dask(cluster.scheduler_address)) == cells(jobs, Local(1))
+
+
+def test_a_killed_dask_worker_costs_time_never_results(tmp_path, cluster):
+    jobs = jobs_in(tmp_path, LONG)
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+    found = {}
+    for job, cell in run_jobs(jobs, Dask(cluster.scheduler_address)):
+        found[job.key] = cell
+        if len(found) == 2:
+            os.kill(victim, signal.SIGKILL)
+    assert found == cells(jobs, Local(1))
+
+
+def test_a_killed_local_worker_costs_time_never_results(tmp_path):
+    jobs = jobs_in(tmp_path, LONG)
+    found = {}
+    for job, cell in run_jobs(jobs, Local(2)):
+        found[job.key] = cell
+        if len(found) == 2:
+            kill_a_child()
+    assert found == cells(jobs, Local(1))
+
+
+def kill_a_child():
+    """One of loky's workers, which are children of this process."""
+    victim = next(iter(reusable_executor._executor._processes))
+    os.kill(victim, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("slurm", 2, None), "engine must be one of local, dask, got 'slurm'"),
+        (("dask", 2, None), "scheduler must be given for engine dask"),
+        (("local", 2, "tcp://127.0.0.1:1"), "scheduler must be given for engine dask, and only"),
+        (("local", 0, None), "workers must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_bad_engines_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        choose_engine(*arguments)
+
+
+def test_a_scheduler_that_is_not_there_is_refused(tmp_path):
+    engine = Dask("tcp://127.0.0.1:9", timeout=1)
+    with pytest.raises(ValueError, match="scheduler must be the address of a Dask scheduler"):
+        cells(jobs_in(tmp_path), engine)

@@ -1,0 +1,239 @@
+"""Tables, words and the report follow from the numbers."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import small
+
+from mtcool.experiments import spec
+from mtcool.experiments.cells import Cell, Run
+from mtcool.experiments.figures import draw
+from mtcool.experiments.findings import findings, verdicts
+from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.tables import summary
+
+
+def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(), names=("A", "B")):
+    """Results with given final regrets: regrets[point][replicate][algorithm]."""
+    experiment = spec.Experiment(
+        head=spec.Head(
+            name="made-up",
+            sweep=[spec.Sweep(parameter=sweep, values=list(labels), labels=list(labels))],
+            claim=[spec.Claim(**claim) for claim in claims],
+        ),
+        points=[
+            spec.Point(algorithm=[spec.Algorithm(name=n, algorithm="i_ftrl") for n in names])
+            for _ in labels
+        ],
+        values=[{sweep: label} for label in labels],
+    )
+    points = []
+    for k, (values, replicates) in enumerate(zip(experiment.values, regrets, strict=True)):
+        cells = []
+        for finals in replicates:
+            runs = [
+                Run(n, [f / 2, f], f, f, 1, 8)
+                for n, f in zip(names, map(float, finals), strict=True)
+            ]
+            end = int(values[sweep]) if sweep == "rounds" else 10
+            cells.append(Cell(sigma=0.1 * (k + 1), times=[1, end], runs=runs))
+        points.append(PointResults.of(values, cells))
+    return Results(experiment, len(regrets[0]), points)
+
+
+CLEAR = [[[1, 5], [2, 6], [3, 8]], [[9, 2], [9, 1], [9, 3]]]
+
+
+def test_words_name_the_best_and_its_lead():
+    told = list(findings(made_up(CLEAR), spec.Figure(x="tasks.smoothness")))
+    best = "has the least regret (2 ± 0.58); its lead is"
+    assert told == [
+        f"at tasks.smoothness = 1 A {best} 4.33 ± 0.33 over B.",
+        f"at tasks.smoothness = 10 B {best} 7 ± 0.58 over A.",
+    ]
+
+
+def test_words_change_with_the_numbers():
+    swapped = [[list(reversed(pair)) for pair in point] for point in CLEAR]
+    told = list(findings(made_up(swapped), spec.Figure(x="sigma")))
+    assert told[0].startswith("at σ̄ = 0.100 B has the least regret")
+    assert told[1].startswith("at σ̄ = 0.200 A has the least regret")
+
+
+def test_a_lead_within_the_noise_is_called_so():
+    noisy = [[[1, 2], [3, 1], [2, 4]]] * 2
+    (told,) = findings(made_up(noisy), spec.Figure(x="tasks.smoothness"))
+    assert told.startswith("from tasks.smoothness = 1 to 10 A has the least regret")
+    assert told.endswith("over B, less than two standard errors.")
+
+
+def test_equal_algorithms_are_called_equal():
+    (told,) = findings(made_up([[[1, 1], [2, 2]]] * 2), spec.Figure(x="tasks.smoothness"))
+    assert told.endswith("the same as B.")
+
+
+def test_categories_are_told_one_by_one():
+    results = made_up(CLEAR[:1] * 2, sweep="graph", labels=("ring", "star"))
+    told = list(findings(results, spec.Figure(x="graph")))
+    assert [words.split(" A ")[0] for words in told] == ["at graph = ring", "at graph = star"]
+
+
+def test_growth_is_the_slope_in_logarithms():
+    labels = ("100", "10000")
+    regrets = [[[10, 100], [20, 50]], [[100, 10_000], [200, 5000]]]
+    told = list(findings(made_up(regrets, sweep="rounds", labels=labels), spec.Figure(x="rounds")))
+    assert told[0].startswith("A: regret grows as T to the power 0.5 ± ")
+    assert told[1].startswith("B: regret grows as T to the power 1 ± ")
+
+
+def test_claims_are_judged_by_the_numbers():
+    claims = [
+        {"text": "A wins at 1.", "best": "A", "at": {"tasks.smoothness": 1}},
+        {"text": "A wins everywhere.", "best": "A"},
+    ]
+    (first, second) = verdicts(made_up(CLEAR, claims=claims))
+    assert first == ("A wins at 1.", True, "A has the least regret")
+    assert second[:2] == ("A wins everywhere.", False)
+    assert second[2].startswith("B has less regret than A, by 7 ± 0.58, at tasks.smoothness = 10")
+
+
+def test_a_claim_may_speak_of_some_algorithms_only():
+    three = [[[1, 5, 9], [2, 6, 9]]] * 2
+    claim = {"text": "B beats C.", "best": "B", "among": ["B", "C"]}
+    (verdict,) = verdicts(made_up(three, names=("A", "B", "C"), claims=[claim]))
+    assert verdict[1]
+
+
+def test_means_and_errors_are_those_of_the_runs():
+    rows = list(summary(made_up(CLEAR)))
+    values = np.array([1.0, 2.0, 3.0])
+    assert rows[0]["regret"] == values.mean()
+    assert rows[0]["regret_error"] == pytest.approx(values.std(ddof=1) / np.sqrt(3))
+    assert [row["algorithm"] for row in rows] == ["A", "B", "A", "B"]
+
+
+def test_one_replicate_has_no_error():
+    assert next(summary(made_up([[[1, 2]], [[1, 2]]])))["regret_error"] is None
+
+
+class Links(HTMLParser):
+    """Everything that a page would load or lead to, and its balance of tags."""
+
+    def __init__(self):
+        super().__init__()
+        self.targets, self.open, self.ids = [], [], set()
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("src", "href"):
+                self.targets.append(value)
+            if name == "id":
+                self.ids.add(value)
+        if tag not in ("meta", "img", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The small experiment, run by the command, and what it printed."""
+    folder = tmp_path_factory.mktemp("finished")
+    claim = '\n[[claim]]\ntext = "Alone & <best>."\nbest = "i-FTRL"\n'
+    path = small.write(folder, small.TEXT + claim)
+    done = subprocess.run(
+        [sys.executable, "-m", "mtcool", "run", path, "--output", folder / "out", "--json"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return folder / "out", json.loads(done.stdout)
+
+
+def test_the_report_stands_alone(finished):
+    page = (finished[0] / "report.html").read_text()
+    links = Links()
+    links.feed(page)
+    assert not links.open
+    assert links.targets
+    for target in links.targets:
+        assert target.startswith("data:image/png;base64,") or target[1:] in links.ids
+    assert "http" not in re.sub(r"data:[^\"]*", "", page)
+    assert "Alone &amp; &lt;best&gt;." in page
+
+
+def test_the_folder_has_all_there_is_to_know(finished):
+    folder, printed = finished
+    names = {p.name for p in (folder / "small").iterdir()}
+    assert names == {
+        "experiment.toml",
+        "runs.csv",
+        "summary.csv",
+        "differences.csv",
+        "curves.csv",
+        "figure-1.png",
+        "figure-1.svg",
+    }
+    about = json.loads((folder / "configuration.json").read_text())
+    assert about["experiments"]["small"]["seed"] == 5
+    assert about["environment"]["packages"]["mtcool"]
+    with open(folder / "small/runs.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 3 * 3
+    mean = np.mean(
+        [
+            float(row["regret"])
+            for row in rows
+            if row["tasks.smoothness"] == "1" and row["algorithm"] == "i-FTRL"
+        ]
+    )
+    told = next(row for row in printed["small"]["regret"] if row["algorithm"] == "i-FTRL")
+    assert told["regret"] == mean
+    assert printed["small"]["claims"][0]["text"] == "Alone & <best>."
+
+
+def test_paired_differences_are_those_of_the_runs(finished):
+    with open(finished[0] / "small/runs.csv") as file:
+        runs = {
+            (row["tasks.smoothness"], row["replicate"], row["algorithm"]): float(row["regret"])
+            for row in csv.DictReader(file)
+        }
+    with open(finished[0] / "small/differences.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 3
+    for row in rows:
+        gaps = np.array(
+            [
+                runs[row["tasks.smoothness"], k, row["algorithm"]]
+                - runs[row["tasks.smoothness"], k, row["other"]]
+                for k in "012"
+            ]
+        )
+        assert float(row["difference"]) == pytest.approx(gaps.mean())
+        assert float(row["difference_error"]) == pytest.approx(gaps.std(ddof=1) / np.sqrt(3))
+
+
+def test_a_wrong_file_is_one_sentence_and_no_traceback(tmp_path):
+    path = small.write(tmp_path, small.TEXT.replace("replicates", "replicats"))
+    done = subprocess.run(
+        [sys.executable, "-m", "mtcool", "run", path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("unknown key replicats; did you mean replicates?")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("x", ["tasks.smoothness", "sigma", "time"])
+def test_figures_are_the_same_bytes_for_the_same_numbers(x, tmp_path):
+    at = {"tasks.smoothness": 1} if x == "time" else {}
+    for name in ("one", "two"):
+        draw(made_up(CLEAR), spec.Figure(x=x, at=at), tmp_path / name)
+    for suffix in (".png", ".svg"):
+        assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()

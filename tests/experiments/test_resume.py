@@ -1,0 +1,86 @@
+"""Long work: it can be interrupted, and goes on to the same tables, byte for byte."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import small
+
+from mtcool.experiments.cells import run_cell
+from mtcool.experiments.engines import Local
+from mtcool.experiments.runner import jobs_of, run_tasks
+from mtcool.experiments.store import Store
+from mtcool.experiments.suite import task_of
+
+# Long enough to be interrupted in the middle: 80 cells of some milliseconds and more.
+LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
+    "replicates = 3", "replicates = 40"
+)
+
+
+def command(path, folder):
+    return [
+        sys.executable,
+        "-m",
+        "mtcool",
+        "run",
+        str(path),
+        "--output",
+        str(folder),
+        "--workers",
+        "2",
+    ]
+
+
+def start_and_stop(path, folder, number):
+    """Start the experiment and stop it by a signal when some of its cells are finished."""
+    with subprocess.Popen(
+        command(path, folder), stderr=subprocess.PIPE, start_new_session=True
+    ) as job:
+        deadline = time.monotonic() + 120
+        while len(list(folder.glob("cells/*.json"))) < 3:
+            assert job.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        # As from a terminal: the whole group of processes hears Ctrl-C.
+        os.killpg(job.pid, number)
+        error = job.stderr.read().decode()
+        return job.wait(timeout=60), error
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
+def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path):
+    path = small.write(tmp_path, LONG)
+    code, error = start_and_stop(path, tmp_path / "stopped", number)
+    kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "stopped/cells").glob("*.json")}
+    assert 3 <= len(kept) < 80
+    if number == signal.SIGINT:
+        assert code == 130
+        assert error.strip().endswith("run again to go on")
+        assert "Traceback" not in error
+    for folder in ("stopped", "straight"):
+        subprocess.run(command(path, tmp_path / folder), check=True, timeout=300)
+    assert all(p.stat().st_mtime_ns == made for p, made in kept.items())
+    assert small.tables(tmp_path / "stopped") == small.tables(tmp_path / "straight")
+    assert len(small.tables(tmp_path / "straight")) == 4
+
+
+def test_a_damaged_cell_is_run_again(tmp_path):
+    job = jobs_of(task_of(small.write(tmp_path)))[0][0]
+    store = Store(tmp_path / "cells")
+    store.put(job.key, run_cell(job))
+    assert store.get(job.key) == run_cell(job)
+    path = next((tmp_path / "cells").glob("*.json"))
+    path.write_bytes(path.read_bytes()[:100])
+    assert store.get(job.key) is None
+
+
+def test_a_changed_experiment_keeps_the_cells_that_did_not_change(tmp_path):
+    task = task_of(small.write(tmp_path))
+    run_tasks([task], tmp_path, Local(1), progress=False)
+    more = small.TEXT.replace("values = [1, 10]", "values = [1, 10, 100]")
+    run_tasks([task_of(small.write(tmp_path, more))], tmp_path, Local(1), progress=False)
+    assert len(list((tmp_path / "cells").glob("*.json"))) == 9

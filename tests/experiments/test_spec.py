@@ -1,0 +1,185 @@
+"""An experiment file is checked before anything runs, and what is wrong is one sentence."""
+
+import copy
+import tomllib
+
+import networkx as nx
+import pytest
+import small
+
+from mtcool.experiments import spec
+from mtcool.experiments.runner import jobs_of
+from mtcool.experiments.suite import NAMES, paper_tasks, task_of
+
+GOOD = tomllib.loads(small.TEXT)
+
+
+def changed(**changes):
+    """The small experiment with keys set by dotted path; None removes one."""
+    table = copy.deepcopy(GOOD)
+    for path, value in changes.items():
+        place = table
+        *parents, last = path.split("__")
+        for name in parents:
+            place = place[int(name)] if name.isdigit() else place.setdefault(name, {})
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+    return table
+
+
+BAD = {
+    "unknown key": (changed(replicats=3), "unknown key replicats; did you mean replicates?"),
+    "unknown key in a table": (changed(graph__agent=3), "unknown key graph.agent; did you mean ag"),
+    "unknown key of an algorithm": (
+        changed(algorithm__1__lipshitz=1.0),
+        "unknown key algorithm 2.lipshitz; did you mean lipschitz?",
+    ),
+    "unknown key of another kind": (
+        changed(graph={"kind": "grid", "p": 0.5}),
+        "unknown key graph.p; known are rows, columns",
+    ),
+    "missing key": (changed(graph={"kind": "grid", "rows": 2}), "graph.columns is missing"),
+    "no name": (changed(name=None), "name is missing"),
+    "no algorithm": (changed(algorithm=None), "algorithm is missing"),
+    "name with a slash": (changed(name="a/b"), "name must be str matching"),
+    "wrong kind": (
+        changed(graph__kind="tree"),
+        "graph.kind must be one of erdos_renyi, regular, ring, cliques, stars, grid, file, got 'tr",
+    ),
+    "wrong loss": (
+        changed(stream={"loss": "cubic"}),
+        "stream.loss must be one of absolute, hinge, linear, logistic, quadratic, squared, got 'c",
+    ),
+    "wrong algorithm": (
+        changed(algorithm__0__algorithm="mtcool"),
+        "algorithm 1.algorithm must be one of i_ftrl, mt_co2ol, pairwise, st_ftrl, got 'mtcool'",
+    ),
+    "text for a number": (changed(rounds="many"), "rounds must be int, got 'many'"),
+    "no rounds": (changed(rounds=0), "rounds must be int >= 1, got 0"),
+    "negative replicates": (changed(replicates=-1), "replicates must be int >= 1, got -1"),
+    "probability": (changed(graph__p=1.5), "graph.p must be float <= 1.0, got 1.5"),
+    "bound 0": (
+        changed(algorithm__0__lipschitz=0.0),
+        "algorithm 1.lipschitz must be float > 0.0, got 0.0",
+    ),
+    "a table for a list": (changed(algorithm={"name": "x"}), "algorithm must be list, got {'name"),
+    "names twice": (changed(algorithm__1__name="MT-CO2OL"), "algorithm must have distinct names"),
+    "sweep of nothing": (
+        changed(sweep__0__values=[]),
+        "sweep 1.values must be list of length >= 1",
+    ),
+    "sweep of an unknown key": (
+        changed(sweep__0__parameter="tasks.smothness"),
+        "unknown key tasks.smothness; did you mean smoothness?",
+    ),
+    "sweep with a wrong value": (
+        changed(sweep__0__values=[1, -1]),
+        "tasks.smoothness must be float >= 0.0, got -1",
+    ),
+    "sweep through a number": (
+        changed(sweep__0__parameter="rounds.long"),
+        "sweep: parameter must be a path through tables, got 'rounds.long'",
+    ),
+    "labels": (
+        changed(sweep__0__labels=["one"]),
+        "sweep of tasks.smoothness: labels must be 2 dis",
+    ),
+    "figure of an unknown axis": (
+        changed(figure=[{"x": "graph.p"}]),
+        "figure: x must be a swept parameter, got 'graph.p'",
+    ),
+    "figure of several points": (
+        changed(figure=[{"x": "time"}]),
+        "figure: at must fix every sweep that is neither x nor panels",
+    ),
+    "figure among strangers": (
+        changed(figure=[{"x": "sigma", "among": ["nobody"]}]),
+        "figure: among must name algorithms, got 'nobody'",
+    ),
+    "figure at no point": (
+        changed(figure=[{"x": "time", "at": {"tasks.smoothness": 7}}]),
+        "figure: at must choose a value of a sweep, got tasks.smoothness = 7",
+    ),
+    "claim of a stranger": (
+        changed(claim=[{"text": "so it is", "best": "nobody"}]),
+        "claim: best must be the name of an algorithm, got 'nobody'",
+    ),
+}
+
+
+def test_the_small_experiment_is_good():
+    experiment = spec.make_experiment(GOOD)
+    assert [point.tasks.smoothness for point in experiment.points] == [1, 10]
+    assert experiment.values == [{"tasks.smoothness": "1"}, {"tasks.smoothness": "10"}]
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_wrong_is_one_sentence(kind):
+    table, words = BAD[kind]
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        spec.make_experiment(table)
+    assert str(refusal.value).startswith(words)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_file_that_is_not_toml_is_refused_by_name(tmp_path):
+    path = small.write(tmp_path, "name = ")
+    with pytest.raises(ValueError, match=r"experiment\.toml must be TOML"):
+        spec.load_experiment(path)
+
+
+def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
+    table = changed(
+        sweep=[
+            {"parameter": "stream.activations.skew", "values": [0.0, 1.0]},
+            {"parameter": "algorithm.lipschitz", "values": [1.0, 4.0]},
+        ]
+    )
+    points = spec.make_experiment(table).points
+    found = [(p.stream.activations.skew, *(a.lipschitz for a in p.algorithm)) for p in points]
+    assert found == [(0, 1, 1, 1), (0, 4, 4, 4), (1, 1, 1, 1), (1, 4, 4, 4)]
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".gml", ".edges"])
+def test_graphs_come_from_files_beside_the_experiment(suffix, tmp_path):
+    graph = nx.relabel_nodes(nx.path_graph(4), str)
+    name = f"network{suffix}"
+    writer = {".graphml": nx.write_graphml, ".gml": nx.write_gml, ".edges": nx.write_edgelist}
+    writer[suffix](graph, tmp_path / name, **({"data": False} if suffix == ".edges" else {}))
+    text = small.TEXT.replace(
+        'kind = "erdos_renyi"\nagents = 6\np = 0.5', f'kind = "file"\npath = "{name}"'
+    )
+    jobs = jobs_of(task_of(small.write(tmp_path, text)))
+    assert jobs[0][0].graph.labels == ("0", "1", "2", "3")
+    assert jobs[0][0].graph.edge_count == 3
+
+
+def test_a_graph_file_that_networkx_cannot_read_is_refused(tmp_path):
+    (tmp_path / "network.graphml").write_text("<not xml")
+    text = small.TEXT.replace(
+        'kind = "erdos_renyi"\nagents = 6\np = 0.5', 'kind = "file"\npath = "network.graphml"'
+    )
+    with pytest.raises(ValueError, match=r"graph\.path must be a file that networkx reads"):
+        jobs_of(task_of(small.write(tmp_path, text)))
+
+
+def test_quick_scales_all_numbers_of_rounds_alike(tmp_path):
+    text = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
+        'parameter = "tasks.smoothness"\nvalues = [1, 10]',
+        'parameter = "rounds"\nvalues = [10_000, 100_000]',
+    )
+    task = task_of(small.write(tmp_path, text), quick=True)
+    assert [point.rounds for point in task.experiment.points] == [300, 3000]
+    assert [values["rounds"] for values in task.experiment.values] == ["300", "3000"]
+    assert task.replicates == 2
+
+
+def test_the_papers_experiments_are_such_files():
+    tasks = paper_tasks(full=True)
+    assert [task.experiment.head.name for task in tasks] == list(NAMES)
+    assert all(task.replicates == 48 for task in tasks)
+    figures = tasks[0].experiment
+    assert len(figures.points) == 10
+    assert {point.rounds for point in figures.points} == {150_000}
