@@ -2,15 +2,18 @@
 
 import copy
 import tomllib
+from pathlib import Path
 
 import networkx as nx
 import pytest
 import small
 
 from mtcool.experiments import spec
+from mtcool.experiments.cells import Job, run_cell
 from mtcool.experiments.runner import jobs_of
 from mtcool.experiments.suite import NAMES, paper_tasks, task_of
 
+ROOT = Path(__file__).parents[2]
 GOOD = tomllib.loads(small.TEXT)
 
 
@@ -183,3 +186,16 @@ def test_the_papers_experiments_are_such_files():
     figures = tasks[0].experiment
     assert len(figures.points) == 10
     assert {point.rounds for point in figures.points} == {150_000}
+
+
+def test_the_example_of_the_documents_is_a_file_that_runs():
+    page = (ROOT / "docs/experiments.md").read_text()
+    example = (ROOT / "examples/ring.toml").read_text()
+    assert f"```toml\n{example}```" in page
+    experiment = spec.load_experiment(ROOT / "examples/ring.toml", most_rounds=20)
+    for point in experiment.points:
+        assert len(run_cell(Job(point, 0, 0)).runs) == 2
+
+
+def test_the_papers_figures_are_among_the_examples():
+    assert spec.load_experiment(ROOT / "examples/paper.toml") == paper_tasks()[0].experiment

@@ -9,10 +9,11 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from mtcool.experiments import spec
-from mtcool.experiments.results import PointResults, Results, numbers_of
+from mtcool.experiments.results import PointResults, Results, numbers_of, short
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +57,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
         axes.set_xlabel(results.title_of(figure.x))
         axes.spines[["top", "right"]].set_visible(False)
         if categories is None:
-            _lines(axes, series, figure.x == "time")
+            _lines(axes, series, figure.x)
         else:
             _dots(axes, series, categories)
     for axes in grid[::IN_A_ROW]:
@@ -112,9 +113,9 @@ def _colours(kinds: Sequence[str]) -> list[str]:
     return [OF_KIND[kind] if kind not in kinds[:k] else next(spare) for k, kind in enumerate(kinds)]
 
 
-def _lines(axes: Axes, series: Sequence[Series], over_time: bool) -> None:
+def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:
     for one in series:
-        marker = "" if over_time else one.marker
+        marker = "" if axis == "time" else one.marker
         axes.plot(one.x, one.mean, color=one.colour, linewidth=1.6, marker=marker, markersize=4)
         axes.fill_between(
             one.x,
@@ -125,9 +126,12 @@ def _lines(axes: Axes, series: Sequence[Series], over_time: bool) -> None:
             linewidth=0,
         )
     x = series[0].x
-    if not over_time and x.min() > 0 and x.max() / x.min() >= WIDE:
+    if axis not in ("time", "sigma") and x.min() > 0 and x.max() / x.min() >= WIDE:
         axes.set_xscale("log")
-    axes.margins(x=0.0 if over_time else 0.03)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_formatter(lambda place, _: short(place))
+    axes.margins(x=0.0 if axis == "time" else 0.03)
 
 
 def _dots(axes: Axes, series: Sequence[Series], categories: Sequence[str]) -> None:
@@ -176,7 +180,7 @@ def _label_ends(axes: Axes, series: Sequence[Series]) -> None:
     for k, height in zip(order, apart([heights[k] for k in order]), strict=True):
         colour = series[k].colour
         axes.annotate(
-            f"{series[k].name}  {series[k].mean[-1]:.3g}",
+            f"{series[k].name}  {short(series[k].mean[-1])}",
             (1.0, heights[k]),
             xycoords="axes fraction",
             xytext=(1.04, height),

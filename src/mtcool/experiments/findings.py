@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtcool.experiments import spec
-from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of
+from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of, short
 
 SAME = 1e-9  # a relative lead that is rounding
 
@@ -102,7 +102,7 @@ def _range(points: list[PointResults], name: str) -> str:
     means = [point.regret(name).mean for point in points]
     if len(points) == 1:
         return str(points[0].regret(name))
-    return f"{min(means):.3g} to {max(means):.3g}"
+    return f"{short(min(means))} to {short(max(means))}"
 
 
 def _places(points: list[PointResults]) -> str:

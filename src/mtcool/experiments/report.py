@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 import msgspec
 
+from mtcool.experiments import spec
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
 from mtcool.experiments.findings import findings, verdicts
@@ -82,10 +83,23 @@ def _setting(task: Task) -> str:
     head, point = task.experiment.head, msgspec.to_builtins(task.experiment.points[0])
     swept = [sweep.parameter for sweep in head.sweep]
     parts = [f"replicates {task.replicates}", *_words("", point, swept)]
-    names = [algorithm.name for algorithm in task.experiment.points[0].algorithm]
+    names = [_described(algorithm, swept) for algorithm in task.experiment.points[0].algorithm]
     sweeps = [f"{s.title or s.parameter} ({len(s.values)} values)" for s in head.sweep]
     tail = f" Varied: {', '.join(sweeps)}." if sweeps else ""
-    return f"{'; '.join(parts)}. Algorithms: {', '.join(names)}.{tail}"
+    return f"{'; '.join(parts)}. Algorithms: {'; '.join(names)}.{tail}"
+
+
+def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
+    """An algorithm by name, with the bound L and whatever is not as by default."""
+    default = spec.Algorithm(name="", algorithm=algorithm.algorithm)
+    options = [
+        f"{key} {value}"
+        for key, value in msgspec.to_builtins(algorithm).items()
+        if key not in ("name", "algorithm", "lipschitz") and value != getattr(default, key)
+    ]
+    if "algorithm.lipschitz" not in swept:
+        options.append(f"L = {algorithm.lipschitz:g}")
+    return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
 
 
 def _words(prefix: str, table: dict[str, Any], swept: list[str]) -> list[str]:

@@ -13,6 +13,15 @@ from mtcool.experiments.cells import Cell
 Floats = NDArray[np.float64]
 
 
+def short(number: float, digits: int = 3) -> str:
+    """A number as people write it: some digits, and no exponent for thousands.
+
+    >>> short(0.12345), short(1234.5), short(1234.5, 2)
+    ('0.123', '1,234', '1,234')
+    """
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.{digits}g}"
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its standard error, which one value alone does not have."""
@@ -36,7 +45,11 @@ class Estimate:
         return self.error is not None and abs(self.mean) > 2.0 * self.error
 
     def __str__(self) -> str:
-        return f"{self.mean:.3g}" if self.error is None else f"{self.mean:.3g} ± {self.error:.2g}"
+        return (
+            short(self.mean)
+            if self.error is None
+            else f"{short(self.mean)} ± {short(self.error, 2)}"
+        )
 
 
 @dataclass(frozen=True)

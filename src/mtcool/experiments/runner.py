@@ -4,6 +4,9 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from mtcool.experiments import spec
 from mtcool.experiments.build import read_graph
@@ -48,12 +51,33 @@ def run_tasks(
     jobs = [jobs_of(task) for task in tasks]
     keys = {job.key: job for by_point in jobs for point in by_point for job in point}
     missing = {key: job for key, job in keys.items() if store.get(key) is None}
+    if missing:
+        compile_kernels(list(missing.values()), engine, progress=progress)
     with progress_bar("cells", len(keys), progress) as advance:
         advance(len(keys) - len(missing))
         for job, cell in run_jobs(list(missing.values()), engine):
             store.put(job.key, cell)
             advance(1)
     return [_gather(task, by_point, store) for task, by_point in zip(tasks, jobs, strict=True)]
+
+
+def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> None:
+    """One round of every combination of learner and loss, the slowest to compile first.
+
+    On a fresh machine the workers then compile different ones side by side, where in the run
+    itself all of them would compile the same. Later it takes no time.
+    """
+    distinct: dict[tuple[Any, ...], Job] = {}
+    for job in jobs:
+        for algorithm in job.point.algorithm:
+            alone = algorithm.algorithm == "st_ftrl", algorithm.algorithm == "i_ftrl"
+            key = *alone, algorithm.learner, algorithm.rates == "estimated", job.point.stream.loss
+            point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
+            distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph))
+    slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)
+    with progress_bar("compile", len(distinct), progress) as advance:
+        for _ in run_jobs([distinct[key] for key in slowest], engine):
+            advance(1)
 
 
 def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:

@@ -21,7 +21,8 @@ Advance: TypeAlias = Callable[[int], None]
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+        speed = task.speed or 0.0
+        return Text("" if task.speed is None else f"{speed:,.{0 if speed >= 10 else 1}f}/s")
 
 
 @contextmanager
