@@ -86,8 +86,8 @@ def pairwise(
 ) -> Network:
     """The approach that fails (`sec:fail`): one learner for every pair of neighbours, and oneself.
 
-    Its regret cannot improve on independent learning, whatever the weights. Parameters as in
-    `mt_co2ol`.
+    Its regret bound does not improve on that of independent learning, whatever the weights.
+    Parameters as in `mt_co2ol`.
 
     >>> import networkx as nx, numpy as np
     >>> net = pairwise(nx.path_graph(3), dim=1)

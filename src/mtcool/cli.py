@@ -21,13 +21,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Output = Annotated[Path, typer.Option(help="Folder for report, figures, tables and raw data.")]
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
-CORES = os.cpu_count() or 1
+# Cores that this process may use, where the system tells.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red"}
 
 
 def _show_version(asked: bool) -> None:
@@ -48,7 +49,10 @@ def options(
 
 @app.command()
 def paper(
-    output: Output = Path("results/paper"),
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results.  [default: results/paper, or paper-quick]"),
+    ] = None,
     workers: Workers = CORES,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
@@ -64,7 +68,8 @@ def paper(
     from mtcool.experiments.suite import LEAD, TITLE, paper_tasks
 
     tasks = paper_tasks(full=full, quick=quick)
-    _run(TITLE, LEAD, tasks, output, workers, engine, scheduler, as_json)
+    folder = output or Path("results") / ("paper-quick" if quick else "paper")
+    _run(TITLE, LEAD, tasks, folder, workers, engine, scheduler, as_json)
 
 
 @app.command()
@@ -87,7 +92,7 @@ def run(
 
     task = task_of(experiment, quick=quick)
     head = task.experiment.head
-    folder = output or Path("results") / head.name
+    folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
     _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json)
 
 
@@ -106,16 +111,16 @@ def _run(
     from mtcool.experiments.runner import run_tasks
 
     place = choose_engine(engine, workers, scheduler)
-    show = not as_json and sys.stderr.isatty()
+    show = sys.stderr.isatty()
     try:
         results = run_tasks(tasks, folder, place, progress=show)
+        summary = write_report(title, lead, tasks, results, folder)
     except KeyboardInterrupt:
         print(
             f"mtcool: interrupted; finished runs are in {folder}, run again to go on",
             file=sys.stderr,
         )
         raise typer.Exit(130) from None
-    summary = write_report(title, lead, tasks, results, folder)
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
@@ -126,13 +131,16 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
     """The findings on the screen, and where the rest is."""
     console = Console(highlight=False)
     for name, part in summary.items():
-        console.print(f"[bold]{name}[/bold] ({part['replicates']} replicates)")
+        count = part["replicates"]
+        console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
         for finding in part["findings"]:
             console.print(f"  {finding}", markup=False)
         for claim in part["claims"]:
-            verdict = "[green]holds[/green]" if claim["holds"] else "[red]does not hold[/red]"
-            console.print(f"  claim: {claim['text']} {verdict}: {claim['note']}")
-    console.print(f"Report, figures, tables and raw data are in {folder}: open report.html there.")
+            told = f"  {claim['text']} {claim['verdict'].capitalize()}: {claim['note']}."
+            console.print(told, markup=False, style=COLOURS[claim["verdict"]])
+    console.print(
+        f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
+    )
 
 
 def main() -> None:

@@ -58,9 +58,9 @@ def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArr
     Not read-only arrays, which never change, nor views of other fields, nor a field `work`, which
     is scratch.
     """
-    blocks = {id(field) for field in state}
+    blocks = {id(field) for field in state if isinstance(field, np.ndarray)}
     for name, field in zip(state._fields, state, strict=True):
-        if name == "work" or id(getattr(field, "base", None)) in blocks:
+        if name == "work" or (isinstance(field, np.ndarray) and id(field.base) in blocks):
             continue
         if hasattr(field, "_fields"):
             yield from state_arrays(field, f"{prefix}.{name}")

@@ -1,5 +1,7 @@
 """The numbers of a cell: those of an independent slow run, and the same wherever it is run."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -57,6 +59,21 @@ def test_regrets_are_those_of_the_oracle(name, rounds, accuracy, replicate):
     for run, algorithm in zip(cell.runs, point.algorithm, strict=True):
         want = slow_regret(job, algorithm, graph, stream)
         np.testing.assert_allclose(run.regret[-1], want, rtol=accuracy, atol=accuracy)
+
+
+def test_a_regret_that_is_not_finite_is_refused(monkeypatch, tmp_path):
+    job = jobs_of(task_of(small.write(tmp_path)))[0][0]
+    simulate = mtcool.simulate
+
+    def overflow(*arguments, **settings):
+        trace = simulate(*arguments, **settings)
+        return dataclasses.replace(trace, regret=trace.regret + np.inf)
+
+    monkeypatch.setattr(mtcool, "simulate", overflow)
+    with pytest.raises(
+        ValueError, match=r"algorithm 'MT-CO2OL' must have a finite regret, got inf"
+    ):
+        run_cell(job)
 
 
 def test_points_of_a_sweep_see_the_same_random_numbers(tmp_path):

@@ -40,6 +40,11 @@ def test_any_number_of_local_workers(tmp_path):
     assert cells(jobs, Local(3)) == one
 
 
+def test_graphs_that_are_large_enough_for_threads_of_linear_algebra(tmp_path):
+    jobs = jobs_in(tmp_path, small.TEXT.replace("agents = 6", "agents = 200"))[:2]
+    assert cells(jobs, Local(1)) == cells(jobs, Local(2))
+
+
 def test_a_dask_cluster(tmp_path, cluster):
     jobs = jobs_in(tmp_path)
     assert cells(jobs, Dask(cluster.scheduler_address)) == cells(jobs, Local(1))

@@ -10,12 +10,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import small
+from matplotlib.figure import Figure as Canvas
 
 from mtcool.experiments import spec
 from mtcool.experiments.cells import Cell, Run
 from mtcool.experiments.figures import draw
 from mtcool.experiments.findings import findings, verdicts
-from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.results import Estimate, PointResults, Results, short
 from mtcool.experiments.tables import summary
 
 
@@ -52,10 +53,10 @@ CLEAR = [[[1, 5], [2, 6], [3, 8]], [[9, 2], [9, 1], [9, 3]]]
 
 def test_words_name_the_best_and_its_lead():
     told = list(findings(made_up(CLEAR), spec.Figure(x="tasks.smoothness")))
-    best = "has the least regret (2 ± 0.58); its lead is"
+    best = "has the least regret (2.00 ± 0.58); its lead is"
     assert told == [
         f"at tasks.smoothness = 1 A {best} 4.33 ± 0.33 over B.",
-        f"at tasks.smoothness = 10 B {best} 7 ± 0.58 over A.",
+        f"at tasks.smoothness = 10 B {best} 7.00 ± 0.58 over A.",
     ]
 
 
@@ -70,7 +71,7 @@ def test_a_lead_within_the_noise_is_called_so():
     noisy = [[[1, 2], [3, 1], [2, 4]]] * 2
     (told,) = findings(made_up(noisy), spec.Figure(x="tasks.smoothness"))
     assert told.startswith("from tasks.smoothness = 1 to 10 A has the least regret")
-    assert told.endswith("over B, less than two standard errors.")
+    assert told.endswith("over B, within the noise.")
 
 
 def test_equal_algorithms_are_called_equal():
@@ -88,8 +89,8 @@ def test_growth_is_the_slope_in_logarithms():
     labels = ("100", "10000")
     regrets = [[[10, 100], [20, 50]], [[100, 10_000], [200, 5000]]]
     told = list(findings(made_up(regrets, sweep="rounds", labels=labels), spec.Figure(x="rounds")))
-    assert told[0].startswith("A: regret grows as T to the power 0.5 ± ")
-    assert told[1].startswith("B: regret grows as T to the power 1 ± ")
+    assert told[0].startswith("A: regret grows as T to the power 0.500 ± ")
+    assert told[1].startswith("B: regret grows as T to the power 1.00 ± ")
 
 
 def test_claims_are_judged_by_the_numbers():
@@ -97,17 +98,40 @@ def test_claims_are_judged_by_the_numbers():
         {"text": "A wins at 1.", "best": "A", "at": {"tasks.smoothness": 1}},
         {"text": "A wins everywhere.", "best": "A"},
     ]
-    (first, second) = verdicts(made_up(CLEAR, claims=claims))
-    assert first == ("A wins at 1.", True, "A has the least regret")
-    assert second[:2] == ("A wins everywhere.", False)
-    assert second[2].startswith("B has less regret than A, by 7 ± 0.58, at tasks.smoothness = 10")
+    first, second = verdicts(made_up(CLEAR, claims=claims))
+    assert first == ("A wins at 1.", "holds", "A has the least regret")
+    assert second[:2] == ("A wins everywhere.", "does not hold")
+    assert second[2] == "B has less regret by 7.00 ± 0.58 at tasks.smoothness = 10, σ̄ = 0.200"
+
+
+def test_a_claim_within_the_noise_is_undecided():
+    noisy = [[[1, 2], [3, 1], [2, 4]]] * 2
+    (verdict,) = verdicts(made_up(noisy, claims=[{"text": "A wins.", "best": "A"}]))
+    assert verdict[1] == "undecided"
+    assert verdict[2].endswith("within the noise")
+
+
+def test_every_point_against_a_claim_names_its_own_rival():
+    claim = {"text": "A wins.", "best": "A"}
+    regrets = [[[5, 1, 9], [6, 2, 9], [7, 3, 9]], [[5, 9, 1], [6, 9, 2], [7, 9, 3]]]
+    (verdict,) = verdicts(made_up(regrets, names=("A", "B", "C"), claims=[claim]))
+    assert "B has less regret by 4.00 ± 0 at tasks.smoothness = 1," in verdict[2]
+    assert "C has less regret by 4.00 ± 0 at tasks.smoothness = 10," in verdict[2]
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 48])
+def test_clear_differences_are_those_of_a_t_test(count):
+    """Under the null one sample in twenty is clear, whatever the number of replicates."""
+    draws = np.random.default_rng(0).standard_normal((4000, count))
+    clear = np.mean([Estimate.of(values).clear() for values in draws])
+    assert abs(clear - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 4000)
 
 
 def test_a_claim_may_speak_of_some_algorithms_only():
-    three = [[[1, 5, 9], [2, 6, 9]]] * 2
+    three = [[[1, 5, 9], [2, 6, 10], [3, 7, 12]]] * 2
     claim = {"text": "B beats C.", "best": "B", "among": ["B", "C"]}
     (verdict,) = verdicts(made_up(three, names=("A", "B", "C"), claims=[claim]))
-    assert verdict[1]
+    assert verdict[1] == "holds"
 
 
 def test_means_and_errors_are_those_of_the_runs():
@@ -237,3 +261,45 @@ def test_figures_are_the_same_bytes_for_the_same_numbers(x, tmp_path):
         draw(made_up(CLEAR), spec.Figure(x=x, at=at), tmp_path / name)
     for suffix in (".png", ".svg"):
         assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "text"),
+    [
+        (0.0, 3, "0"),
+        (999.7, 3, "1,000"),
+        (150.0, 2, "150"),
+        (99.7, 2, "100"),
+        (-1234.6, 3, "-1,235"),
+        (0.00123, 2, "0.0012"),
+        (3e-7, 3, "3e-07"),
+    ],
+)
+def test_numbers_are_written_as_people_do(number, digits, text):
+    assert short(number, digits) == text
+
+
+def test_all_points_of_a_figure_are_inside_its_axes(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+    wide = [[[0.011, 5], [0.012, 6]], [[90, 2], [95, 1]]]
+    draw(made_up(wide), spec.Figure(x="tasks.smoothness"), tmp_path / "wide")
+    (axes,) = drawn[0].axes
+    low, high = axes.get_ylim()
+    heights = np.concatenate([line.get_ydata() for line in axes.get_lines()])
+    assert axes.get_yscale() == "log"
+    assert low < heights.min() < heights.max() < high
+
+
+def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path):
+    alone = small.TEXT.split("[[algorithm]]")
+    text = alone[0].replace("replicates = 3", 'replicates = 1\ntitle = "[/tmp] [red]"')
+    text += "[[algorithm]]" + alone[2] + '[[claim]]\ntext = "[/b] it is"\nbest = "i-FTRL"\n'
+    done = subprocess.run(
+        [sys.executable, "-m", "mtcool", "run", small.write(tmp_path, text), "--output", tmp_path],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "[/b] it is Holds" in done.stdout
+    assert (tmp_path / "small/differences.csv").read_text().startswith("algorithm,other,")

@@ -9,6 +9,7 @@ import pytest
 import small
 
 from mtcool.experiments import spec
+from mtcool.experiments.build import READERS
 from mtcool.experiments.cells import Job, run_cell
 from mtcool.experiments.runner import jobs_of
 from mtcool.experiments.suite import NAMES, paper_tasks, task_of
@@ -99,11 +100,40 @@ BAD = {
     ),
     "figure among strangers": (
         changed(figure=[{"x": "sigma", "among": ["nobody"]}]),
-        "figure: among must name algorithms, got 'nobody'",
+        "figure: among must name algorithms, each once, got 'nobody'",
     ),
     "figure at no point": (
         changed(figure=[{"x": "time", "at": {"tasks.smoothness": 7}}]),
         "figure: at must choose a value of a sweep, got tasks.smoothness = 7",
+    ),
+    "figure with x twice": (
+        changed(figure=[{"x": "tasks.smoothness", "panels": "tasks.smoothness"}]),
+        "figure: panels must not be x as well, got 'tasks.smoothness'",
+    ),
+    "values that look alike": (
+        changed(sweep__0__values=[1, 1.0]),
+        "sweep of tasks.smoothness: labels must be 2 distinct names, got ['1', '1']",
+    ),
+    "sweep of names": (
+        changed(sweep__0__parameter="algorithm.name"),
+        "sweep: parameter must leave the names of the algorithms alone",
+    ),
+    "the name of the store": (changed(name="cells"), "name must be str matching"),
+    "drift without use": (
+        changed(stream={"drift": 1.0}),
+        "stream.drift has no meaning but for linear losses, got 1.0",
+    ),
+    "noise without use": (
+        changed(stream={"loss": "linear", "noise": 1.0}),
+        "stream.noise has no meaning for linear losses, got 1.0",
+    ),
+    "weights without use": (
+        changed(algorithm__1__weights="delegation"),
+        "i-FTRL: weights have no meaning for i_ftrl, got 'delegation'",
+    ),
+    "experts without use": (
+        changed(algorithm__0__experts="geometric"),
+        "MT-CO2OL: experts have no meaning but for MTFTRL, got 'geometric'",
     ),
     "claim of a stranger": (
         changed(claim=[{"text": "so it is", "best": "nobody"}]),
@@ -145,26 +175,76 @@ def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
     assert found == [(0, 1, 1, 1), (0, 4, 4, 4), (1, 1, 1, 1), (1, 4, 4, 4)]
 
 
-@pytest.mark.parametrize("suffix", [".graphml", ".gml", ".edges"])
+def from_file(name):
+    """The small experiment on a graph from a file."""
+    graph = 'kind = "erdos_renyi"\nagents = 6\np = 0.5'
+    assert graph in small.TEXT
+    return small.TEXT.replace(graph, f'kind = "file"\npath = "{name}"')
+
+
+def write_csv(graph, path):
+    path.write_text("\n".join(f"{u},{v},2.5" for u, v in graph.edges()))
+
+
+WRITERS = {
+    ".graphml": nx.write_graphml,
+    ".gml": nx.write_gml,
+    ".adjlist": nx.write_adjlist,
+    ".net": nx.write_pajek,
+    ".g6": nx.write_graph6,
+    ".edgelist": nx.write_edgelist,
+    ".edges": lambda graph, path: nx.write_edgelist(graph, path, data=False),
+    ".txt": nx.write_weighted_edgelist,
+    ".csv": write_csv,
+}
+
+
+def test_there_is_a_writer_for_every_reader():
+    assert set(WRITERS) == set(READERS)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_graphs_come_from_files_beside_the_experiment(suffix, tmp_path):
-    graph = nx.relabel_nodes(nx.path_graph(4), str)
-    name = f"network{suffix}"
-    writer = {".graphml": nx.write_graphml, ".gml": nx.write_gml, ".edges": nx.write_edgelist}
-    writer[suffix](graph, tmp_path / name, **({"data": False} if suffix == ".edges" else {}))
-    text = small.TEXT.replace(
-        'kind = "erdos_renyi"\nagents = 6\np = 0.5', f'kind = "file"\npath = "{name}"'
-    )
-    jobs = jobs_of(task_of(small.write(tmp_path, text)))
-    assert jobs[0][0].graph.labels == ("0", "1", "2", "3")
-    assert jobs[0][0].graph.edge_count == 3
+    star = nx.star_graph(3) if suffix == ".g6" else nx.relabel_nodes(nx.star_graph(3), str)
+    WRITERS[suffix](star, tmp_path / f"network{suffix}")
+    jobs = jobs_of(task_of(small.write(tmp_path, from_file(f"network{suffix}"))))
+    graph = jobs[0][0].graph
+    assert [str(label) for label in graph.labels] == ["0", "1", "2", "3"]
+    assert graph.neighbourhood_sizes.tolist() == [4, 2, 2, 2]
+
+
+def test_a_graph_file_of_another_kind_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"graph\.path must end in one of \.graphml, .* got"):
+        jobs_of(task_of(small.write(tmp_path, from_file("network.png"))))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("p = 0.5", "p = 0.5\n[stream]\nnoise = inf", "tasks.smoothness = 1: noise must be finite"),
+        (
+            "lipschitz = 2.0",
+            "lipschitz = inf",
+            "tasks.smoothness = 1: MT-CO2OL: lipschitz must be finite",
+        ),
+        (
+            'kind = "erdos_renyi"\nagents = 6\np = 0.5',
+            'kind = "regular"\nagents = 5\ndegree = 3',
+            "tasks.smoothness = 1: graph: degree must be even when n = 5 is odd, got 3",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_refused_before_anything_runs(old, new, words, tmp_path):
+    assert old in small.TEXT
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        jobs_of(task_of(small.write(tmp_path, small.TEXT.replace(old, new, 1))))
+    assert str(refusal.value).startswith(words)
 
 
 def test_a_graph_file_that_networkx_cannot_read_is_refused(tmp_path):
     (tmp_path / "network.graphml").write_text("<not xml")
-    text = small.TEXT.replace(
-        'kind = "erdos_renyi"\nagents = 6\np = 0.5', 'kind = "file"\npath = "network.graphml"'
-    )
-    with pytest.raises(ValueError, match=r"graph\.path must be a file that networkx reads"):
+    text = from_file("network.graphml")
+    with pytest.raises(ValueError, match=r"graph\.path must be a graph that networkx reads"):
         jobs_of(task_of(small.write(tmp_path, text)))
 
 

@@ -1,5 +1,6 @@
 """From a point of an experiment and a replicate to graph, stream and networks."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
         case spec.Regular():
             return graphs.regular(table.agents, table.degree, seed)
         case spec.Ring():
+            if 2 * table.reach >= table.agents:
+                raise ValueError(f"reach must be below agents / 2, got {table.reach}")
             return graphs.circulant(table.agents, 2 * table.reach)
         case spec.Cliques():
             return graphs.cliques(table.sizes)
@@ -33,20 +36,37 @@ def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
             return graphs.stars(table.sizes)
         case spec.Grid():
             return graphs.grid(table.rows, table.columns)
-    return read_graph(Path(table.path))
+    raise ValueError(f"graph must be read before it is used, got {table.path!r}")
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    ".graphml": nx.read_graphml,
+    ".gml": nx.read_gml,
+    ".adjlist": nx.read_adjlist,
+    ".net": nx.read_pajek,
+    ".g6": nx.read_graph6,
+    # Pairs of names; what else stands in a line, weights or attributes, is not used.
+    ".edgelist": lambda path: nx.read_edgelist(path, data=False),
+    ".edges": lambda path: nx.read_edgelist(path, data=False),
+    ".txt": lambda path: nx.read_edgelist(path, data=False),
+    ".csv": lambda path: nx.read_edgelist(path, data=False, delimiter=","),
+}
 
 
 def read_graph(path: Path) -> mtcool.Graph:
     """A graph file that networkx reads; the names of the agents are those in the file."""
-    readers: dict[str, Any] = {".graphml": nx.read_graphml, ".gml": nx.read_gml}
-    reader = readers.get(path.suffix.lower(), nx.read_weighted_edgelist)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ValueError(f"graph.path must end in one of {', '.join(READERS)}, got {str(path)!r}")
     try:
         return mtcool.graphs.as_graph(reader(path))
-    except OSError:
-        raise
+    except OSError as error:
+        raise ValueError(
+            f"graph.path must be a file, got {str(path)!r}: {error.strerror}"
+        ) from None
     except Exception as error:  # of networkx and its XML parser: damage shows in many ways
         raise ValueError(
-            f"graph.path must be a file that networkx reads, got {path}: {error}"
+            f"graph.path must be a graph that networkx reads, got {str(path)!r}: {error}"
         ) from error
 
 
@@ -55,15 +75,23 @@ def build_stream(
 ) -> mtcool.Stream:
     """Tasks, activations and losses, each from a generator of its own.
 
-    So a sweep over one of them leaves the draws of the others alone.
+    So a sweep over one of them leaves the draws of the others alone. Linear losses have no tasks
+    but directions, which are drawn with them.
     """
     for_tasks, for_agents, for_losses = map(np.random.default_rng, seed.spawn(3))
     agents = _activations(point, graph.size, for_agents)
     table, stream = point.tasks, point.stream
     if stream.loss == "linear":
-        smoothness = table.smoothness if isinstance(table, spec.Gaussian) else 0.0
+        if not isinstance(table, spec.Gaussian):
+            raise ValueError("tasks.kind must be gaussian for linear losses, got variance")
         return streams.linear_stream(
-            graph, table.dim, point.rounds, for_losses, stream.drift, smoothness, agents=agents
+            graph,
+            table.dim,
+            point.rounds,
+            for_losses,
+            stream.drift,
+            table.smoothness,
+            agents=agents,
         )
     if isinstance(table, spec.Gaussian):
         tasks = streams.gaussian_tasks(graph, table.dim, table.smoothness, for_tasks)
@@ -118,15 +146,14 @@ def _activations(point: spec.Point, agents: int, rng: np.random.Generator) -> ND
             return streams.round_robin(point.rounds, agents)
         case spec.Bursts(length=length):
             return streams.bursts(point.rounds, agents, length, rng)
-    if point.stream.activations.skew == 0.0:
-        return streams.stochastic(point.rounds, agents, rng)
     return streams.stochastic(point.rounds, probabilities(point, agents), rng)
 
 
 def _learner(algorithm: spec.Algorithm) -> mtcool.learners.Learner | None:
-    if algorithm.learner is None:
+    alone = algorithm.algorithm in ("i_ftrl", "st_ftrl")
+    if algorithm.learner is None and alone:
         return None
-    if algorithm.learner == "MTFTRL":
+    if algorithm.learner in (None, "MTFTRL"):
         experts = algorithm.experts
         return mtcool.learners.MTFTRL(experts if isinstance(experts, str) else tuple(experts))
-    return getattr(mtcool.learners, algorithm.learner)()  # type: ignore[no-any-return]
+    return getattr(mtcool.learners, str(algorithm.learner))()  # type: ignore[no-any-return]

@@ -2,17 +2,23 @@
 
 import functools
 import hashlib
+import math
+import platform
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 import mtcool
 from mtcool.experiments import build, spec
 from mtcool.experiments.build import build_graph, build_network, build_stream
 from mtcool.kernels import source_digest
+
+NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,18 +55,24 @@ class Job(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Name of the cell: it changes with anything that could change its numbers."""
-        graph = self.graph and [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
-        known = [code_digest(), self.point, self.seed, self.replicate, graph]
+        """Name of the cell: it changes with what could change its numbers, the code included."""
+        point, graph = self.point, None
+        if self.graph is not None:  # its content counts, not where it was read from
+            point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
+            graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
+        known = [code_digest(), point, self.seed, self.replicate, graph]
         return hashlib.sha256(msgspec.msgpack.encode(known)).hexdigest()[:32]
 
 
 @functools.cache
 def code_digest() -> str:
-    """A name for the state of the code that makes a cell."""
+    """A name for the code that makes a cell: our sources, and the versions of what they call."""
     digest = hashlib.sha256(source_digest().encode())
     for source in (__file__, build.__file__):
         digest.update(Path(source).read_bytes())
+    for package in NUMERICAL:
+        digest.update(f"{package} {version(package)} ".encode())
+    digest.update(platform.python_version().encode())
     return digest.hexdigest()
 
 
@@ -80,26 +92,27 @@ def run_cell(job: Job) -> Cell:
     Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
     compared on the same random numbers.
     """
-    child = np.random.SeedSequence(job.seed, spawn_key=(job.replicate,))
-    for_graph, for_stream = child.spawn(2)
-    graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
-    stream = build_stream(job.point, graph, for_stream)
+    for_graph, for_stream = np.random.SeedSequence(job.seed, spawn_key=(job.replicate,)).spawn(2)
+    # One thread: linear algebra on several adds in another order, and workers have one each.
+    with threadpool_limits(1):
+        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
+        stream = build_stream(job.point, graph, for_stream)
     times = marks(job.point.rounds)
-    runs = [_run(job.point, algorithm, graph, stream, times) for algorithm in job.point.algorithm]
+    runs = [_run(job, algorithm, graph, stream, times) for algorithm in job.point.algorithm]
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
     return Cell(sigma=sigma, times=times.tolist(), runs=runs)
 
 
 def _run(
-    point: spec.Point,
+    job: Job,
     algorithm: spec.Algorithm,
     graph: mtcool.Graph,
     stream: mtcool.Stream,
     times: NDArray[np.int64],
 ) -> Run:
-    network = build_network(point, algorithm, graph)
+    network = build_network(job.point, algorithm, graph)
     trace = mtcool.simulate(network, stream, times=times)
-    return Run(
+    run = Run(
         algorithm=algorithm.name,
         regret=_known(trace.regret).tolist(),
         loss=float(trace.loss[-1]),
@@ -107,6 +120,12 @@ def _run(
         messages=int(trace.messages[-1]),
         message_bytes=int(trace.message_bytes[-1]),
     )
+    if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
+        raise ValueError(
+            f"algorithm {algorithm.name!r} must have a finite regret, got {run.regret[-1]} in "
+            f"replicate {job.replicate}"
+        )
+    return run
 
 
 def _known(values: Any) -> Any:

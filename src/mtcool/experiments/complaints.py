@@ -11,6 +11,7 @@ from msgspec import inspect
 def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | None = None) -> str:
     """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
 
+    >>> import msgspec
     >>> class Box(msgspec.Struct, forbid_unknown_fields=True):
     ...     width: int = 1
     >>> one_sentence("Object contains unknown field `widht`", {"widht": 2}, Box)

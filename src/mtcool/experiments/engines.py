@@ -24,6 +24,10 @@ class Local:
         """The place where joblib runs."""
         return nullcontext()
 
+    def lost(self) -> tuple[type[Exception], ...]:
+        """What joblib raises when a worker is gone."""
+        return (TerminatedWorkerError,)
+
 
 class Dask:
     """The workers of an existing Dask cluster; all of them must have this version of mtcool."""
@@ -58,6 +62,12 @@ class Dask:
         ):
             yield
 
+    def lost(self) -> tuple[type[Exception], ...]:
+        """What joblib raises when workers are gone: one after the other, with the same cell."""
+        from distributed import KilledWorker
+
+        return (KilledWorker,)
+
 
 Engine = Local | Dask
 
@@ -87,10 +97,13 @@ def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
             before = len(left)
             try:
                 yield from _run(left, engine.workers)
-            except TerminatedWorkerError:
+            except engine.lost() as error:
                 idle = idle + 1 if len(left) == before else 0
                 if idle == PATIENCE:
-                    raise
+                    raise ChildProcessError(
+                        f"workers are killed again and again, with {len(left)} cells left; is "
+                        "there enough memory?"
+                    ) from error
 
 
 def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
@@ -99,7 +112,7 @@ def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     for k, cell, code in parallel(tasks):
         if code != code_digest():
-            raise ValueError("scheduler must have workers with the same mtcool, got another one")
+            raise ValueError("workers must run the same code and versions as here, got others")
         yield left.pop(k), cell
 
 

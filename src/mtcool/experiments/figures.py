@@ -62,7 +62,8 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
             _dots(axes, series, categories)
     for axes in grid[::IN_A_ROW]:
         axes.set_ylabel("multitask regret")
-    _scale(grid, [one for series in lines for one in series])
+    _scale(grid, [one for series in lines for one in series], figure.x == "time")
+    canvas.text(0.995, 0.005, _setting(results, figure), ha="right", fontsize=7, color="#555555")
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
     if categories is None:
@@ -75,6 +76,21 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     # No date and no random names inside: the same data, the same file.
     with rc_context({"svg.hashsalt": "mtcool"}):
         canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+
+
+def _setting(results: Results, figure: spec.Figure) -> str:
+    """What decides and what the picture alone would not tell: d, L and the number of replicates."""
+    point = results.experiment.points[0]
+    swept = {sweep.parameter for sweep in results.experiment.head.sweep}
+    bounds = sorted({one.lipschitz for one in point.algorithm})
+    words = [f"{len(results.points[0].cells)} replicates"]
+    if "tasks.dim" not in swept:
+        words.append(f"d = {point.tasks.dim}")
+    if "algorithm.lipschitz" not in swept:
+        words.append("L = " + ", ".join(f"{bound:g}" for bound in bounds))
+    if "rounds" not in swept and figure.x != "time":
+        words.append(f"T = {point.rounds:,}")
+    return ", ".join(words)
 
 
 def _is_numeric(points: Sequence[PointResults], x: str) -> bool:
@@ -130,7 +146,7 @@ def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(lambda place, _: short(place))
+        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
     axes.margins(x=0.0 if axis == "time" else 0.03)
 
 
@@ -157,15 +173,17 @@ def _legend(canvas: Canvas, series: Sequence[Series]) -> None:
     canvas.legend(handles, names, loc="outside upper center", **look)
 
 
-def _scale(grid: Sequence[Axes], series: Sequence[Series]) -> None:
-    """A logarithmic axis where the data ask for it; panels share it."""
+def _scale(grid: Sequence[Axes], series: Sequence[Series], over_time: bool) -> None:
+    """A logarithmic axis where the data ask for it; panels share it.
+
+    Over time the ends of the curves decide: all of them start in the first rounds, near zero.
+    """
     every = np.concatenate([one.mean for one in series])
-    ends = np.array([one.mean[-1] for one in series])
-    if ends.min() > 0 and ends.max() / ends.min() >= np.sqrt(WIDE):
+    telling = np.array([one.mean[-1] for one in series]) if over_time else every
+    if telling.min() > 0 and telling.max() / telling.min() >= np.sqrt(WIDE):
         for axes in grid:
             axes.set_yscale("log")
-        # A curve starts with the first rounds, whose regret tells little: do not give it the axis.
-        lowest = max(every[every > 0].min() / 1.5, ends.min() / WIDE)
+        lowest = telling.min() / (WIDE if over_time else 1.5)
         grid[0].set_ylim(lowest, every.max() * 1.5)
     elif every.min() >= 0:
         grid[0].set_ylim(bottom=0.0)

@@ -9,6 +9,7 @@ from mtcool.experiments import spec
 from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of, short
 
 SAME = 1e-9  # a relative lead that is rounding
+SHOWN = 3  # points that speak against a claim
 
 
 def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
@@ -17,7 +18,7 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
         where = f"{results.title_of(figure.panels)} = {label}: " if figure.panels and label else ""
         if figure.x == "rounds":
             yield from (where + sentence for sentence in _slopes(points))
-        elif figure.x == "time":
+        if figure.x == "time":
             yield from (where + _standing(point) for point in points)
         else:
             yield from (where + sentence for sentence in _along(points, figure.x, results))
@@ -34,25 +35,33 @@ def _along(points: list[PointResults], x: str, results: Results) -> Iterator[str
         yield _stretch(group[0].ranking()[0], group, x, results)
 
 
-def verdicts(results: Results) -> Iterator[tuple[str, bool, str]]:
-    """For every claim of the file: its text, whether it holds, and where it does not."""
+def verdicts(results: Results) -> Iterator[tuple[str, str, str]]:
+    """For every claim of the file: its text, the verdict, and where it does not hold."""
     for claim in results.experiment.head.claim:
         points = [p.only(claim.among) for p in results.points if p.fits(claim.at)]
-        against = [point for point in points if point.ranking()[0] != claim.best]
-        if not against:
-            close = [p for p in points if not p.difference(p.ranking()[1], claim.best).clear()]
-            note = "" if not close else f", by less than two standard errors {_places(close)}"
-            yield claim.text, True, f"{claim.best} has the least regret{note}"
-            continue
-        point = against[0]
-        rival = point.ranking()[0]
-        gap = point.difference(claim.best, rival)
-        yield (
-            claim.text,
-            False,
-            f"{rival} has less regret than {claim.best}, by {gap}"
-            f"{'' if gap.clear() else ' (less than two standard errors)'}, {_places(against)}",
-        )
+        leads = [(p, n, p.difference(n, claim.best)) for p in points for n in p.names]
+        leads = [lead for lead in leads if lead[1] != claim.best]
+        against = [lead for lead in leads if lead[2].clear() and lead[2].mean < 0.0]
+        close = [lead for lead in leads if not lead[2].clear()]
+        if against:
+            worst = sorted(against, key=lambda lead: lead[2].certainty)[:SHOWN]
+            less = (
+                f"{n} has less regret by {_gap(gap)} {_place(p, results)}" for p, n, gap in worst
+            )
+            more = f"; and {len(against) - SHOWN} more" if len(against) > SHOWN else ""
+            yield claim.text, "does not hold", "; ".join(less) + more
+        elif close:
+            point, name, gap = min(close, key=lambda lead: abs(lead[2].certainty))
+            ahead, by = (claim.best, gap) if gap.mean >= 0.0 else (name, _gap(gap))
+            rival = name if gap.mean >= 0.0 else claim.best
+            note = f"{ahead} is ahead of {rival} by {by} {_place(point, results)}"
+            yield claim.text, "undecided", f"{note}, within the noise"
+        else:
+            yield claim.text, "holds", f"{claim.best} has the least regret"
+
+
+def _gap(gap: Estimate) -> Estimate:
+    return Estimate(-gap.mean, gap.error, gap.count)
 
 
 def _standing(point: PointResults) -> str:
@@ -67,19 +76,17 @@ def _stretch(name: str, points: list[PointResults], x: str, results: Results) ->
     ends = list(dict.fromkeys((_shown(points[0], x), _shown(points[-1], x))))
     axis = "σ̄" if x == "sigma" else results.title_of(x)
     where = f"at {axis} = {ends[0]}" if len(ends) == 1 else f"from {axis} = {ends[0]} to {ends[1]}"
-    leads = [(point.ranking()[1], point) for point in points if len(point.names) > 1]
-    if not leads:
-        return f"{where} the regret of {name} is {points[0].regret(name)}."
-    rival, point = min(leads, key=lambda lead: lead[1].difference(lead[0], name).mean)
+    best = f"{where} {name} has the least regret ({_range(points, name)})"
+    if len(points[0].names) == 1:
+        return f"{where} the regret of {name} is {_range(points, name)}."
+    seconds = [(p.ranking()[1], p) for p in points]
+    rival, point = min(seconds, key=lambda found: found[1].difference(found[0], name).certainty)
     lead = point.difference(rival, name)
-    regret = _range(points, name)
-    if lead.mean <= SAME * abs(point.regret(name).mean):
-        return f"{where} {name} has the least regret ({regret}), the same as {rival}."
-    doubt = "" if lead.clear() else ", less than two standard errors"
-    smallest = "its lead" if len(points) == 1 else "its smallest lead"
-    return (
-        f"{where} {name} has the least regret ({regret}); {smallest} is {lead} over {rival}{doubt}."
-    )
+    if abs(lead.mean) <= SAME * abs(point.regret(name).mean):
+        return f"{best}, the same as {rival}."
+    least = "its lead" if len(points) == 1 else "its least sure lead"
+    doubt = "" if lead.clear() else ", within the noise"
+    return f"{best}; {least} is {lead} over {rival}{doubt}."
 
 
 def _slopes(points: list[PointResults]) -> Iterator[str]:
@@ -87,7 +94,10 @@ def _slopes(points: list[PointResults]) -> Iterator[str]:
     horizons = np.log([point.times[-1] for point in points])
     for k, name in enumerate(points[0].names):
         finals = np.array([point.final[:, k] for point in points])
-        if len(points) < 2 or (finals <= 0).any():
+        if len(points) < 2:
+            yield f"{name}: one number of rounds tells nothing of growth."
+            continue
+        if (finals <= 0).any():
             yield f"{name}: regret is not positive everywhere, so its growth has no exponent."
             continue
         slope = Estimate.of(np.polyfit(horizons, np.log(finals), 1)[0])
@@ -105,12 +115,6 @@ def _range(points: list[PointResults], name: str) -> str:
     return f"{short(min(means))} to {short(max(means))}"
 
 
-def _places(points: list[PointResults]) -> str:
-    """At which points, or at how many of them if there are many."""
-    if len(points) > 3:
-        return f"at {len(points)} points"
-    places = [
-        ", ".join([*(f"{key} = {v}" for key, v in p.values.items()), f"σ̄ = {p.sigma.mean():.3f}"])
-        for p in points
-    ]
-    return "at " + "; ".join(places)
+def _place(point: PointResults, results: Results) -> str:
+    swept = [f"{results.title_of(name)} = {value}" for name, value in point.values.items()]
+    return "at " + ", ".join([*swept, f"σ̄ = {point.sigma.mean():.3f}"])

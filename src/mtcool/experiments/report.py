@@ -2,6 +2,8 @@
 
 import base64
 import json
+import math
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,12 @@ import jinja2
 import msgspec
 
 from mtcool.experiments import spec
+from mtcool.experiments.cells import code_digest
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
 from mtcool.experiments.findings import findings, verdicts
 from mtcool.experiments.results import PointResults, Results, default_figures
-from mtcool.experiments.runner import Task, fresh
+from mtcool.experiments.runner import Task
 from mtcool.experiments.tables import summary, write_tables
 
 
@@ -25,6 +28,7 @@ def write_report(
     sections = [_section(task, result, folder) for task, result in zip(tasks, results, strict=True)]
     about = {
         "environment": environment(),
+        "code": code_digest(),
         "experiments": {
             task.experiment.head.name: {
                 "seed": task.experiment.head.seed,
@@ -34,7 +38,9 @@ def write_report(
             for task in tasks
         },
     }
-    _write(folder / "configuration.json", json.dumps(about, indent=1) + "\n")
+    _write(
+        folder / "configuration.json", json.dumps(_finite(about), indent=1, allow_nan=False) + "\n"
+    )
     loader = jinja2.PackageLoader("mtcool.experiments", "templates")
     templates = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
@@ -50,8 +56,11 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     """One experiment: its folder, and what the report says of it."""
     head = task.experiment.head
     place = folder / head.name
-    fresh(place)
+    place.mkdir(parents=True, exist_ok=True)
     _write(place / "experiment.toml", task.source)
+    for point in task.experiment.points:
+        if isinstance(point.graph, spec.GraphFile):
+            shutil.copyfile(point.graph.path, place / Path(point.graph.path).name)
     write_tables(results, place)
     figures = []
     for number, figure in enumerate(default_figures(task.experiment), start=1):
@@ -62,8 +71,12 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
                 "alt": f"Regret against {results.title_of(figure.x)}",
                 "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
                 "findings": list(findings(results, figure)),
+                "title": figure.title or "",
             }
         )
+    for old in place.glob("figure-*"):  # of an earlier run with more figures
+        if int(old.stem.removeprefix("figure-")) > len(figures):
+            old.unlink()
     return {
         "name": head.name,
         "title": head.title or head.name,
@@ -71,6 +84,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "paper": head.paper,
         "setting": _setting(task),
         "replicates": task.replicates,
+        "quick": task.quick,
         "figures": figures,
         "verdicts": list(verdicts(results)),
         "table": _table(results),
@@ -138,14 +152,27 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
         section["name"]: {
             "replicates": section["replicates"],
             "regret": list(summary(result)),
-            "findings": [s for figure in section["figures"] for s in figure["findings"]],
+            "findings": [
+                f"{figure['title']}: {sentence}" if figure["title"] else sentence
+                for figure in section["figures"]
+                for sentence in figure["findings"]
+            ],
             "claims": [
-                {"text": text, "holds": holds, "note": note}
-                for text, holds, note in section["verdicts"]
+                {"text": text, "verdict": verdict, "note": note}
+                for text, verdict, note in section["verdicts"]
             ],
         }
         for result, section in zip(results, sections, strict=True)
     }
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity: it is written as a word."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,11 +1,13 @@
 """The numbers of a finished experiment, and the statistics that tables, figures and words share."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from mtcool.experiments import spec
 from mtcool.experiments.cells import Cell
@@ -14,12 +16,16 @@ Floats = NDArray[np.float64]
 
 
 def short(number: float, digits: int = 3) -> str:
-    """A number as people write it: some digits, and no exponent for thousands.
+    """A number as people write it: some digits, and no exponent unless it is tiny or huge.
 
-    >>> short(0.12345), short(1234.5), short(1234.5, 2)
-    ('0.123', '1,234', '1,234')
+    >>> short(0.12345), short(1234.5), short(150.2, 2), short(1e-15)
+    ('0.123', '1,234', '150', '1e-15')
     """
-    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e9 else f"{number:.{digits}g}"
+    rounded = float(f"{number:.{digits}g}")
+    if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e9:
+        return f"{rounded:g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{number:,.{max(decimals, 0)}f}"
 
 
 @dataclass(frozen=True)
@@ -28,28 +34,34 @@ class Estimate:
 
     mean: float
     error: float | None
+    count: int
 
     @classmethod
     def of(cls, values: Floats) -> "Estimate":
         """The mean of independent values.
 
         >>> Estimate.of(np.array([1.0, 3.0]))
-        Estimate(mean=2.0, error=1.0)
+        Estimate(mean=2.0, error=1.0, count=2)
         """
         count = len(values)
         error = float(np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else None
-        return cls(float(np.mean(values)), error)
+        return cls(float(np.mean(values)), error, count)
+
+    @property
+    def certainty(self) -> float:
+        """The mean in units of half of its 95 % interval (Student's): clear from 1 on."""
+        if self.error is None:
+            return 0.0
+        half = float(stdtrit(self.count - 1, 0.975)) * self.error
+        return math.copysign(math.inf, self.mean) if half == 0.0 else self.mean / half
 
     def clear(self) -> bool:
-        """Is the mean more than two standard errors from zero?"""
-        return self.error is not None and abs(self.mean) > 2.0 * self.error
+        """Does the 95 % interval leave out zero?"""
+        return abs(self.certainty) > 1.0
 
     def __str__(self) -> str:
-        return (
-            short(self.mean)
-            if self.error is None
-            else f"{short(self.mean)} ± {short(self.error, 2)}"
-        )
+        mean = short(self.mean)
+        return mean if self.error is None else f"{mean} ± {short(self.error, 2)}"
 
 
 @dataclass(frozen=True)
@@ -147,9 +159,10 @@ def numbers_of(points: Sequence[PointResults], x: str) -> Floats | None:
     if x == "sigma":
         return np.array([point.sigma.mean() for point in points])
     try:
-        return np.array([float(point.values[x]) for point in points])
+        numbers = np.array([float(point.values[x]) for point in points])
     except ValueError:
         return None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def default_figures(experiment: spec.Experiment) -> list[spec.Figure]:

@@ -1,15 +1,16 @@
 """Run experiments to the end, from wherever an earlier run stopped, and write the result folder."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
+import mtcool
 from mtcool.experiments import spec
-from mtcool.experiments.build import read_graph
+from mtcool.experiments.build import build_graph, build_network, build_stream, read_graph
 from mtcool.experiments.cells import Job
 from mtcool.experiments.engines import Engine, run_jobs
 from mtcool.experiments.results import PointResults, Results
@@ -25,6 +26,8 @@ class Task:
     replicates: int
     source: str
     """The text of the file, to go with the results."""
+    quick: bool = False
+    """Made smaller than the file says."""
 
 
 def jobs_of(task: Task) -> list[list[Job]]:
@@ -34,6 +37,8 @@ def jobs_of(task: Task) -> list[list[Job]]:
         for point in task.experiment.points
         if isinstance(point.graph, spec.GraphFile)
     }
+    for point, values in zip(task.experiment.points, task.experiment.values, strict=True):
+        _try(point, values, files.get(getattr(point.graph, "path", "")), task.experiment.head.seed)
     return [
         [
             Job(point, task.experiment.head.seed, k, files.get(getattr(point.graph, "path", "")))
@@ -41,6 +46,22 @@ def jobs_of(task: Task) -> list[list[Job]]:
         ]
         for point in task.experiment.points
     ]
+
+
+def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:
+    """Build what the first replicate needs, so that what cannot be built is refused at once."""
+    place = ", ".join(f"{name} = {value}" for name, value in values.items())
+    child = np.random.SeedSequence(seed)
+    try:
+        part = "graph: "
+        graph = graph or build_graph(point.graph, np.random.default_rng(child))
+        part, short = "", msgspec.structs.replace(point, rounds=1)
+        build_stream(short, graph, child)
+        for algorithm in point.algorithm:
+            part = f"{algorithm.name}: "
+            build_network(short, algorithm, graph)
+    except ValueError as error:
+        raise ValueError(f"{place}: {part}{error}" if place else f"{part}{error}") from None
 
 
 def run_tasks(
@@ -70,8 +91,10 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
     distinct: dict[tuple[Any, ...], Job] = {}
     for job in jobs:
         for algorithm in job.point.algorithm:
-            alone = algorithm.algorithm == "st_ftrl", algorithm.algorithm == "i_ftrl"
-            key = *alone, algorithm.learner, algorithm.rates == "estimated", job.point.stream.loss
+            kind = algorithm.algorithm
+            learner = algorithm.learner or ("FTRL" if kind in ("i_ftrl", "st_ftrl") else "MTFTRL")
+            two_phase = algorithm.rates == "estimated"
+            key = kind == "st_ftrl", learner, two_phase, job.point.stream.loss
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
             distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph))
     slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)
@@ -83,12 +106,8 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
 def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:
     points = []
     for values, point in zip(task.experiment.values, jobs, strict=True):
-        cells = [cell for job in point if (cell := store.get(job.key)) is not None]
-        points.append(PointResults.of(values, cells))
+        cells = [store.get(job.key) for job in point]
+        if None in cells:
+            raise OSError(f"cells were taken from {store.folder} during the run")
+        points.append(PointResults.of(values, [cell for cell in cells if cell is not None]))
     return Results(task.experiment, task.replicates, points)
-
-
-def fresh(folder: Path) -> None:
-    """Make a folder for tables and figures, without those of an earlier run."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)

@@ -189,7 +189,7 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Head(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The keys of the file that say what to do with the points."""
 
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    name: Annotated[str, Meta(pattern=r"^(?!cells$)[a-z0-9][a-z0-9-]*$")]
     title: str = ""
     question: str = ""
     paper: str = ""
@@ -247,6 +247,11 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
     _check_keys(table)
     own = set(Head.__struct_fields__)
     head = _convert({key: value for key, value in table.items() if key in own}, Head)
+    swept = [sweep.parameter for sweep in head.sweep]
+    if len(set(swept)) < len(swept):
+        raise ValueError(f"sweep must name every parameter once, got {', '.join(swept)}")
+    if {"algorithm", "algorithm.name"} & set(swept):
+        raise ValueError("sweep: parameter must leave the names of the algorithms alone")
     rest = {key: copy.deepcopy(value) for key, value in table.items() if key not in own}
     _fill(rest)
     choices = [list(zip(_labels(sweep), sweep.values, strict=True)) for sweep in head.sweep]
@@ -257,6 +262,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
             _assign(point, sweep.parameter, copy.deepcopy(value))
         _resolve_path(point, folder)
         points.append(_convert(point, Point))
+        _check_options(points[-1])
         labels.append(
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
         )
@@ -281,6 +287,9 @@ def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict
     for sweep in table.get("sweep", []):
         if sweep["parameter"] == "rounds":
             sweep["values"] = [max(1, int(scale * value)) for value in sweep["values"]]
+    for part in [*table.get("figure", []), *table.get("claim", [])]:
+        if "rounds" in part.get("at", {}):
+            part["at"]["rounds"] = max(1, int(scale * part["at"]["rounds"]))
     return table
 
 
@@ -290,18 +299,18 @@ def label(value: Any) -> str:
     >>> label(1e10), label(4), label("delegation")
     ('1e+10', '4', 'delegation')
     """
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return repr(value) if isinstance(value, float) and float(short) != value else short
 
 
 def _labels(sweep: Sweep) -> list[str]:
-    if sweep.labels is None:
-        return [label(value) for value in sweep.values]
-    if len(sweep.labels) != len(sweep.values) or len(set(sweep.labels)) != len(sweep.labels):
+    labels = sweep.labels or [label(value) for value in sweep.values]
+    if len(labels) != len(sweep.values) or len(set(labels)) != len(labels):
         raise ValueError(
             f"sweep of {sweep.parameter}: labels must be {len(sweep.values)} distinct names, "
-            f"got {sweep.labels!r}"
+            f"got {labels!r}"
         )
-    return sweep.labels
+    return labels
 
 
 def _check_keys(table: dict[str, Any]) -> None:
@@ -317,8 +326,6 @@ def _check_keys(table: dict[str, Any]) -> None:
 def _check_names(experiment: Experiment) -> None:
     """Sweeps, figures and claims speak of what is there."""
     head, swept = experiment.head, {sweep.parameter for sweep in experiment.head.sweep}
-    if len(swept) < len(head.sweep):
-        raise ValueError("sweep must name every parameter once")
     names = [algorithm.name for algorithm in experiment.points[0].algorithm]
     if len(set(names)) < len(names):
         raise ValueError(f"algorithm must have distinct names, got {names!r}")
@@ -327,6 +334,8 @@ def _check_names(experiment: Experiment) -> None:
             free = {"time", "sigma"} if place == "x" else {None}
             if parameter not in swept | free:
                 raise ValueError(f"figure: {place} must be a swept parameter, got {parameter!r}")
+        if figure.x == figure.panels:
+            raise ValueError(f"figure: panels must not be x as well, got {figure.panels!r}")
         left = swept - {figure.x, figure.panels} - set(figure.at)
         if len(left) > (figure.x == "sigma"):
             raise ValueError(
@@ -339,14 +348,34 @@ def _check_names(experiment: Experiment) -> None:
     parts: list[tuple[str, Figure | Claim]] = [("figure", figure) for figure in head.figure]
     for place, part in parts + [("claim", claim) for claim in head.claim]:
         for name in part.among:
-            if name not in names:
-                raise ValueError(f"{place}: among must name algorithms, got {name!r}")
+            if name not in names or part.among.count(name) > 1:
+                raise ValueError(f"{place}: among must name algorithms, each once, got {name!r}")
         for parameter, value in part.at.items():
             labels = {values.get(parameter) for values in experiment.values}
             if label(value) not in labels:
                 raise ValueError(
                     f"{place}: at must choose a value of a sweep, got {parameter} = {value!r}"
                 )
+
+
+def _check_options(point: Point) -> None:
+    """An option that would have no effect is a misunderstanding."""
+    stream = point.stream
+    if stream.loss == "linear" and stream.noise != Stream().noise:
+        raise ValueError(f"stream.noise has no meaning for linear losses, got {stream.noise}")
+    if stream.loss != "linear" and stream.drift != 0.0:
+        raise ValueError(f"stream.drift has no meaning but for linear losses, got {stream.drift}")
+    for one in point.algorithm:
+        kind = one.algorithm
+        alone = kind in ("i_ftrl", "st_ftrl")
+        if alone and one.weights != "uniform":
+            raise ValueError(f"{one.name}: weights have no meaning for {kind}, got {one.weights!r}")
+        if alone and one.rates != "adversarial":
+            raise ValueError(f"{one.name}: rates have no meaning for {kind}, got {one.rates!r}")
+        if one.experts != "paper" and (one.learner or ("" if alone else "MTFTRL")) != "MTFTRL":
+            raise ValueError(
+                f"{one.name}: experts have no meaning but for MTFTRL, got {one.experts!r}"
+            )
 
 
 def _convert(table: dict[str, Any], kind: type[S]) -> S:

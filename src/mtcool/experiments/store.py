@@ -23,7 +23,7 @@ class Store:
             return None
 
     def put(self, key: str, cell: Cell) -> None:
-        """Keep a cell; numbers come back to the bit."""
+        """Keep a cell, whose numbers are finite: they come back to the bit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self.folder / f"{secrets.token_hex(8)}.tmp"
         try:

@@ -27,7 +27,7 @@ NAMES = (
     "growth",
 )
 AT_FULL_SIZE = ("figures", "hedge")
-FEWER = 8
+FEWER = 6
 """Replicates of the other experiments, unless all are asked for."""
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 
@@ -36,7 +36,7 @@ def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
     """The experiments of `mtcool paper`.
 
     >>> [task.replicates for task in paper_tasks()][:3]
-    [48, 48, 8]
+    [48, 48, 6]
     """
     tasks = [task_of(_folder() / f"{name}.toml", quick=quick) for name in NAMES]
     if full:
@@ -57,6 +57,7 @@ def task_of(path: Path, *, quick: bool = False) -> Task:
         experiment,
         min(replicates, QUICK_REPLICATES) if quick else replicates,
         path.read_text(encoding="utf-8"),
+        quick,
     )
 
 

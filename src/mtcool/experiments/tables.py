@@ -1,7 +1,7 @@
 """Raw data and summaries as CSV: the same experiment, the same bytes."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,33 @@ from mtcool.experiments.results import Estimate, Results
 
 Row = dict[str, Any]
 
+_MEASURED = ("worst_agent_regret", "loss", "messages", "message_bytes")
+FIELDS = {
+    "runs": ("replicate", "algorithm", "rounds", "sigma", "regret", *_MEASURED),
+    "summary": ("algorithm", "replicates", "sigma", "regret", "regret_error", *_MEASURED),
+    "differences": (
+        "algorithm",
+        "other",
+        "replicates",
+        "difference",
+        "difference_error",
+        "share_better",
+    ),
+    "curves": ("algorithm", "time", "regret", "regret_error"),
+}
+"""Columns after those of the swept parameters."""
+
 
 def write_tables(results: Results, folder: Path) -> None:
     """Four tables: every run, means, paired differences, and the regret over time."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
     for name, rows in (
         ("runs", _runs(results)),
         ("summary", summary(results)),
         ("differences", _differences(results)),
         ("curves", _curves(results)),
     ):
-        _write(folder / f"{name}.csv", list(rows))
+        _write(folder / f"{name}.csv", list(rows), [*swept, *FIELDS[name]])
 
 
 def summary(results: Results) -> Iterator[Row]:
@@ -32,7 +49,7 @@ def summary(results: Results) -> Iterator[Row]:
             yield {
                 **point.values,
                 "algorithm": name,
-                "replicates": results.replicates,
+                "replicates": len(point.cells),
                 "sigma": float(point.sigma.mean()),
                 "regret": regret.mean,
                 "regret_error": regret.error,
@@ -72,7 +89,7 @@ def _differences(results: Results) -> Iterator[Row]:
                     **point.values,
                     "algorithm": name,
                     "other": other,
-                    "replicates": results.replicates,
+                    "replicates": len(point.cells),
                     "difference": difference.mean,
                     "difference_error": difference.error,
                     "share_better": float((gaps < 0).mean()),
@@ -93,10 +110,10 @@ def _curves(results: Results) -> Iterator[Row]:
                 }
 
 
-def _write(path: Path, rows: list[Row]) -> None:
+def _write(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
     temporary = path.with_suffix(".tmp")
     with open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     temporary.replace(path)

@@ -25,7 +25,7 @@ CLIQUE = np.dtype(
         ("outcomes", np.float64),  # sum of the coin's outcomes u
         ("reward", np.float64),  # sum of z * u
         ("rate", np.float64),  # factor of beta
-        ("coin", np.float64),  # the unit of u, so that |u| <= 1: sqrt(N / 2) / largest weight
+        ("coin", np.float64),  # the unit of u, so that |u| <= 1
         ("n", np.int64),  # number of updates received
     ]
 )
@@ -65,7 +65,8 @@ class MTFTRLKT:
         sizes = np.diff(cliques.start)
         numbers = np.zeros(len(sizes), CLIQUE)
         numbers["size"], numbers["rate"] = sizes, cliques.rate
-        # A row of norm at most 1 needs no factor: one agent alone bets as plain KT does.
+        # sqrt(N / 2), as in the paper; but a row of norm at most 1 needs no factor: one agent alone
+        # bets as plain KT does.
         roots = np.where(sizes == 1, 1.0, np.sqrt(sizes / 2.0))
         numbers["coin"] = np.divide(roots, cliques.bound, out=roots, where=roots > 0.0)
         return MTFTRLKTState(
