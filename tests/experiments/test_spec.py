@@ -12,7 +12,7 @@ from mtcool.experiments import spec
 from mtcool.experiments.build import READERS
 from mtcool.experiments.cells import Job, run_cell
 from mtcool.experiments.runner import jobs_of
-from mtcool.experiments.suite import NAMES, paper_tasks, task_of
+from mtcool.experiments.suite import EXPERIMENTS, paper_tasks, task_of
 
 ROOT = Path(__file__).parents[2]
 GOOD = tomllib.loads(small.TEXT)
@@ -261,7 +261,7 @@ def test_quick_scales_all_numbers_of_rounds_alike(tmp_path):
 
 def test_the_papers_experiments_are_such_files():
     tasks = paper_tasks(full=True)
-    assert [task.experiment.head.name for task in tasks] == list(NAMES)
+    assert [task.experiment.head.name for task in tasks] == list(EXPERIMENTS)
     assert all(task.replicates == 48 for task in tasks)
     figures = tasks[0].experiment
     assert len(figures.points) == 10
