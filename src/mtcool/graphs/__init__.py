@@ -18,6 +18,21 @@ from mtcool.graphs.generators import (
     stars,
 )
 from mtcool.graphs.graph import Graph, GraphLike, as_graph
+from mtcool.graphs.greedy import (
+    greedy_clique_cover,
+    greedy_dominating_set,
+    greedy_independent_set,
+)
+from mtcool.graphs.parameters import (
+    Certified,
+    clique_cover_bound,
+    domination_number,
+    independence_number,
+    is_k_independent,
+    k_independence_number,
+    largest_neighbourhood,
+    smallest_neighbourhood,
+)
 from mtcool.graphs.weights import (
     delegation_weights,
     entry_weights,
@@ -27,23 +42,34 @@ from mtcool.graphs.weights import (
 )
 
 __all__ = [
+    "Certified",
     "Graph",
     "GraphLike",
     "as_graph",
     "circulant",
+    "clique_cover_bound",
     "cliques",
     "complete",
     "delegation_weights",
+    "domination_number",
     "edgeless",
     "entry_weights",
     "erdos_renyi",
+    "greedy_clique_cover",
+    "greedy_dominating_set",
+    "greedy_independent_set",
     "grid",
+    "independence_number",
     "is_dominating",
+    "is_k_independent",
+    "k_independence_number",
+    "largest_neighbourhood",
     "own_weights",
     "proportional_weights",
     "regular",
     "ring",
     "smallest_dominating_set",
+    "smallest_neighbourhood",
     "star",
     "stars",
     "uniform_weights",

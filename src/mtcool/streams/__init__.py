@@ -2,6 +2,11 @@
 
 from mtcool.seeds import Seed
 from mtcool.streams.activations import bursts, round_robin, sequence, stochastic
+from mtcool.streams.adversaries import (
+    multitask_adversary,
+    regular_family,
+    twice_independent,
+)
 from mtcool.streams.gaussian import gaussian_tasks
 from mtcool.streams.losses import (
     LinearLosses,
@@ -56,9 +61,11 @@ __all__ = [
     "local_variances",
     "logistic",
     "mean_local_deviation",
+    "multitask_adversary",
     "quadratic",
     "quadratic_stream",
     "regression_stream",
+    "regular_family",
     "round_robin",
     "rounds",
     "sequence",
@@ -66,5 +73,6 @@ __all__ = [
     "stochastic",
     "subgradient",
     "tasks_with_variance",
+    "twice_independent",
     "value",
 ]

@@ -1,0 +1,86 @@
+"""The integer programs behind the graph parameters, solved by HiGHS within a time limit."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from mtcool.graphs.edges import Indices
+from mtcool.graphs.graph import Graph, Matrix
+
+
+class Proof(NamedTuple):
+    """What is proven of an optimum, and a set that attains one end."""
+
+    lower: int
+    upper: int
+    witness: Indices
+
+
+def most_independent(graph: Graph, start: Indices, time_limit: float) -> Proof:
+    """A largest set of agents without neighbours among them; `start` is one that is known."""
+    rows = _edge_cliques(graph)
+    found, bound = _solve(-np.ones(graph.size), rows, upper=1.0, time_limit=time_limit)
+    best = start if found is None or found.size < start.size else found
+    # The dual bound is a number of agents: rounding it down is safe up to the solver's tolerance.
+    upper = graph.size if bound is None else int(np.floor(-bound + 1e-6))
+    return Proof(best.size, max(upper, best.size), best)
+
+
+def smallest_cover(graph: Graph, least: int, start: Indices, time_limit: float) -> Proof:
+    """A smallest dominating set; `start` is one that is known, `least` a bound from below."""
+    closed = graph.matrix(np.ones(graph.idx.size))
+    found, bound = _solve(np.ones(graph.size), closed, lower=1.0, time_limit=time_limit)
+    best = start if found is None or found.size > start.size else found
+    lower = least if bound is None else max(least, int(np.ceil(bound - 1e-6)))
+    return Proof(min(lower, best.size), best.size, best)
+
+
+def _solve(
+    cost: Indices | np.ndarray,
+    rows: Matrix,
+    *,
+    lower: float = -np.inf,
+    upper: float = np.inf,
+    time_limit: float,
+) -> tuple[Indices | None, float | None]:
+    """The best set found and the bound proven, either of which may be missing."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import, rarely used
+
+    solution = milp(
+        c=cost,
+        integrality=np.ones(cost.size, dtype=np.int64),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(rows, lb=lower, ub=upper),
+        # HiGHS by default stops at a relative gap of 1e-4, which is no proof for a large graph.
+        options={"time_limit": time_limit, "mip_rel_gap": 0.0},
+    )
+    if solution.status not in (0, 1):  # solved, or out of time
+        raise RuntimeError(f"HiGHS could not solve the program: {solution.message}")
+    found = None if solution.x is None else np.flatnonzero(solution.x > 0.5)
+    bound = solution.fun if solution.status == 0 else solution.mip_dual_bound
+    return found, None if bound is None or not np.isfinite(bound) else float(bound)
+
+
+def _edge_cliques(graph: Graph) -> Matrix:
+    """Cliques that cover all edges, a row each: far stronger than a row for every edge."""
+    neighbours = [set(graph.neighbours(v).tolist()) for v in range(graph.size)]
+    left = {(u, v) for u in range(graph.size) for v in neighbours[u] if u < v}
+    members: list[list[int]] = []
+    for u in range(graph.size):
+        for v in sorted(neighbours[u]):
+            if (u, v) not in left:
+                continue
+            clique, candidates = [u, v], neighbours[u] & neighbours[v] - {u, v}
+            while candidates:
+                # The neighbour of all that has most candidates left, ties to the smallest.
+                w = max(candidates, key=lambda c: (len(neighbours[c] & candidates), -c))
+                clique.append(w)
+                candidates = candidates & neighbours[w] - {w}
+            left.difference_update((a, b) for a in clique for b in clique if a < b)
+            members.append(clique)
+    if not members:
+        return sparse.csr_array((0, graph.size))
+    ptr = np.concatenate(([0], np.cumsum([len(clique) for clique in members])))
+    idx = np.concatenate(members)
+    return sparse.csr_array((np.ones(idx.size), idx, ptr), shape=(len(members), graph.size))

@@ -1,0 +1,263 @@
+"""Every theorem as code: closed forms against each other, and measured regret below the ceiling."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mtcool
+from mtcool import graphs, streams, theory
+from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
+
+
+def tasks_on(graph, dim, seed, scale=0.5):
+    """Random tasks in the ball."""
+    rows = np.random.default_rng(seed).standard_normal((graph.size, dim))
+    return scale * rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def naive_any_graph(graph, tasks, counts, weights):
+    """The first claim of the theorem, clique by clique, from the definitions."""
+    total = 0.0
+    for j in range(graph.size):
+        rows = [i for i in range(graph.size) if weights[i, j] > 0]
+        if not rows:
+            continue
+        n, points = len(rows), tasks[rows]
+        variance = ((points - points.mean(axis=0)) ** 2).sum() / max(n - 1, 1)
+        factor = math.sqrt(1 + variance * (n - 1)) + math.log(n)
+        total += weights[rows, j].max() * factor * math.sqrt(sum(counts[i] for i in rows))
+    return 6 * total
+
+
+@pytest.mark.parametrize("weights", ["uniform", "delegation"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_claim_is_what_it_says(weights, seed):
+    graph = graphs.erdos_renyi(9, 0.4, seed=seed)
+    tasks, counts = tasks_on(graph, 3, seed), np.random.default_rng(seed).integers(0, 50, 9)
+    made = {"uniform": graphs.uniform_weights, "delegation": graphs.delegation_weights}[weights]
+    want = naive_any_graph(graph, tasks, counts, made(graph).toarray())
+    assert theory.any_graph(graph, tasks, counts, weights=weights).value == pytest.approx(want)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_claim_follows_from_the_first(seed):
+    """Whatever the activations, the later claims are weaker than the first."""
+    graph = graphs.erdos_renyi(12, 0.4, seed=seed)
+    tasks = tasks_on(graph, 2, seed)
+    for counts in (np.full(12, 100), np.eye(12)[seed] * 1200):
+        first = theory.any_graph(graph, tasks, counts).value
+        assert first <= theory.uniform_weights(graph, tasks, 1200).value * (1 + 1e-12)
+        third = theory.any_graph(graph, tasks, counts, weights="delegation").value
+        assert third <= theory.delegation(graph, tasks, 1200).value * (1 + 1e-12)
+
+
+def test_on_a_clique_all_statements_agree():
+    graph, tasks = graphs.complete(8), tasks_on(graphs.complete(8), 2, 0)
+    variance = streams.local_variances(graph, tasks).max()
+    want = theory.clique(8, variance, 800).value
+    for bound in (
+        theory.any_graph(graph, tasks, np.full(8, 100)),
+        theory.uniform_weights(graph, tasks, 800),
+        theory.regular_graph(graph, tasks, 800),
+        theory.union_of_cliques(graph, tasks, 800),
+    ):
+        assert bound.value == pytest.approx(want)
+
+
+def test_the_corollary_is_the_theorem_on_its_graphs():
+    ring = graphs.ring(9)
+    tasks = np.zeros((9, 1))
+    assert theory.regular_graph(ring, tasks, 900).value == pytest.approx(
+        theory.any_graph(ring, tasks, np.full(9, 100)).value
+    )
+    union = graphs.cliques([3, 5])
+    zero = np.zeros((8, 1))
+    proportional = np.array([150] * 3 + [90] * 5)  # each clique as often: Cauchy-Schwarz is tight
+    corollary = theory.union_of_cliques(union, zero, 900)
+    first = theory.any_graph(union, zero, proportional)
+    assert first.parts["similarity"] == pytest.approx(corollary.parts["similarity"])
+    assert first.value <= corollary.value
+
+
+def test_the_stochastic_bound_of_a_clique_is_known():
+    """w_ij = q_j, so sum_j sqrt(sum_i q_i q_j^2) = 1."""
+    q = np.array([0.5, 0.2, 0.2, 0.1])
+    bound = theory.stochastic(graphs.complete(4), np.zeros((4, 1)), q, 100)
+    assert bound.value == pytest.approx(6 * math.sqrt(100 * math.log(4)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_independence_number_bounds_the_stochastic_theorem(seed):
+    graph = graphs.erdos_renyi(12, 0.3, seed=seed)
+    tasks = np.zeros((12, 1))
+    q = np.random.default_rng(seed).dirichlet(np.ones(12))
+    first = theory.stochastic(graph, tasks, q, 100).value
+    assert first <= theory.stochastic_independence(graph, tasks, 100).value
+
+
+def test_bounds_scale_with_radius_and_lipschitz():
+    graph, tasks, counts = graphs.ring(6), tasks_on(graphs.ring(6), 2, 1), np.full(6, 20)
+    for bound in (theory.any_graph, theory.kt):
+        plain = bound(graph, tasks, counts).value
+        assert bound(graph, 3 * tasks, counts, radius=3, lipschitz=2).value == pytest.approx(
+            6 * plain
+        )
+
+
+def test_parts_add_up_and_assumptions_are_said():
+    graph, tasks, counts = graphs.ring(6), np.zeros((6, 1)), np.full(6, 20)
+    for bound in (
+        theory.independent(counts),
+        theory.any_graph(graph, tasks, counts),
+        theory.kt(graph, tasks, counts),
+        theory.unknown_q(graph, tasks, np.full(6, 1 / 6), 120),
+        theory.private(graph, tasks, counts, 1.0),
+        theory.any_algorithm(graph, 0.1, 120),
+    ):
+        assert bound.value == pytest.approx(sum(bound.parts.values()))
+        assert float(bound) == bound.value > 0
+        assert bound.assumptions
+        assert ":" in bound.statement
+
+
+def test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension():
+    graph, counts = graphs.ring(6), np.full(6, 200)
+
+    def price(epsilon, dim, **options):
+        bound = theory.private(graph, np.zeros((6, dim)), counts, epsilon, **options)
+        return bound.parts["expert_noise"] + bound.parts["gradient_noise"]
+
+    for constants in ("paper", "corrected"):
+        assert price(2.0, 3, constants=constants) == pytest.approx(
+            price(1.0, 3, constants=constants) / 2
+        )
+        assert price(1.0, 5, constants=constants) > price(1.0, 3, constants=constants)
+
+
+ALGORITHMS = {
+    "Hedge": (
+        lambda graph, dim: mtcool.mt_co2ol(graph, dim, learner=MTFTRL(free_last=True)),
+        theory.any_graph,
+    ),
+    "KT": (lambda graph, dim: mtcool.mt_co2ol(graph, dim, learner=MTFTRLKT()), theory.kt),
+    "alone": (
+        lambda graph, dim: mtcool.i_ftrl(graph, dim, learner=FTRL()),
+        lambda graph, tasks, counts: theory.independent(counts),
+    ),
+}
+GRAPHS = {
+    "ring": graphs.ring(8),
+    "star": graphs.star(7),
+    "cliques": graphs.cliques([3, 4]),
+    "random": graphs.erdos_renyi(10, 0.5, seed=3),
+    "edgeless": graphs.edgeless(4),
+}
+STREAMS = {
+    "noise": lambda graph, seed: streams.linear_stream(graph, 1, 400, seed, drift=0.0),
+    "drift": lambda graph, seed: streams.linear_stream(graph, 1, 400, seed, drift=2.0),
+    "bursts": lambda graph, seed: streams.linear_stream(
+        graph, 1, 400, seed, 0.5, agents=streams.bursts(400, graph.size, 20, seed)
+    ),
+    "adversary": lambda graph, seed: streams.multitask_adversary(graph, 0.5, 400, seed),
+}
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_measured_regret_never_exceeds_the_bound(name, graph):
+    """A bank of instances; the tightest ratio must not be far from what the theory can explain."""
+    make, bound = ALGORITHMS[name]
+    network, tightest = GRAPHS[graph], 0.0
+    for kind in STREAMS:
+        for seed in range(6):
+            stream = STREAMS[kind](network, seed)
+            counts = np.bincount(stream.agents, minlength=network.size)
+            trace = mtcool.simulate(make(network, 1), stream)
+            ratio = trace.regret[-1] / bound(network, stream.comparator, counts).value
+            assert ratio <= 1.0, (kind, seed)
+            tightest = max(tightest, ratio)
+    assert tightest > 0.01
+
+
+def mean_regret(make, graph, stream_of, seeds=24):
+    finals = [mtcool.simulate(make(graph, 1), stream_of(seed)).regret[-1] for seed in range(seeds)]
+    return np.mean(finals) + 2 * np.std(finals, ddof=1) / math.sqrt(seeds)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_no_algorithm_beats_the_twice_independent_adversary(name):
+    graph = graphs.ring(12)
+    floor = math.sqrt(4 * 800) / 2
+    assert floor >= theory.any_algorithm(graph, 0.0, 800).value
+    reached = mean_regret(
+        ALGORITHMS[name][0], graph, lambda seed: streams.twice_independent(graph, 800, seed)
+    )
+    assert reached >= floor
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_no_algorithm_beats_the_multitask_adversary(name, variance):
+    graph = graphs.complete(6)
+    reached = mean_regret(
+        ALGORITHMS[name][0],
+        graph,
+        lambda seed: streams.multitask_adversary(graph, variance, 600, seed),
+    )
+    assert reached >= math.sqrt(2) / 4 * math.sqrt(1 + variance * 5) * math.sqrt(600)
+    assert reached >= theory.any_algorithm(graph, variance, 600).value
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_no_algorithm_beats_the_family_of_regular_graphs(name, degree):
+    graph, _ = streams.regular_family(degree, 3, 0.5, 900, seed=0)
+    floors = []
+
+    def stream_of(seed):
+        _, stream = streams.regular_family(degree, 3, 0.5, 900, seed)
+        floors.append(theory.regular_graphs(graph, stream.comparator, 900).value)
+        return stream
+
+    assert mean_regret(ALGORITHMS[name][0], graph, stream_of) >= np.mean(floors)
+
+
+@pytest.mark.parametrize("degree", [2, 4, 6])
+def test_groups_of_the_family_are_far_apart(degree):
+    graph, stream = streams.regular_family(degree, 3, 0.5, 300, seed=0)
+    network = graph.to_networkx()
+    far = dict(nx.all_pairs_shortest_path_length(network))
+    active = sorted(set(stream.agents.tolist()))
+    centres = range(0, graph.size, 2 * degree + 1)
+    group = {i: c for c in centres for i in graph.neighbours(c).tolist()}
+    assert set(group) == set(active)
+    for u in active:
+        for v in active:
+            assert group[u] == group[v] or far[u][v] >= 3
+
+
+@pytest.mark.parametrize("variance", [0.0, 0.3, 2.0])
+def test_the_adversarys_comparator_keeps_its_variance_and_the_ball(variance):
+    stream = streams.multitask_adversary(graphs.complete(7), variance, 500, seed=1)
+    assert stream.comparator.var(ddof=1) <= variance + 1e-12
+    assert np.abs(stream.comparator).max() <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: theory.any_graph(graphs.ring(3), [[2.0]] * 3, [1] * 3), "tasks must lie in the b"),
+        (lambda: theory.any_graph(graphs.ring(3), [[0.0]] * 3, [1, -1, 1]), "counts must not be"),
+        (lambda: theory.regular_graph(graphs.star(4), [[0.0]] * 4, 9), "graph must be regular"),
+        (lambda: theory.union_of_cliques(graphs.ring(5), [[0.0]] * 5, 9), "graph must be a union"),
+        (lambda: theory.regular_graphs(graphs.star(4), [[0.0]] * 4, 9), "graph must be K-regular"),
+        (lambda: theory.private(graphs.ring(3), [[0.0]] * 3, [1] * 3, 0.0), "epsilon must be pos"),
+        (lambda: streams.regular_family(3, 2, 0.1, 10, 0), "degree must be even, got 3"),
+        (lambda: streams.twice_independent(graphs.ring(9), 2, 0), "rounds must be at least 3"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name_and_value(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
