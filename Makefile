@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench clean
+.PHONY: venv lock test lint types layers unit paper bench fidelity clean
 
 venv: .venv/ready
 
@@ -37,6 +37,9 @@ paper: venv
 
 bench: venv
 	$(BIN)/python -m benchmarks
+
+fidelity: venv
+	$(BIN)/python -m fidelity
 
 clean:
 	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -72,7 +72,7 @@ def _touch(
         for e in range(first, last):
             j, r = clique[e], row[e]
             c = cliques[j]
-            factor = c["bet"] + c["direction"]
+            factor = c["fraction"] + c["direction"]
             for k in range(dim):
                 models[e - first, k] = factor * (gradients[r, k] + total[j, k])
         for k in range(dim):
@@ -114,7 +114,7 @@ def _touch_by_hand(
         for e in range(ptr[i], ptr[i + 1]):
             j, r = clique[e], row[e]
             c = cliques[j]
-            x += weight[e] * ((c["bet"] + c["direction"]) * (gradients[r, 0] + total[j, 0]))
+            x += weight[e] * ((c["fraction"] + c["direction"]) * (gradients[r, 0] + total[j, 0]))
         g = FAINT * (x - losses[t, 0])
         activations[i] += 1
         paid[i] += g
@@ -131,7 +131,7 @@ def _touch_numbers(c: Any, along: float) -> None:
     """Every number of a clique read or written, one square root, one division."""
     c["deviation"] += along
     c["outcomes"] += c["direction"] * along
-    c["reward"] += c["bet"] * along
+    c["wealth"] += c["fraction"] * along
     c["n"] += 1
-    c["bet"] = along * c["rate"]
+    c["fraction"] = along * c["rate"]
     c["direction"] = c["coin"] / np.sqrt(c["rate"] * c["n"] + c["size"])

@@ -3,13 +3,15 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 if TYPE_CHECKING:
     from mtcool.experiments.runner import Task
@@ -96,6 +98,30 @@ def run(
     _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json)
 
 
+@app.command()
+def theory(
+    experiment: Annotated[Path, typer.Argument(help="An experiment file in TOML.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+    ] = None,
+    workers: Workers = CORES,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """What the theory promises and forbids for an experiment, next to the measured regret.
+
+    Runs the experiment, or takes it from disk, and shows the graph parameters, the bound for each
+    algorithm, the worst case that none can avoid, and the ratio, for the first replicate.
+    """
+    from mtcool.experiments.suite import task_of
+
+    task = task_of(experiment, quick=quick)
+    head = task.experiment.head
+    folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
+    tell = None if as_json else _tell_theory
+    _run(head.title or head.name, "", [task], folder, workers, "local", None, as_json, tell)
+
+
 def _run(
     title: str,
     lead: str,
@@ -105,6 +131,7 @@ def _run(
     engine: str,
     scheduler: str | None,
     as_json: bool,
+    tell: Callable[[dict[str, Any], Path], None] | None = None,
 ) -> None:
     from mtcool.experiments.engines import choose_engine
     from mtcool.experiments.report import write_report
@@ -124,7 +151,7 @@ def _run(
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
-        _tell(summary, folder)
+        (tell or _tell)(summary, folder)
 
 
 def _tell(summary: dict[str, Any], folder: Path) -> None:
@@ -135,12 +162,33 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
         console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
         for finding in part["findings"]:
             console.print(f"  {finding}", markup=False)
+        for sentence in part["theory"]:
+            console.print(f"  theory: {sentence}", markup=False)
         for claim in part["claims"]:
             told = f"  {claim['text']} {claim['verdict'].capitalize()}: {claim['note']}."
             console.print(told, markup=False, style=COLOURS[claim["verdict"]])
     console.print(
         f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
     )
+
+
+def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
+    """Graph parameters, bounds and ratios as tables on the screen."""
+    console = Console(highlight=False)
+    graph = ("graph at", "agents", "edges", "N_min", "N_max", "α", "α₂", "γ")
+    rows = ("point", "algorithm", "worst case", "measured", "bound", "ratio", "statement")
+    for part in summary.values():
+        for heads, cells in ((graph, part["graphs"]), (rows, part["promises"])):
+            table = Table()
+            for head in heads:
+                text = head in ("graph at", "point", "algorithm", "statement")
+                table.add_column(head, justify="left" if text else "right")
+            for row in cells:
+                table.add_row(*map(escape, row))
+            console.print(table)
+        for sentence in part["theory"]:
+            console.print(sentence, markup=False)
+    console.print(f"Open {folder / 'report.html'}; theory.csv is beside it.", markup=False)
 
 
 def main() -> None:

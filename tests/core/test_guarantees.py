@@ -170,8 +170,11 @@ def potential(rounds, s):
 def kt_bound(heard, u):
     first, second = heard.parts()
     size, v = heard.size, oracle.interaction_norm(u)
+    # Beyond the s at which F_T passes v T nothing is to be gained; far beyond, it overflows.
+    span = np.linspace(0.0, heard.rounds, 2001)
+    end = span[min(sum(potential(heard.rounds, s) < v * heard.rounds + 2 for s in span), 2000)]
     best = minimize_scalar(
-        lambda s: potential(heard.rounds, s) - v * s, bounds=(0.0, heard.rounds), method="bounded"
+        lambda s: potential(heard.rounds, s) - v * s, bounds=(0.0, end), method="bounded"
     )
     direction = first / (2 * math.sqrt(size)) + math.sqrt(size) * second / (size + 1)
     coin = heard.bound * (1.0 if size == 1 else math.sqrt(2 / size))
@@ -227,7 +230,9 @@ def test_mt_ftrl_with_kt_keeps_its_bound_on_a_clique(kind, size):
     for dim in (1, 2):
         play = Play(clique_alone(size, dim, MTFTRLKT()), kind, seed=size, bursts=dim == 2)
         heard = Heard(play, dict.fromkeys(range(size), 1.0))
-        assert worst_excess(play, [heard], kt_bound) <= ROUNDING
+        # A fortune of 1e20 is made and lost: the terms of the regret are known to their last digit.
+        paid = np.abs(play.gradients * play.points).sum()
+        assert worst_excess(play, [heard], kt_bound) <= ROUNDING + 1e-14 * paid
 
 
 @BANK
@@ -236,16 +241,18 @@ def test_the_wealth_of_kt_never_falls_below_the_potential(kind, size, learner):
     """Losses are the coin's unit times sum z u; outcomes follow from the direction alone."""
     play = Play(clique_alone(size, 2, learner), kind, seed=1)
     reference = oracle.HedgeFreeKT(size, 2, rate=1.0, bound=1.0)
-    loss, outcomes = 0.0, 0.0
+    loss, outcomes, paid = 0.0, 0.0, 0.0
+    coin = 1.0 if size == 1 else math.sqrt(size / 2)
     for t, (agent, g, x) in enumerate(
         zip(play.agents, play.gradients, play.points, strict=True), start=1
     ):
-        u = math.sqrt(size / 2) * (reference.direction()[agent] @ g)
+        u = coin * (reference.direction()[agent] @ g)
         assert abs(u) <= 1.0 + 1e-12
         outcomes += u
         loss += g @ x
-        wealth = 1.0 - math.sqrt(size / 2) * loss
-        assert wealth >= potential(t, outcomes) * (1.0 - 1e-9)
+        paid += abs(g @ x)
+        wealth = 1.0 - coin * loss
+        assert wealth >= potential(t, outcomes) * (1.0 - 1e-9) - 1e-14 * paid
         reference.gamma[agent] += g
         reference.n += 1
 

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure as Canvas
 from mtcool.experiments import spec
 from mtcool.experiments.cells import Cell, Run
 from mtcool.experiments.figures import draw
-from mtcool.experiments.findings import findings, verdicts
+from mtcool.experiments.findings import findings, theory_words, verdicts
+from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.results import Estimate, PointResults, Results, short
 from mtcool.experiments.tables import summary
 
@@ -39,7 +40,7 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
         cells = []
         for finals in replicates:
             runs = [
-                Run(n, [f / 2, f], f, f, 1, 8)
+                Run(n, [f / 2, f], f, f, 1, 8, False)
                 for n, f in zip(names, map(float, finals), strict=True)
             ]
             end = int(values[sweep]) if sweep == "rounds" else 10
@@ -202,6 +203,9 @@ def test_the_folder_has_all_there_is_to_know(finished):
         "summary.csv",
         "differences.csv",
         "curves.csv",
+        "theory.csv",
+        "theory.png",
+        "theory.svg",
         "figure-1.png",
         "figure-1.svg",
     }
@@ -303,3 +307,40 @@ def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path):
     )
     assert "[/b] it is Holds" in done.stdout
     assert (tmp_path / "small/differences.csv").read_text().startswith("algorithm,other,")
+
+
+def test_the_theory_stands_next_to_the_measured_regret(finished):
+    with open(finished[0] / "small/theory.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 3
+    for row in rows:
+        assert int(row["twice_independence"]) <= int(row["domination"]) <= int(row["independence"])
+        if row["ceiling"]:
+            assert float(row["measured"]) <= float(row["ceiling"])
+            assert float(row["ratio"]) == pytest.approx(
+                float(row["measured"]) / float(row["ceiling"])
+            )
+    assert {row["statement"] for row in rows if row["ceiling"]} == {"th:basebound"}
+    assert "the bound holds in all" in finished[1]["small"]["theory"][0]
+
+
+def test_a_bound_that_fails_is_shouted():
+    facts = GraphFacts(2, 1, 2, 2, "1", "1", "1")
+    row = Promise("A", 9.0, 3.0, "thm:any-G", 1.0)
+    (first, _) = theory_words([PointPromises({"L": "1"}, facts, [row])])
+    assert first.startswith("the bound FAILS in 1 of 1 runs")
+
+
+def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
+    """The first gradients are longer than L = .001."""
+    text = small.TEXT.replace("lipschitz = 2.0", "lipschitz = 0.001").replace("= 3", "= 1")
+    path = small.write(tmp_path, text)
+    done = subprocess.run(
+        [sys.executable, "-m", "mtcool", "theory", path, "--output", tmp_path / "out"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert "No algorithm here meets the assumptions of a theorem." in done.stdout
+    with open(tmp_path / "out/small/runs.csv") as file:
+        assert {row["clipped"] for row in csv.DictReader(file)} == {"1"}

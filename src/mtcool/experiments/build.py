@@ -107,13 +107,13 @@ def build_stream(
 
 
 def build_network(
-    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph
+    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph, on_excess: str = "clip"
 ) -> mtcool.Network:
-    """A fresh network; gradients longer than `lipschitz` are clipped, as KT leaves the ball."""
+    """A fresh network; gradients longer than `lipschitz` are clipped unless asked otherwise."""
     settings: dict[str, Any] = {
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
-        "on_excess": "clip",
+        "on_excess": on_excess,
         "learner": _learner(algorithm),
     }
     make = getattr(mtcool, algorithm.algorithm)

@@ -33,6 +33,8 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Largest regret of an agent at the end."""
     messages: int
     message_bytes: int
+    clipped: bool
+    """Were gradients longer than L, and shortened?"""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,8 +112,12 @@ def _run(
     stream: mtcool.Stream,
     times: NDArray[np.int64],
 ) -> Run:
-    network = build_network(job.point, algorithm, graph)
-    trace = mtcool.simulate(network, stream, times=times)
+    try:
+        network = build_network(job.point, algorithm, graph, on_excess="raise")
+        trace, clipped = mtcool.simulate(network, stream, times=times), False
+    except ValueError:  # a gradient longer than L
+        network = build_network(job.point, algorithm, graph)
+        trace, clipped = mtcool.simulate(network, stream, times=times), True
     run = Run(
         algorithm=algorithm.name,
         regret=_known(trace.regret).tolist(),
@@ -119,6 +125,7 @@ def _run(
         worst=float(_known(trace.agent_regret).max()),
         messages=int(trace.messages[-1]),
         message_bytes=int(trace.message_bytes[-1]),
+        clipped=clipped,
     )
     if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
         raise ValueError(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtcool.experiments import spec
+from mtcool.experiments.promises import PointPromises
 from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of, short
 
 SAME = 1e-9  # a relative lead that is rounding
@@ -62,6 +63,32 @@ def verdicts(results: Results) -> Iterator[tuple[str, str, str]]:
 
 def _gap(gap: Estimate) -> Estimate:
     return Estimate(-gap.mean, gap.error, gap.count)
+
+
+def theory_words(points: list[PointPromises]) -> Iterator[str]:
+    """How close measured regret comes to what is promised and to what cannot be avoided."""
+    rows = [(point, row) for point in points for row in point.rows if row.ratio is not None]
+    if not rows:
+        yield "No algorithm here meets the assumptions of a theorem."
+        return
+    point, row = max(rows, key=lambda found: found[1].ratio or 0.0)
+    swept = ", ".join(f"{name} = {value}" for name, value in point.values.items())
+    where = f" at {swept}" if swept else ""
+    over = sum((row.ratio or 0.0) > 1.0 for _, row in rows)
+    count = f"{len(rows)} runs within the assumptions of a theorem"
+    held = (
+        f"the bound holds in all {count}" if not over else f"the bound FAILS in {over} of {count}"
+    )
+    yield (
+        f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
+        f"{short(float(row.ceiling or 0.0))}, {short(row.ratio or 0.0, 2)} of the bound."
+    )
+    below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
+    total = sum(len(point.rows) for point in points)
+    yield (
+        f"{below} of {total} runs lie below the worst case that no algorithm can avoid: "
+        "these losses are easier than the worst."
+    )
 
 
 def _standing(point: PointResults) -> str:

@@ -15,10 +15,13 @@ from mtcool.experiments import spec
 from mtcool.experiments.cells import code_digest
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
-from mtcool.experiments.findings import findings, verdicts
+from mtcool.experiments.findings import findings, theory_words, verdicts
+from mtcool.experiments.promises import promises
 from mtcool.experiments.results import PointResults, Results, default_figures
-from mtcool.experiments.runner import Task
-from mtcool.experiments.tables import summary, write_tables
+from mtcool.experiments.runner import Task, jobs_of
+from mtcool.experiments.tables import summary, write_promises, write_tables
+from mtcool.experiments.theory_figure import draw_promises
+from mtcool.experiments.theory_table import graph_rows, promise_rows
 
 
 def write_report(
@@ -87,8 +90,25 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "quick": task.quick,
         "figures": figures,
         "verdicts": list(verdicts(results)),
+        "theory": _theory(task, results, place),
         "table": _table(results),
         "source": task.source,
+    }
+
+
+def _theory(task: Task, results: Results, place: Path) -> dict[str, Any]:
+    """Bounds next to the measured regret: a table, a picture, and what the report shows."""
+    points = [
+        promises(jobs[0], point) for jobs, point in zip(jobs_of(task), results.points, strict=True)
+    ]
+    write_promises(results, points, place)
+    drawn = draw_promises(points, place / "theory")
+    png = (place / "theory.png").read_bytes() if drawn else b""
+    return {
+        "png": base64.b64encode(png).decode(),
+        "facts": graph_rows(points),
+        "rows": promise_rows(points),
+        "words": list(theory_words(points)),
     }
 
 
@@ -152,6 +172,9 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
         section["name"]: {
             "replicates": section["replicates"],
             "regret": list(summary(result)),
+            "theory": section["theory"]["words"],
+            "graphs": section["theory"]["facts"],
+            "promises": section["theory"]["rows"],
             "findings": [
                 f"{figure['title']}: {sentence}" if figure["title"] else sentence
                 for figure in section["figures"]

@@ -1,17 +1,20 @@
 """Raw data and summaries as CSV: the same experiment, the same bytes."""
 
 import csv
+import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.results import Estimate, Results
+from mtcool.experiments.theory_table import promise_records
 
 Row = dict[str, Any]
 
-_MEASURED = ("worst_agent_regret", "loss", "messages", "message_bytes")
+_MEASURED = ("worst_agent_regret", "loss", "messages", "message_bytes", "clipped")
 FIELDS = {
     "runs": ("replicate", "algorithm", "rounds", "sigma", "regret", *_MEASURED),
     "summary": ("algorithm", "replicates", "sigma", "regret", "regret_error", *_MEASURED),
@@ -40,6 +43,14 @@ def write_tables(results: Results, folder: Path) -> None:
         _write(folder / f"{name}.csv", list(rows), [*swept, *FIELDS[name]])
 
 
+def write_promises(results: Results, points: Sequence[PointPromises], folder: Path) -> None:
+    """The theory next to the measured regret, one row for each point and algorithm."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    columns = [f.name for kind in (Promise, GraphFacts) for f in dataclasses.fields(kind)]
+    rows = list(promise_records(points))
+    _write(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
+
+
 def summary(results: Results) -> Iterator[Row]:
     """One row for each point and algorithm: means over the replicates."""
     for point in results.points:
@@ -57,6 +68,7 @@ def summary(results: Results) -> Iterator[Row]:
                 "loss": float(np.mean([run.loss for run in runs])),
                 "messages": float(np.mean([run.messages for run in runs])),
                 "message_bytes": float(np.mean([run.message_bytes for run in runs])),
+                "clipped": float(np.mean([run.clipped for run in runs])),
             }
 
 
@@ -75,6 +87,7 @@ def _runs(results: Results) -> Iterator[Row]:
                     "loss": run.loss,
                     "messages": run.messages,
                     "message_bytes": run.message_bytes,
+                    "clipped": int(run.clipped),
                 }
 
 

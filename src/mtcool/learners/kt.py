@@ -16,12 +16,12 @@ class KTState(NamedTuple):
     """Sum of the gradients received, (C, d)."""
     direction: Floats
     """Factor of the sum that gives the direction."""
-    bet: Floats
-    """Magnitude z of the next prediction."""
+    fraction: Floats
+    """Share of the wealth that is bet next: the magnitude z is this times the wealth."""
     outcomes: Floats
     """Sum of the coin's outcomes u."""
-    reward: Floats
-    """Sum of z * u: what the bets have cost; the wealth is one minus this."""
+    wealth: Floats
+    """One minus the sum of z * u."""
     n: Integers
     """Number of updates received."""
     rate: Floats
@@ -51,9 +51,9 @@ class KT:
         return KTState(
             total=np.zeros((count, dim)),
             direction=np.zeros(count),
-            bet=np.zeros(count),
+            fraction=np.zeros(count),
             outcomes=np.zeros(count),
-            reward=np.zeros(count),
+            wealth=np.ones(count),
             n=np.zeros(count, np.int64),
             rate=cliques.rate.copy(),
             bound=cliques.bound.copy(),
@@ -62,7 +62,7 @@ class KT:
 
 @predict_row.register
 def _(state: KTState, clique: int, row: int, out: Floats) -> None:
-    factor = state.bet[clique] * state.direction[clique]
+    factor = state.fraction[clique] * state.wealth[clique] * state.direction[clique]
     for k in range(out.shape[0]):
         out[k] = factor * state.total[clique, k]
 
@@ -75,10 +75,9 @@ def _(state: KTState, clique: int, row: int, weight: float, gradient: Floats) ->
         along += total[k] * weight * gradient[k]
         total[k] += weight * gradient[k]
     u = state.direction[clique] * along / state.bound[clique]
-    outcomes = state.outcomes[clique] + u
-    reward = state.reward[clique] + state.bet[clique] * u
-    n = state.n[clique] + 1
-    state.outcomes[clique], state.reward[clique], state.n[clique] = outcomes, reward, n
+    # A product, not one minus a sum: a fortune made and lost leaves no rounding behind.
+    state.wealth[clique] *= 1.0 - state.fraction[clique] * u
+    outcomes, n = state.outcomes[clique] + u, state.n[clique] + 1
+    state.outcomes[clique], state.n[clique] = outcomes, n
+    state.fraction[clique] = -outcomes / (n + 1.0)  # line "update the magnitude"
     state.direction[clique] = ball_step(total, state.rate[clique] * np.sqrt(1.0 + n))
-    # The magnitude is a fraction of the wealth (line "update the magnitude").
-    state.bet[clique] = -outcomes * (1.0 - reward) / (n + 1.0)

@@ -21,9 +21,9 @@ CLIQUE = np.dtype(
         ("size", np.float64),  # N, the number of rows
         ("deviation", np.float64),  # N times the squared deviation of the rows from their mean
         ("direction", np.float64),  # factor of (Gamma_r + S) that gives the row of Y~
-        ("bet", np.float64),  # magnitude z of the next prediction
+        ("fraction", np.float64),  # share of the wealth that is bet next: z / wealth
         ("outcomes", np.float64),  # sum of the coin's outcomes u
-        ("reward", np.float64),  # sum of z * u
+        ("wealth", np.float64),  # one minus the sum of z * u
         ("rate", np.float64),  # factor of beta
         ("coin", np.float64),  # the unit of u, so that |u| <= 1
         ("n", np.int64),  # number of updates received
@@ -64,7 +64,7 @@ class MTFTRLKT:
         """Fresh state for the given cliques."""
         sizes = np.diff(cliques.start)
         numbers = np.zeros(len(sizes), CLIQUE)
-        numbers["size"], numbers["rate"] = sizes, cliques.rate
+        numbers["size"], numbers["rate"], numbers["wealth"] = sizes, cliques.rate, 1.0
         # sqrt(N / 2), as in the paper; but a row of norm at most 1 needs no factor: one agent alone
         # bets as plain KT does.
         roots = np.where(sizes == 1, 1.0, np.sqrt(sizes / 2.0))
@@ -81,7 +81,7 @@ class MTFTRLKT:
 @predict_row.register
 def _(state: MTFTRLKTState, clique: int, row: int, out: Floats) -> None:
     c = state.cliques[clique]
-    factor = c["bet"] * c["direction"]
+    factor = c["fraction"] * c["wealth"] * c["direction"]
     for k in range(out.shape[0]):
         out[k] = factor * (state.gradients[row, k] + state.total[clique, k])
 
@@ -103,12 +103,14 @@ def _(state: MTFTRLKTState, clique: int, row: int, weight: float, gradient: Floa
     # Rounding in this sum stays far below beta^2, beneath which `norm` never falls.
     deviation = max(c["deviation"] + 2.0 * across + square * (size - 1.0), 0.0)
     u = c["coin"] * c["direction"] * along
-    outcomes, reward = c["outcomes"] + u, c["reward"] + c["bet"] * u
+    # A product, not one minus a sum: a fortune made and lost leaves no rounding behind.
+    c["wealth"] *= 1.0 - c["fraction"] * u
+    outcomes = c["outcomes"] + u
     # argmin over |X|_A <= 1: scale -(sqrt N / beta) A^-1 Gamma to A-norm at most one.
     modes, rate = 1.0 + size, c["rate"]
     norm = modes * max(rate * rate * clock * modes, deviation + length * modes)
     shared = 1.0 / (norm * clock)  # one division serves 1 / norm and 1 / clock
     c["direction"] = -np.sqrt(size * norm) * (shared * clock)
-    c["bet"] = outcomes * (reward - 1.0) * (shared * norm)  # a fraction of the wealth
-    c["deviation"], c["outcomes"], c["reward"] = deviation, outcomes, reward
+    c["fraction"] = -outcomes * (shared * norm)
+    c["deviation"], c["outcomes"] = deviation, outcomes
     c["n"] += 1

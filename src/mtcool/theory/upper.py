@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammaln
 
 from mtcool import validation
@@ -362,13 +362,19 @@ def _gain(v: float, rounds: int) -> float:
     if rounds == 0 or v == 0.0:
         return 0.0
 
-    def loss(s: float) -> float:
+    def logarithm(s: float) -> float:
         up, down = (rounds + 1.0 + s) / 2.0, (rounds + 1.0 - s) / 2.0
-        logarithm = rounds * math.log(2.0) + gammaln(up) + gammaln(down) - gammaln(rounds + 1.0)
-        return float(np.exp(min(logarithm, 700.0)) / math.pi - v * s)
+        halves = float(gammaln(up) + gammaln(down) - gammaln(rounds + 1.0))
+        return rounds * math.log(2.0) + halves - math.log(math.pi)
 
-    best = minimize_scalar(loss, bounds=(0.0, float(rounds)), method="bounded")
-    return max(0.0, -float(best.fun)) + 1e-6 * abs(float(best.fun))  # of the search's tolerance
+    # F_T grows with s, and nothing is to be gained beyond the s at which it passes v T.
+    most, end = math.log(v * rounds + 2.0), float(rounds)
+    if logarithm(end) > most:
+        end = brentq(lambda s: logarithm(s) - most, 0.0, end)
+    best = minimize_scalar(
+        lambda s: math.exp(logarithm(s)) - v * s, bounds=(0.0, end), method="bounded"
+    )
+    return max(0.0, -float(best.fun)) * (1.0 + 1e-6)  # the search has a tolerance
 
 
 def _root(rounds: int, agents: int) -> float:

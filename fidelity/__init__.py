@@ -1,0 +1,1 @@
+"""The paper statement by statement: where it is in the code, what checks it, what was measured."""

@@ -1,0 +1,133 @@
+"""What was measured for the statements: small runs, and the tables of the full experiments."""
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mtcool
+from mtcool import graphs, streams, theory
+from mtcool.learners import MTFTRL, MTFTRLKT
+
+DATA = Path(__file__).parents[1] / "docs" / "data"
+SEEDS, ROUNDS = 10, 2_000
+GRAPHS = {
+    "ring": graphs.ring(8),
+    "star": graphs.star(8),
+    "cliques": graphs.cliques([4, 4]),
+    "random graph": graphs.erdos_renyi(12, 0.5, seed=0),
+}
+
+
+def tightest_alone() -> str:
+    """i-FTRL against its bound."""
+    return _tightest(mtcool.i_ftrl, lambda graph, tasks, counts: theory.independent(counts))
+
+
+def tightest_hedge() -> str:
+    """MT-CO2OL with Hedge against the first claim."""
+    learner = MTFTRL(free_last=True)
+    return _tightest(lambda g, d: mtcool.mt_co2ol(g, d, learner=learner), theory.any_graph)
+
+
+def tightest_kt() -> str:
+    """MT-CO2OL with KT against its bound."""
+    return _tightest(lambda g, d: mtcool.mt_co2ol(g, d, learner=MTFTRLKT()), theory.kt)
+
+
+def _tightest(make: Callable[..., Any], bound: Callable[..., theory.Bound]) -> str:
+    best, where = 0.0, ""
+    for name, graph in GRAPHS.items():
+        for seed in range(SEEDS):
+            for stream in (
+                streams.linear_stream(graph, 1, ROUNDS, seed, drift=0.0),
+                streams.linear_stream(graph, 1, ROUNDS, seed, drift=1.0, smoothness=5.0),
+                streams.multitask_adversary(graph, 0.5, ROUNDS, seed),
+            ):
+                counts = np.bincount(stream.agents, minlength=graph.size)
+                measured = mtcool.simulate(make(graph, 1), stream).regret[-1]
+                ratio = measured / bound(graph, stream.comparator, counts).value
+                if ratio > best:
+                    best, where = ratio, name
+    runs = 3 * SEEDS * len(GRAPHS)
+    return f"at most {best:.2f} of the bound in {runs} runs ({where})"
+
+
+def over_the_floor() -> str:
+    """Mean regret of MT-CO2OL with Hedge on the adversaries, over the stated bound."""
+    ring, clique = graphs.ring(12), graphs.complete(6)
+    twice = _mean(ring, lambda seed: streams.twice_independent(ring, ROUNDS, seed))
+    many = _mean(clique, lambda seed: streams.multitask_adversary(clique, 0.5, ROUNDS, seed))
+    graph, stream = streams.regular_family(4, 3, 0.5, ROUNDS, 0)
+    regular = _mean(graph, lambda seed: streams.regular_family(4, 3, 0.5, ROUNDS, seed)[1])
+    floors = (
+        theory.any_algorithm(ring, 0.0, ROUNDS).value,
+        theory.any_algorithm(clique, 0.5, ROUNDS).value,
+        theory.regular_graphs(graph, stream.comparator, ROUNDS).value,
+    )
+    ratios = [f"{m / f:.1f}" for m, f in zip((twice, many, regular), floors, strict=True)]
+    return f"{ratios[0]}, {ratios[1]} and {ratios[2]} times the bound (Hedge, means of {SEEDS})"
+
+
+def _mean(graph: mtcool.Graph, stream_of: Callable[[int], mtcool.Stream]) -> float:
+    finals = [
+        mtcool.simulate(mtcool.mt_co2ol(graph, 1), stream_of(seed)).regret[-1]
+        for seed in range(SEEDS)
+    ]
+    return float(np.mean(finals))
+
+
+def states() -> str:
+    """The parameters of a grid and of a random graph."""
+    grid, random = graphs.grid(6, 8), graphs.erdos_renyi(60, 0.1, seed=0)
+    words = []
+    for name, graph in (("grid of 6 x 8", grid), ("G(60, .1)", random)):
+        alpha, gamma = graphs.independence_number(graph), graphs.domination_number(graph)
+        twice = graphs.k_independence_number(graph, 2)
+        words.append(f"{name}: {twice} <= {gamma} <= {alpha}")
+    return "; ".join(words)
+
+
+def figure_1() -> str:
+    """Regret after the last round at lambda = 6."""
+    rows = [row for row in _rows("figures") if row["tasks.smoothness"] == "6"]
+    return ", ".join(f"{row['algorithm']} {_estimate(row)}" for row in rows)
+
+
+def figure_2() -> str:
+    """Who has the least regret from the smallest to the largest deviation."""
+    return f"KT: {_winners('figures')}; Hedge and plain: {_winners('hedge')}"
+
+
+def pairwise() -> str:
+    """Regrets where all tasks are equal."""
+    rows = [row for row in _rows("pairwise") if row["tasks.smoothness"] == "1e+10"]
+    return "equal tasks: " + ", ".join(f"{row['algorithm']} {_estimate(row)}" for row in rows)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with open(DATA / f"{name}.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _estimate(row: dict[str, str]) -> str:
+    mean, error = float(row["regret"]), float(row["regret_error"])
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{mean:.{decimals}f} ± {error:.{decimals}f}"
+
+
+def _winners(name: str) -> str:
+    points: dict[float, tuple[float, str]] = {}
+    for row in _rows(name):
+        found = (float(row["regret"]), row["algorithm"])
+        sigma = round(float(row["sigma"]), 3)
+        points[sigma] = min(points.get(sigma, (math.inf, "")), found)
+    words, last = [], ""
+    for sigma, (_, best) in sorted(points.items()):
+        if best != last:
+            words.append(f"{best} from {sigma:g}")
+            last = best
+    return ", ".join(words)

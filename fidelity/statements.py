@@ -1,0 +1,231 @@
+"""Every definition, algorithm, lemma, theorem, corollary, remark and figure of the paper."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fidelity import measure
+
+
+class Statement(NamedTuple):
+    """A row of the page."""
+
+    label: str
+    """Its label in the paper's source, or its section."""
+    what: str
+    code: tuple[str, ...] = ()
+    """Where it is: dotted names."""
+    checks: tuple[str, ...] = ()
+    """Tests as file::function, or figures as experiment files."""
+    measured: Callable[[], str] | None = None
+    erratum: str = ""
+
+
+CORE, THEORY = "tests/core/", "tests/theory/test_bounds.py::"
+PAPER = "src/mtcool/experiments/paper/"
+
+STATEMENTS = (
+    Statement(
+        "sec:model",
+        "protocol: activate, fetch, predict, pay, send",
+        ("mtcool.protocol.play_round",),
+        (CORE + "test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+    ),
+    Statement(
+        "eq:mt-regret",
+        "multitask regret",
+        ("mtcool.simulate", "mtcool.Trace"),
+        (CORE + "test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+        erratum="quadratic losses on the ball are not 1-Lipschitz: |x - z| reaches 1 + |z|",
+    ),
+    Statement(
+        "eq:regret_indep",
+        "independent FTRL pays at most the sum of 2 sqrt(T_i)",
+        ("mtcool.i_ftrl", "mtcool.theory.independent"),
+        (
+            CORE + "test_guarantees.py::"
+            "test_i_ftrl_pays_at_most_three_halves_of_the_root_of_its_rounds",
+            THEORY + "test_measured_regret_never_exceeds_the_bound",
+        ),
+        measure.tightest_alone,
+        "3/2 in place of 2 holds as well",
+    ),
+    Statement(
+        "remark on cesa2020cooperative",
+        "the single-task baseline: neighbours share losses, each at its own point",
+        ("mtcool.st_ftrl",),
+        (CORE + "test_oracle_equality.py::test_st_ftrl_equals_the_oracle",),
+    ),
+    Statement(
+        "alg:mt-ftrl",
+        "MT-FTRL with Hedge over task variances",
+        ("mtcool.learners.MTFTRL", "mtcool.learners.argmin.minimise"),
+        (
+            CORE + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",
+            CORE + "test_argmin.py::test_the_minimiser_is_exact_for_any_gamma_and_any_rate",
+        ),
+        erratum="the largest expert excludes variances above 1, which rows in the ball can have",
+    ),
+    Statement(
+        "thm:mt-ftrl",
+        "regret of MT-FTRL on a clique",
+        ("mtcool.theory.clique",),
+        (
+            CORE + "test_guarantees.py::test_mt_ftrl_with_hedge_keeps_its_bound_on_a_clique",
+            CORE + "test_guarantees.py::"
+            "test_the_largest_expert_as_published_breaks_the_theorem_for_variances_above_one",
+        ),
+        erratum="fails for variances above 1; `free_last=True` mends it",
+    ),
+    Statement(
+        "definition of alpha_k and gamma",
+        "k-times independent sets, dominating sets, alpha_2 <= gamma <= alpha",
+        ("mtcool.graphs.k_independence_number", "mtcool.graphs.domination_number"),
+        ("tests/graphs/test_parameters.py::test_brute_force_agrees",),
+        measure.states,
+        "distances must be at least k + 1, not equal to it",
+    ),
+    Statement(
+        "alg:global_alg",
+        "MT-CO2OL",
+        ("mtcool.mt_co2ol",),
+        (CORE + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",),
+    ),
+    Statement(
+        "fig:cool_cn",
+        "a clique in a network learns as if it were alone (illustration)",
+        ("mtcool.layout.assemble",),
+        (CORE + "test_lemma.py::test_a_clique_in_a_network_learns_as_if_it_were_alone",),
+    ),
+    Statement(
+        "lem:cool-cn",
+        "the regret is the sum of the regrets of the cliques",
+        ("mtcool.protocol.CliquePeers",),
+        (CORE + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
+    ),
+    Statement(
+        "thm:any-G",
+        "any graph: any weights, uniform weights, delegation",
+        (
+            "mtcool.theory.any_graph",
+            "mtcool.theory.uniform_weights",
+            "mtcool.theory.delegation",
+        ),
+        (
+            THEORY + "test_the_first_claim_is_what_it_says",
+            THEORY + "test_each_claim_follows_from_the_first",
+            THEORY + "test_measured_regret_never_exceeds_the_bound",
+        ),
+        measure.tightest_hedge,
+        "the sum over delegates is indexed j(i) = i for j(i) = j",
+    ),
+    Statement(
+        "cor:reggraphs_cliques",
+        "regular graphs, unions of cliques",
+        ("mtcool.theory.regular_graph", "mtcool.theory.union_of_cliques"),
+        (THEORY + "test_the_corollary_is_the_theorem_on_its_graphs",),
+        erratum="its proof writes max for min over N_i",
+    ),
+    Statement(
+        "thm:sto",
+        "stochastic activations: known q, and weights q_j / Q_i",
+        ("mtcool.theory.stochastic", "mtcool.theory.stochastic_independence"),
+        (
+            CORE + "test_oracle_equality.py::test_stochastic_rates_equal_the_oracle",
+            THEORY + "test_the_independence_number_bounds_the_stochastic_theorem",
+        ),
+        erratum="sqrt(T ln N) is too small for N <= 2: 1 in place of ln N",
+    ),
+    Statement(
+        "rmk:unknown_q, apx:unknown_q",
+        "two phases for unknown q",
+        ("mtcool.learners.first_phase", "mtcool.theory.unknown_q"),
+        (CORE + "test_oracle_equality.py::test_the_two_phase_strategy_equals_the_oracle",),
+        erratum="the statement has 4 / q_min in tau, its proof needs 12",
+    ),
+    Statement(
+        "thm:lower-bound",
+        "what no algorithm can avoid: twice independent sets, variance, regular graphs",
+        ("mtcool.theory.any_algorithm", "mtcool.theory.regular_graphs"),
+        (
+            THEORY + "test_no_algorithm_beats_the_twice_independent_adversary",
+            THEORY + "test_no_algorithm_beats_the_multitask_adversary",
+            THEORY + "test_no_algorithm_beats_the_family_of_regular_graphs",
+        ),
+        measure.over_the_floor,
+    ),
+    Statement(
+        "fig:2_regular, fig:4_regular, fig:6_regular",
+        "the family of regular graphs behind the second lower bound",
+        ("mtcool.streams.regular_family",),
+        (THEORY + "test_groups_of_the_family_are_far_apart",),
+        erratum="ring lattices with groups every 2 K + 1 agents serve as well as every 5 K / 2",
+    ),
+    Statement("def:loss-level-priv", "loss-level differential privacy"),
+    Statement("alg:DOPE_learning, alg:mt-ftrl-DP", "DPMT-CO2OL and DPMT-FTRL"),
+    Statement("th:privacy", "DPMT-CO2OL is epsilon-DP"),
+    Statement(
+        "th:reg-DP_anyG",
+        "regret of DPMT-CO2OL, and the epsilon below which sharing hurts",
+        ("mtcool.theory.private", "mtcool.theory.sharing_cutoff"),
+        (THEORY + "test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension",),
+        erratum="needs linear losses; noise terms and Laplace's variance are miscounted",
+    ),
+    Statement("thm:mainftrlthm2, lem:alternative_2", "FTRL and Hedge with noise (lemmas)"),
+    Statement(
+        "fig:expe_1",
+        "regret over time at sigma-bar about .08",
+        ("mtcool.experiments.suite.paper_tasks",),
+        (
+            "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
+            PAPER + "figures.toml",
+        ),
+        measure.figure_1,
+        "neither d nor L is stated; the ordering appears around L = 4 and not at L = 1",
+    ),
+    Statement(
+        "fig:expe_2",
+        "regret against sigma-bar",
+        ("mtcool.experiments.suite.paper_tasks",),
+        (
+            "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
+            PAPER + "figures.toml",
+            PAPER + "hedge.toml",
+        ),
+        measure.figure_2,
+    ),
+    Statement(
+        "lem:invert",
+        "sums over (i, j in N_i) may be taken in either order",
+        ("mtcool.Graph",),
+        (CORE + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
+    ),
+    Statement(
+        "sec:fail",
+        "the pairwise approach",
+        ("mtcool.pairwise",),
+        (
+            CORE + "test_oracle_equality.py::test_pairwise_equals_the_oracle",
+            PAPER + "pairwise.toml",
+        ),
+        measure.pairwise,
+        "its bound is no better than that of learning alone; its regret can be",
+    ),
+    Statement(
+        "alg:mt-ftrl-kt",
+        "MT-FTRL with KT",
+        ("mtcool.learners.MTFTRLKT", "mtcool.learners.KT"),
+        (CORE + "test_oracle_equality.py::test_mt_co2ol_with_a_closed_form_equals_the_oracle",),
+        erratum="the box leaves out max w_ij; one agent alone needs no factor sqrt(1 / 2)",
+    ),
+    Statement(
+        "th:basebound",
+        "regret of MT-CO2OL with KT, and its remark on stochastic rates",
+        ("mtcool.theory.kt",),
+        (
+            CORE + "test_guarantees.py::test_mt_co2ol_with_kt_keeps_its_bound",
+            THEORY + "test_measured_regret_never_exceeds_the_bound",
+        ),
+        measure.tightest_kt,
+        "drops max w_ij; the 2 of `eq:regret_ball` is 1/2 + 2 N / (N + 1)",
+    ),
+)
