@@ -182,7 +182,7 @@ def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
             table = Table()
             for head in heads:
                 text = head in ("graph at", "point", "algorithm", "statement")
-                table.add_column(head, justify="left" if text else "right")
+                table.add_column(head, justify="left" if text else "right", overflow="fold")
             for row in cells:
                 table.add_row(*map(escape, row))
             console.print(table)

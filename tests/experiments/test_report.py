@@ -46,7 +46,7 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
             end = int(values[sweep]) if sweep == "rounds" else 10
             cells.append(Cell(sigma=0.1 * (k + 1), times=[1, end], runs=runs))
         points.append(PointResults.of(values, cells))
-    return Results(experiment, len(regrets[0]), points)
+    return Results(experiment, len(regrets[0]), points, [])
 
 
 CLEAR = [[[1, 5], [2, 6], [3, 8]], [[9, 2], [9, 1], [9, 3]]]

@@ -85,10 +85,11 @@ def theory_words(points: list[PointPromises]) -> Iterator[str]:
     )
     below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
     total = sum(len(point.rows) for point in points)
-    yield (
-        f"{below} of {total} runs lie below the worst case that no algorithm can avoid: "
-        "these losses are easier than the worst."
-    )
+    worst = "the worst case that no algorithm can avoid"
+    if below:
+        yield f"{below} of {total} runs lie below {worst}: these losses are easier than the worst."
+    else:
+        yield f"All {total} runs lie above {worst}."
 
 
 def _standing(point: PointResults) -> str:

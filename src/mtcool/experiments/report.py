@@ -18,7 +18,7 @@ from mtcool.experiments.figures import draw
 from mtcool.experiments.findings import findings, theory_words, verdicts
 from mtcool.experiments.promises import promises
 from mtcool.experiments.results import PointResults, Results, default_figures
-from mtcool.experiments.runner import Task, jobs_of
+from mtcool.experiments.runner import Task
 from mtcool.experiments.tables import summary, write_promises, write_tables
 from mtcool.experiments.theory_figure import draw_promises
 from mtcool.experiments.theory_table import graph_rows, promise_rows
@@ -90,16 +90,16 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "quick": task.quick,
         "figures": figures,
         "verdicts": list(verdicts(results)),
-        "theory": _theory(task, results, place),
+        "theory": _theory(results, place),
         "table": _table(results),
         "source": task.source,
     }
 
 
-def _theory(task: Task, results: Results, place: Path) -> dict[str, Any]:
+def _theory(results: Results, place: Path) -> dict[str, Any]:
     """Bounds next to the measured regret: a table, a picture, and what the report shows."""
     points = [
-        promises(jobs[0], point) for jobs, point in zip(jobs_of(task), results.points, strict=True)
+        promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
     write_promises(results, points, place)
     drawn = draw_promises(points, place / "theory")

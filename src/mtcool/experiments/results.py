@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from mtcool.experiments import spec
-from mtcool.experiments.cells import Cell
+from mtcool.experiments.cells import Cell, Job
 
 Floats = NDArray[np.float64]
 
@@ -130,6 +130,8 @@ class Results:
     experiment: spec.Experiment
     replicates: int
     points: list[PointResults]
+    firsts: list[Job]
+    """The job of the first replicate of every point."""
 
     def panels(self, figure: spec.Figure) -> Iterator[tuple[str | None, list[PointResults]]]:
         """The points of a figure, for each of its panels."""

@@ -110,4 +110,4 @@ def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:
         if None in cells:
             raise OSError(f"cells were taken from {store.folder} during the run")
         points.append(PointResults.of(values, [cell for cell in cells if cell is not None]))
-    return Results(task.experiment, task.replicates, points)
+    return Results(task.experiment, task.replicates, points, [point[0] for point in jobs])

@@ -1,16 +1,15 @@
 """Dominating sets: a few agents such that everybody has one of them in the neighbourhood."""
 
-import time
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from mtcool import validation
 from mtcool.graphs.edges import Indices, node_indices
-from mtcool.graphs.graph import Graph, GraphLike, Matrix, as_graph
+from mtcool.graphs.graph import Graph, GraphLike, as_graph
+from mtcool.graphs.greedy import greedy_dominating_set
+from mtcool.graphs.programs import smallest_cover
 
 
 def is_dominating(graph: GraphLike, nodes: ArrayLike | Iterable[int]) -> bool:
@@ -36,20 +35,14 @@ def smallest_dominating_set(graph: GraphLike, time_limit: float = 60.0) -> Indic
     4
     """
     network = as_graph(graph)
-    deadline = time.monotonic() + validation.positive("time_limit", time_limit)
-    closed = network.matrix(np.ones(network.idx.size))
-    count, component = connected_components(closed, directed=False)
-    sizes = np.bincount(component, minlength=count)
-    # One agent who neighbours all of its component dominates it: cliques, stars, lone agents.
-    central = np.flatnonzero(network.neighbourhood_sizes == sizes[component])
-    done, first = np.unique(component[central], return_index=True)
-    chosen = [central[first]]
-    order = np.argsort(component, kind="stable")
-    ends = np.cumsum(sizes)
-    for c in np.setdiff1d(np.arange(count), done):
-        nodes = order[ends[c] - sizes[c] : ends[c]]
-        chosen.append(nodes[_smallest_cover(_within(closed, nodes), deadline, time_limit)])
-    return np.sort(np.concatenate(chosen)).astype(np.int64)
+    time_limit = validation.positive("time_limit", time_limit)
+    found = smallest_cover(network, greedy_dominating_set(network), time_limit)
+    if found.lower < found.upper:
+        raise TimeoutError(
+            f"no proof of a smallest dominating set within time_limit={time_limit} seconds: allow "
+            "more time, or pass dominating_set= to delegation_weights"
+        )
+    return found.witness
 
 
 def members_of(graph: Graph, name: str, nodes: ArrayLike | Iterable[int]) -> NDArray[np.bool_]:
@@ -57,32 +50,3 @@ def members_of(graph: Graph, name: str, nodes: ArrayLike | Iterable[int]) -> NDA
     members = np.zeros(graph.size, dtype=np.bool_)
     members[node_indices(name, nodes, graph.size)] = True
     return members
-
-
-def _within(closed: Matrix, nodes: Indices) -> Matrix:
-    """The rows of a component, with its nodes renumbered from 0."""
-    rows = closed[nodes]
-    columns = np.searchsorted(nodes, rows.indices)
-    return sparse.csr_array((rows.data, columns, rows.indptr), shape=(nodes.size, nodes.size))
-
-
-def _smallest_cover(closed: Matrix, deadline: float, time_limit: float) -> Indices:
-    from scipy.optimize import Bounds, LinearConstraint, milp  # slow to import, rarely used
-
-    n = closed.shape[0]
-    solution = milp(
-        c=np.ones(n),
-        integrality=np.ones(n, dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(closed, lb=1),
-        # HiGHS by default stops at a relative gap of 1e-4, which is no proof for a large graph.
-        options={"time_limit": max(deadline - time.monotonic(), 0.0), "mip_rel_gap": 0.0},
-    )
-    if solution.status == 1:
-        raise TimeoutError(
-            f"no proof of a smallest dominating set within time_limit={time_limit} seconds: allow "
-            "more time, or pass dominating_set= to delegation_weights"
-        )
-    if solution.status != 0:
-        raise RuntimeError(f"HiGHS found no smallest dominating set: {solution.message}")
-    return np.flatnonzero(solution.x > 0.5)

@@ -104,8 +104,8 @@ def domination_number(
     if validation.one_of("method", method, METHODS) == "greedy":
         found = Proof(least, cover.size, cover)
     else:
-        found = smallest_cover(network, least, cover, time_limit)
-    answer = Certified(found.lower, found.upper, np.sort(found.witness))
+        found = smallest_cover(network, cover, time_limit)
+    answer = Certified(max(found.lower, least), found.upper, np.sort(found.witness))
     _assert(is_dominating(network, answer.witness), "the witness dominates")
     _assert(answer.witness.size == answer.upper, "the witness has the size of the upper end")
     _assert(least <= answer.upper, "alpha_2 <= gamma")

@@ -1,9 +1,12 @@
 """The integer programs behind the graph parameters, solved by HiGHS within a time limit."""
 
+import math
+import time
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph, Matrix
@@ -27,13 +30,38 @@ def most_independent(graph: Graph, start: Indices, time_limit: float) -> Proof:
     return Proof(best.size, max(upper, best.size), best)
 
 
-def smallest_cover(graph: Graph, least: int, start: Indices, time_limit: float) -> Proof:
-    """A smallest dominating set; `start` is one that is known, `least` a bound from below."""
+def smallest_cover(graph: Graph, start: Indices, time_limit: float) -> Proof:
+    """A smallest dominating set, component by component; `start` is one that is known."""
+    deadline = time.monotonic() + time_limit
     closed = graph.matrix(np.ones(graph.idx.size))
-    found, bound = _solve(np.ones(graph.size), closed, lower=1.0, time_limit=time_limit)
-    best = start if found is None or found.size > start.size else found
-    lower = least if bound is None else max(least, int(np.ceil(bound - 1e-6)))
-    return Proof(min(lower, best.size), best.size, best)
+    count, component = connected_components(closed, directed=False)
+    sizes = np.bincount(component, minlength=count)
+    # One agent who neighbours all of its component dominates it: cliques, stars, lone agents.
+    central = np.flatnonzero(graph.neighbourhood_sizes == sizes[component])
+    done, first = np.unique(component[central], return_index=True)
+    chosen, lower = [central[first]], done.size
+    order, ends = np.argsort(component, kind="stable"), np.cumsum(sizes)
+    for c in np.setdiff1d(np.arange(count), done):
+        nodes = order[ends[c] - sizes[c] : ends[c]]
+        left = max(deadline - time.monotonic(), 0.0)
+        found, bound = _solve(
+            np.ones(nodes.size), _within(closed, nodes), lower=1.0, time_limit=left
+        )
+        known = start[component[start] == c]
+        best = known if found is None or found.size > known.size else nodes[found]
+        chosen.append(best)
+        # A component without a central agent takes two at least.
+        proven = 2 if bound is None else max(2, math.ceil(bound - 1e-6))
+        lower += min(proven, best.size)
+    witness = np.sort(np.concatenate(chosen)).astype(np.int64)
+    return Proof(int(lower), witness.size, witness)
+
+
+def _within(closed: Matrix, nodes: Indices) -> Matrix:
+    """The rows of a component, with its nodes renumbered from 0."""
+    rows = closed[nodes]
+    columns = np.searchsorted(nodes, rows.indices)
+    return sparse.csr_array((rows.data, columns, rows.indptr), shape=(nodes.size, nodes.size))
 
 
 def _solve(
