@@ -116,7 +116,8 @@ STATEMENTS = (
             THEORY + "test_measured_regret_never_exceeds_the_bound",
         ),
         measure.tightest_hedge,
-        "the sum over delegates is indexed j(i) = i for j(i) = j",
+        "the sum over delegates is indexed j(i) = i for j(i) = j; their variance can exceed Delta^2"
+        " where the delegate is not among them, but not by more than the bound allows",
     ),
     Statement(
         "cor:reggraphs_cliques",
@@ -140,7 +141,7 @@ STATEMENTS = (
         "two phases for unknown q",
         ("mtcool.learners.first_phase", "mtcool.theory.unknown_q"),
         (CORE + "test_oracle_equality.py::test_the_two_phase_strategy_equals_the_oracle",),
-        erratum="the statement has 4 / q_min in tau, its proof needs 12",
+        erratum="the statement has 4 / q_min in tau, its proof needs 12; the trivial regret is 2 T",
     ),
     Statement(
         "thm:lower-bound",
@@ -152,6 +153,7 @@ STATEMENTS = (
             THEORY + "test_no_algorithm_beats_the_family_of_regular_graphs",
         ),
         measure.over_the_floor,
+        "needs variances up to N / (N - 1), as many rounds as agents, and T >= alpha_2",
     ),
     Statement(
         "fig:2_regular, fig:4_regular, fig:6_regular",
@@ -162,7 +164,11 @@ STATEMENTS = (
     ),
     Statement("def:loss-level-priv", "loss-level differential privacy"),
     Statement("alg:DOPE_learning, alg:mt-ftrl-DP", "DPMT-CO2OL and DPMT-FTRL"),
-    Statement("th:privacy", "DPMT-CO2OL is epsilon-DP"),
+    Statement(
+        "th:privacy",
+        "DPMT-CO2OL is epsilon-DP",
+        erratum="sensitivity is 2 sqrt(d), a leaf lies in K nodes, not ln T",
+    ),
     Statement(
         "th:reg-DP_anyG",
         "regret of DPMT-CO2OL, and the epsilon below which sharing hurts",
@@ -219,7 +225,7 @@ STATEMENTS = (
     ),
     Statement(
         "th:basebound",
-        "regret of MT-CO2OL with KT, and its remark on stochastic rates",
+        "regret of MT-CO2OL with KT",
         ("mtcool.theory.kt",),
         (
             CORE + "test_guarantees.py::test_mt_co2ol_with_kt_keeps_its_bound",
@@ -228,4 +234,5 @@ STATEMENTS = (
         measure.tightest_kt,
         "drops max w_ij; the 2 of `eq:regret_ball` is 1/2 + 2 N / (N + 1)",
     ),
+    Statement("remark after th:basebound", "KT with stochastic rates (its bound is not built yet)"),
 )

@@ -121,6 +121,20 @@ def test_no_answer_without_a_proof(monkeypatch):
     assert gamma.lower <= 7 <= gamma.upper
 
 
+def test_a_bound_that_contradicts_a_known_set_is_not_believed(monkeypatch):
+    monkeypatch.setattr("mtcool.graphs.programs._solve", lambda *_, **__: (None, -2.0))
+    with pytest.raises(RuntimeError, match="proved at most 2 agents, but 4 are known"):
+        graphs.independence_number(graphs.ring(9))
+    monkeypatch.setattr("mtcool.graphs.programs._solve", lambda *_, **__: (None, 9.0))
+    with pytest.raises(RuntimeError, match="proved at least 9 agents"):
+        graphs.domination_number(graphs.ring(9))
+
+
+def test_balls_that_are_too_large_are_left_to_greedy_certificates():
+    alpha_2 = graphs.k_independence_number(graphs.star(100_000), 2)
+    assert int(alpha_2) == 1
+
+
 @pytest.mark.parametrize("wrong", [np.array([0, 1]), np.array([0])])
 def test_an_answer_that_fails_its_check_never_leaves(monkeypatch, wrong):
     proof = parameters.Proof(2, 2, wrong)

@@ -75,7 +75,7 @@ def theory_words(points: list[PointPromises]) -> Iterator[str]:
     swept = ", ".join(f"{name} = {value}" for name, value in point.values.items())
     where = f" at {swept}" if swept else ""
     over = sum((row.ratio or 0.0) > 1.0 for _, row in rows)
-    count = f"{len(rows)} runs within the assumptions of a theorem"
+    count = f"{len(rows)} runs that meet the assumptions of a theorem"
     held = (
         f"the bound holds in all {count}" if not over else f"the bound FAILS in {over} of {count}"
     )
@@ -85,7 +85,7 @@ def theory_words(points: list[PointPromises]) -> Iterator[str]:
     )
     below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
     total = sum(len(point.rows) for point in points)
-    worst = "the worst case that no algorithm can avoid"
+    worst = "the lower bound on the worst case"
     if below:
         yield f"{below} of {total} runs lie below {worst}: these losses are easier than the worst."
     else:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import mtcool
-from mtcool import graphs, theory
+from mtcool import graphs, streams, theory
 from mtcool.experiments import spec
 from mtcool.experiments.build import build_graph, build_stream, probabilities
 from mtcool.experiments.cells import Job
 from mtcool.experiments.results import PointResults
-from mtcool.theory.setting import scaled_tasks
 
 TIME_LIMIT = 5.0  # seconds for each graph parameter; an interval stands for what takes longer
 
@@ -96,14 +95,18 @@ def _ceiling(
     tasks = np.asarray(stream.comparator)
     if clipped:
         return None, "none: gradients were longer than L"
-    try:
-        scaled_tasks(graph, tasks, algorithm.radius)
-    except ValueError:
+    confined = algorithm.learner not in ("KT", "MTFTRLKT")
+    longest = float(np.linalg.norm(tasks, axis=1).max())
+    if confined and longest > algorithm.radius * (1.0 + 1e-9):
         return None, "none: tasks lie outside the ball"
     bound = _bound(point, algorithm, graph, tasks, stream)
     if bound is None:
-        return None, "none: the paper has no bound for it"
-    return bound.value, bound.statement
+        return None, "none: no bound for it here"
+    hedge = theory.upper.COVERED in bound.assumptions
+    if hedge and float(streams.local_variances(graph, tasks).max()) > algorithm.radius**2:
+        return None, "none: a local variance is above 1"
+    mean = ", in expectation" if theory.upper.KNOWN_Q in bound.assumptions else ""
+    return bound.value, bound.statement + mean
 
 
 def _bound(
@@ -147,14 +150,9 @@ def _known(q: np.ndarray | None) -> np.ndarray:
 
 def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, rounds: int) -> float:
     variance = float(tasks.var(axis=0, ddof=1).sum()) if graph.size > 1 else 0.0
-    return theory.any_algorithm(
-        graph,
-        variance / algorithm.radius**2,
-        rounds,
-        radius=algorithm.radius,
-        lipschitz=algorithm.lipschitz,
-        time_limit=TIME_LIMIT,
-    ).value
+    units = {"radius": algorithm.radius, "lipschitz": algorithm.lipschitz}
+    scaled = variance / algorithm.radius**2
+    return theory.any_algorithm(graph, scaled, rounds, time_limit=TIME_LIMIT, **units).value
 
 
 def facts_of(graph: mtcool.Graph) -> GraphFacts:

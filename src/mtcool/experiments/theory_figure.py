@@ -35,9 +35,8 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
     axes.invert_yaxis()
     axes.set_xlabel("multitask regret of the first replicate")
-    axes.set_title(
-        "measured (dots) against the theorem's bound (red) and the worst case (green)", fontsize=9
-    )
+    title = "measured (dots), the theorem's bound (red), the lower bound on the worst case (green)"
+    axes.set_title(title, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
     canvas.savefig(path.with_suffix(".png"), dpi=150)
     with rc_context({"svg.hashsalt": "mtcool"}):

@@ -1,4 +1,4 @@
-"""Greedy sets on graphs of any size: certificates for bounds, in time linear in the edges."""
+"""Greedy sets on graphs of any size: certificates for bounds, in time near linear in the edges."""
 
 from typing import Any
 

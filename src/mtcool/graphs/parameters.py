@@ -22,6 +22,7 @@ from mtcool.graphs.greedy import (
 from mtcool.graphs.programs import Proof, most_independent, smallest_cover
 
 METHODS = ("exact", "greedy")
+MOST_PAIRS = 5e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ def independence_number(
     """alpha(G): how many agents there can be of whom no two are neighbours.
 
     "exact" proves it by integer programming (HiGHS), or gives a certified interval when the time
-    limit strikes; "greedy" gives an interval at once, on graphs of millions of agents too.
+    limit strikes or the graph has millions of edges; "greedy" gives an interval at once.
 
     >>> from mtcool.graphs import ring
     >>> print(independence_number(ring(7)))
@@ -76,7 +77,9 @@ def k_independence_number(
     network, k = as_graph(graph), validation.count("k", k)
     time_limit = validation.positive("time_limit", time_limit)
     packing = greedy_independent_set(network, k)
-    if validation.one_of("method", method, METHODS) == "greedy":
+    # The program needs all pairs within distance k: more than that is for greedy certificates.
+    reached = float((network.neighbourhood_sizes.astype(np.float64) ** k).sum())
+    if validation.one_of("method", method, METHODS) == "greedy" or reached > MOST_PAIRS:
         return _checked(network, k, Proof(packing.size, _at_most(network, k), packing))
     power = network if k == 1 else _power(network, k)
     return _checked(network, k, most_independent(power, packing, time_limit))
@@ -172,7 +175,11 @@ def _checked(graph: Graph, k: int, found: Proof) -> Certified:
     answer = Certified(found.lower, min(found.upper, _at_most(graph, k)), np.sort(found.witness))
     _assert(is_k_independent(graph, answer.witness, k), "the witness is independent")
     _assert(answer.witness.size == answer.lower, "the witness has the size of the lower end")
-    _assert(answer.lower <= answer.upper, "alpha_2 <= gamma <= clique cover")
+    _assert(answer.lower <= answer.upper, "alpha <= clique cover, alpha_2 <= gamma")
+    if k == 1:  # gamma <= alpha, and what is known of gamma from below
+        sizes = graph.neighbourhood_sizes
+        least = max(greedy_independent_set(graph, 2).size, -(-graph.size // int(sizes.max())))
+        _assert(least <= answer.upper, "alpha_2 <= gamma <= alpha")
     return answer
 
 

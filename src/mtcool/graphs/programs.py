@@ -26,8 +26,10 @@ def most_independent(graph: Graph, start: Indices, time_limit: float) -> Proof:
     found, bound = _solve(-np.ones(graph.size), rows, upper=1.0, time_limit=time_limit)
     best = start if found is None or found.size < start.size else found
     # The dual bound is a number of agents: rounding it down is safe up to the solver's tolerance.
-    upper = graph.size if bound is None else int(np.floor(-bound + 1e-6))
-    return Proof(best.size, max(upper, best.size), best)
+    upper = graph.size if bound is None else math.floor(-bound + _slack(rows))
+    if upper < best.size:
+        raise RuntimeError(f"HiGHS proved at most {upper} agents, but {best.size} are known")
+    return Proof(best.size, upper, best)
 
 
 def smallest_cover(graph: Graph, start: Indices, time_limit: float) -> Proof:
@@ -44,15 +46,18 @@ def smallest_cover(graph: Graph, start: Indices, time_limit: float) -> Proof:
     for c in np.setdiff1d(np.arange(count), done):
         nodes = order[ends[c] - sizes[c] : ends[c]]
         left = max(deadline - time.monotonic(), 0.0)
-        found, bound = _solve(
-            np.ones(nodes.size), _within(closed, nodes), lower=1.0, time_limit=left
-        )
+        rows = _within(closed, nodes)
+        found, bound = None, None
+        if left > 0.0:
+            found, bound = _solve(np.ones(nodes.size), rows, lower=1.0, time_limit=left)
         known = start[component[start] == c]
         best = known if found is None or found.size > known.size else nodes[found]
         chosen.append(best)
         # A component without a central agent takes two at least.
-        proven = 2 if bound is None else max(2, math.ceil(bound - 1e-6))
-        lower += min(proven, best.size)
+        proven = 2 if bound is None else max(2, math.ceil(bound - _slack(rows)))
+        if proven > best.size:
+            raise RuntimeError(f"HiGHS proved at least {proven} agents, but {best.size} do")
+        lower += proven
     witness = np.sort(np.concatenate(chosen)).astype(np.int64)
     return Proof(int(lower), witness.size, witness)
 
@@ -86,8 +91,15 @@ def _solve(
     if solution.status not in (0, 1):  # solved, or out of time
         raise RuntimeError(f"HiGHS could not solve the program: {solution.message}")
     found = None if solution.x is None else np.flatnonzero(solution.x > 0.5)
-    bound = solution.fun if solution.status == 0 else solution.mip_dual_bound
+    bound = solution.mip_dual_bound
+    if bound is None and solution.status == 0:
+        bound = solution.fun
     return found, None if bound is None or not np.isfinite(bound) else float(bound)
+
+
+def _slack(rows: Matrix) -> float:
+    """How far the solver's bound may be off: its tolerance for each row."""
+    return min(1e-6 * (1.0 + rows.shape[0]), 0.49)
 
 
 def _edge_cliques(graph: Graph) -> Matrix:

@@ -45,7 +45,8 @@ def multitask_adversary(graph: GraphLike, variance: float, rounds: int, seed: Se
 
     Its rows lean to the common direction of all gradients and, as far as the variance allows, to
     the direction of the agent's own. Regret is at least sqrt(2) / 4 sqrt(1 + nu^2 (N - 1)) sqrt(T)
-    for every algorithm, even with free communication (in the mean over seeds).
+    for every algorithm, even with free communication (in the mean over seeds), from T = N on and
+    for nu^2 up to N / (N - 1), the most that rows in the ball have.
 
     >>> from mtcool.graphs import complete
     >>> stream = multitask_adversary(complete(4), variance=0.25, rounds=100, seed=0)
@@ -78,6 +79,9 @@ def regular_family(
     if degree % 2:
         raise ValueError(f"degree must be even, got {degree}")
     rng, each = generator(seed), count("rounds", rounds) // groups
+    if each <= degree:
+        least = groups * (degree + 1)
+        raise ValueError(f"rounds must be at least {least}, one for each agent, got {rounds}")
     graph = circulant((2 * degree + 1) * groups, degree)
     tasks = np.zeros((graph.size, 1))
     agents, signs = [], []
@@ -104,7 +108,7 @@ def _best_within(sums: Vector, variance: float) -> Matrix:
     n = sums.size
     limit = np.sqrt(non_negative("variance", variance) * (n - 1) / n) if n > 1 else 0.0
     shares = np.linspace(0.0, min(1.0, float(limit)), 101)
-    common, own = abs(sums.sum()), np.abs(sums - sums.mean()).sum()
+    common, own = abs(sums.sum()), (sums * np.sign(sums - sums.mean())).sum()
     b = shares[np.argmax((1.0 - shares) * common + shares * own)]
     rows = -(1.0 - b) * np.sign(sums.sum()) - b * np.sign(sums - sums.mean())
     return np.asarray(rows[:, np.newaxis], np.float64)

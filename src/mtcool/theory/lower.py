@@ -24,8 +24,10 @@ def any_algorithm(
 ) -> Bound:
     """max{sqrt(1 + nu^2 (N - 1)), sqrt(alpha_2(G))} sqrt(T) / 3 (first claim).
 
-    Against comparators whose variance, in units of the radius, is at most `variance` = nu^2. If
-    alpha_2 is not proven within the time limit its lower end stands for it.
+    Against comparators whose variance, in units of the radius, is at most `variance` = nu^2, which
+    counts up to N / (N - 1): rows in the ball have no more. Nor can more agents than rounds be
+    played: alpha_2 counts up to T, and the variance from T = N on. If alpha_2 is not proven within
+    the time limit its lower end stands for it.
 
     >>> from mtcool.graphs import ring
     >>> any_algorithm(ring(9), variance=0.0, rounds=9).value == (3 * 9) ** 0.5 / 3
@@ -33,8 +35,10 @@ def any_algorithm(
     """
     network, rounds = as_graph(graph), validation.count("rounds", rounds)
     variance = validation.non_negative("variance", variance)
-    apart = k_independence_number(network, 2, time_limit=time_limit).lower
-    factor = max(math.sqrt(1.0 + variance * (network.size - 1)), math.sqrt(apart))
+    n = network.size
+    apart = min(k_independence_number(network, 2, time_limit=time_limit).lower, rounds)
+    spread = min(variance * (n - 1), float(n)) if 1 < n <= rounds else 0.0
+    factor = max(math.sqrt(1.0 + spread), math.sqrt(apart))
     floor = factor * math.sqrt(rounds) / 3.0 * unit(radius, lipschitz)
     return Bound.of("thm:lower-bound", (ANY,), floor=floor)
 
@@ -44,7 +48,8 @@ def regular_graphs(
 ) -> Bound:
     """sqrt(1 + K sigma_min^2) sqrt(N T / K) / 5 for a family of K-regular graphs (second claim).
 
-    `streams.regular_family` makes such a graph and a sequence that attains it.
+    The theorem says that there are such graphs, not that all regular graphs are such:
+    `streams.regular_family` makes one, and a sequence that attains the bound.
 
     >>> from mtcool.graphs import ring
     >>> round(regular_graphs(ring(10), [[0.0]] * 10, rounds=20).value, 12)
@@ -58,4 +63,6 @@ def regular_graphs(
     rounds, k = validation.count("rounds", rounds), int(sizes[0]) - 1
     least = float(local_variances(network, scaled_tasks(network, tasks, radius)).min())
     floor = math.sqrt(1.0 + k * least) * math.sqrt(network.size * rounds / k) / 5.0
-    return Bound.of("thm:lower-bound, regular", (ANY,), floor=floor * unit(radius, lipschitz))
+    family = "a graph of the family that `streams.regular_family` makes, T at least N"
+    floor *= unit(radius, lipschitz)
+    return Bound.of("thm:lower-bound, regular", (ANY, family), floor=floor)

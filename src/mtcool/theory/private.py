@@ -22,7 +22,8 @@ def private(
     epsilon: float,
     *,
     weights: WeightsLike = "uniform",
-    constants: str = "paper",
+    q: ArrayLike | None = None,
+    constants: str = "corrected",
     radius: float = 1.0,
     lipschitz: float = 1.0,
 ) -> Bound:
@@ -31,10 +32,10 @@ def private(
     The bound of `any_graph` plus, for each clique, (2 N_j^2 + 4 d sqrt(2 N_j) sqrt(1 + sigma_j^2
     (N_j - 1))) ln^2 T / eps' with eps' = eps / (6 N_max^2).
 
-    `constants="corrected"` keeps the noise and the argument, and repairs two steps of the proof: a
-    published sum carries K = floor(log2 T) + 1 noise terms, not ln T, and a Laplace variable of
-    scale b has variance 2 b^2, not b^2. The standard deviation of a released sum is then
-    b sqrt(2 K).
+    That is `constants="paper"`, whose proof has two wrong steps: a published sum carries
+    K = floor(log2 T) + 1 noise terms, not ln T, and a Laplace variable of scale b has variance
+    2 b^2, not b^2. `constants="corrected"` keeps the noise, mends both, and uses that the terms are
+    independent: the standard deviation of a released sum is b sqrt(2 K).
 
     >>> from mtcool.graphs import ring
     >>> bound = private(ring(5), [[0.0]] * 5, [100] * 5, epsilon=1.0)
@@ -43,7 +44,7 @@ def private(
     """
     network, epsilon = as_graph(graph), validation.positive("epsilon", epsilon)
     validation.one_of("constants", constants, CONSTANTS)
-    cliques = cliques_of(network, tasks, counts, weights, radius)
+    cliques = cliques_of(network, tasks, counts, weights, radius, q)
     dim = np.shape(tasks)[1]
     rounds = max(float(np.sum(counts)), 2.0)
     least = epsilon / (6.0 * float(network.neighbourhood_sizes.max()) ** 2)
@@ -54,15 +55,24 @@ def private(
     else:
         terms = math.floor(math.log2(rounds)) + 1.0
         # max - min of N_j sums over N_j rows each: 2 E|Z|_2 <= 2 N_j sqrt(var)
-        losses = 2.0 * cliques.size * math.sqrt(2.0 * terms) * logarithm / least
+        experts = np.where(cliques.size == 1.0, 0.0, cliques.size)  # one expert needs no losses
+        losses = 2.0 * experts * math.sqrt(2.0 * terms) * logarithm / least
         # 2 max|X|_A E|Z|_{A^-1}, with E|Z|^2 <= 2 d var of one coordinate
         scale = math.sqrt(2.0 * terms) * math.sqrt(dim) * logarithm / least
         sums = 2.0 * np.sqrt(2.0 * cliques.size) * cliques.similarity * math.sqrt(2.0 * dim) * scale
-    plain = any_graph(network, tasks, counts, weights=weights, radius=radius, lipschitz=lipschitz)
+    plain = any_graph(
+        network, tasks, counts, weights=weights, q=q, radius=radius, lipschitz=lipschitz
+    )
     size = unit(radius, lipschitz)
     return Bound.of(
         "th:reg-DP_anyG",
-        ("DPMT-CO2OL", "linear losses; holds in expectation", COVERED, IN_THE_BALL),
+        (
+            "DPMT-CO2OL with the paper's noise, whose true privacy is not epsilon",
+            "completed trees for the horizon T, pure noise published at t = 0",
+            "linear losses; holds in expectation",
+            COVERED,
+            IN_THE_BALL,
+        ),
         regret=plain.value,
         expert_noise=float(losses.sum()) * size,
         gradient_noise=float(np.sum(sums)) * size,
@@ -70,7 +80,7 @@ def private(
 
 
 def sharing_cutoff(graph: GraphLike, dim: int, rounds: int) -> float:
-    """The epsilon below which the bound says that sharing hurts: d N_max^4 sqrt(N / T).
+    """The epsilon below which sharing hurts, up to constants and ln^2 T: d N_max^4 sqrt(N / T).
 
     >>> from mtcool.graphs import ring
     >>> sharing_cutoff(ring(4), dim=1, rounds=4)

@@ -41,10 +41,14 @@ def cliques_of(
     weights: WeightsLike = "uniform",
     radius: float = 1.0,
     q: ArrayLike | None = None,
+    inside: bool = True,
 ) -> Cliques:
-    """The cliques that the weights make: a zero weight removes the row from the clique."""
+    """The cliques that the weights make: a zero weight removes the row from the clique.
+
+    Tasks must lie in the ball, unless the algorithm is not confined to it (`inside=False`).
+    """
     network = as_graph(graph)
-    rows = scaled_tasks(network, tasks, radius)
+    rows = scaled_tasks(network, tasks, radius, inside)
     active = activations(network, counts)
     law = None if q is None else validation.probabilities("q", q, network.size)
     entries = entry_weights(network, weights, law)
@@ -75,12 +79,12 @@ def _sums(index: NDArray[np.int64], values: Floats, size: int) -> Floats:
     return np.asarray(np.bincount(index, weights=values, minlength=size), np.float64)
 
 
-def scaled_tasks(graph: Graph, tasks: ArrayLike, radius: float) -> Floats:
+def scaled_tasks(graph: Graph, tasks: ArrayLike, radius: float, inside: bool = True) -> Floats:
     """Tasks in units of the radius: rows of norm at most one, as the theorems assume."""
     rows = validation.matrix("tasks", tasks, (graph.size, None))
     scaled = rows / validation.positive("radius", radius)
     longest = float(np.linalg.norm(scaled, axis=1).max())
-    if longest > 1.0 + 1e-9:
+    if inside and longest > 1.0 + 1e-9:
         raise ValueError(
             f"tasks must lie in the ball of radius {radius}, got norm {longest * radius}"
         )
@@ -92,6 +96,8 @@ def activations(graph: Graph, counts: ArrayLike) -> Floats:
     numbers = validation.vector("counts", counts, graph.size)
     if numbers.min() < 0:
         raise ValueError(f"counts must not be negative, got {numbers.min()}")
+    if (numbers != numbers.round()).any():
+        raise ValueError(f"counts must be whole numbers, got {counts!r}")
     return numbers
 
 

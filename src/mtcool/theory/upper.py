@@ -1,7 +1,8 @@
 """Upper bounds on the regret, each named after the statement of the paper that it implements.
 
-The paper hides logarithms; here are the constants of its proofs. All bounds are in the units of the
-losses: those of the paper times radius and Lipschitz constant.
+The paper hides logarithms; here are the constants of its proofs, mended where they do not hold
+(`docs/fidelity.md`), and the terms that the logarithms stand for. All bounds are in the units of
+the losses: those of the paper times radius and Lipschitz constant.
 """
 
 import math
@@ -31,6 +32,8 @@ def independent(counts: ArrayLike, *, radius: float = 1.0, lipschitz: float = 1.
     10.0
     """
     active = np.atleast_1d(validation.numbers("counts", counts))
+    if active.ndim != 1 or active.min(initial=0.0) < 0:
+        raise ValueError(f"counts must be a list of numbers of rounds, got {counts!r}")
     alone = 2.0 * float(np.sqrt(active).sum()) * unit(radius, lipschitz)
     return Bound.of("eq:regret_indep", ("i-FTRL with FTRL", IN_THE_BALL), alone=alone)
 
@@ -151,7 +154,7 @@ def delegation(
     scale = 6.0 * math.sqrt(gamma * rounds) * unit(radius, lipschitz)
     return Bound.of(
         "thm:any-G, delegation",
-        (HEDGE, "delegation weights", COVERED, IN_THE_BALL),
+        (HEDGE, "delegation to a dominating set of the size that counts", COVERED, IN_THE_BALL),
         similarity=scale * math.sqrt(1.0 + furthest * (most - 1)),
         experts=scale * math.log(most),
     )
@@ -311,7 +314,12 @@ def unknown_q(
     n, logarithm = network.size, math.log(2.0 * network.size**2 * rounds)
     return Bound.of(
         "apx:unknown_q",
-        ("MT-CO2OL with MTFTRL and estimated rates", KNOWN_Q, COVERED, IN_THE_BALL),
+        (
+            "MT-CO2OL with MTFTRL and estimated rates, given q_min = min q and the horizon",
+            KNOWN_Q,
+            COVERED,
+            IN_THE_BALL,
+        ),
         regret=1.5 * known.value,
         estimation=14.0 * n / float(law.min()) * logarithm * unit(radius, lipschitz),
     )
@@ -337,7 +345,7 @@ def kt(
     >>> kt(edgeless(2), [[0.0], [0.0]], [100, 100]).value
     2.0
     """
-    cliques = cliques_of(graph, tasks, counts, weights, radius, q)
+    cliques = cliques_of(graph, tasks, counts, weights, radius, q, inside=False)
     # |U|_A^2 = sum |U_i|^2 + N sum |U_i - mean|^2 = N |mean|^2 + (N + 1) sum |U_i - mean|^2
     deviation = cliques.variance * (cliques.size - 1.0)
     v = np.sqrt(cliques.size * cliques.centre + (cliques.size + 1.0) * deviation)
@@ -345,13 +353,14 @@ def kt(
     magnitude = sum(
         coin * (1.0 + _gain(norm, int(updates)))
         for coin, norm, updates in zip(coins, v, cliques.updates, strict=True)
+        if updates > 0
     )
     bracket = 0.5 + 2.0 * cliques.size / (cliques.size + 1.0)
     direction = v * cliques.largest * np.sqrt(cliques.updates / cliques.size) * bracket
     scale = unit(radius, lipschitz)
     return Bound.of(
         "th:basebound",
-        ("MT-CO2OL with MTFTRLKT and adversarial rates", IN_THE_BALL),
+        ("MT-CO2OL with MTFTRLKT and adversarial rates", "gradients of norm at most lipschitz"),
         magnitude=float(magnitude) * scale,
         direction=float(direction.sum()) * scale,
     )
@@ -374,7 +383,9 @@ def _gain(v: float, rounds: int) -> float:
     best = minimize_scalar(
         lambda s: math.exp(logarithm(s)) - v * s, bounds=(0.0, end), method="bounded"
     )
-    return max(0.0, -float(best.fun)) * (1.0 + 1e-6)  # the search has a tolerance
+    # The search stops short of the ends, and has a tolerance.
+    found = max(0.0, -float(best.fun), v * end - math.exp(logarithm(end)))
+    return found * (1.0 + 1e-6)
 
 
 def _root(rounds: int, agents: int) -> float:
