@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from rich.console import Console
@@ -28,6 +28,7 @@ EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Tell: TypeAlias = Callable[[dict[str, Any], Path], None]
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red"}
@@ -71,7 +72,7 @@ def paper(
 
     tasks = paper_tasks(full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
-    _run(TITLE, LEAD, tasks, folder, workers, engine, scheduler, as_json)
+    _run(TITLE, LEAD, tasks, folder, workers, engine, scheduler, as_json, _tell)
 
 
 @app.command()
@@ -90,12 +91,7 @@ def run(
 
     Finished runs stay on disk: interrupt it, run it again, and it goes on.
     """
-    from mtcool.experiments.suite import task_of
-
-    task = task_of(experiment, quick=quick)
-    head = task.experiment.head
-    folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
-    _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json)
+    _run_file(experiment, output, workers, engine, scheduler, quick, as_json, _tell)
 
 
 @app.command()
@@ -113,13 +109,25 @@ def theory(
     Runs the experiment, or takes it from disk, and shows the graph parameters, the bound for each
     algorithm, the worst case that none can avoid, and the ratio, for the first replicate.
     """
+    _run_file(experiment, output, workers, "local", None, quick, as_json, _tell_theory)
+
+
+def _run_file(
+    experiment: Path,
+    output: Path | None,
+    workers: int,
+    engine: str,
+    scheduler: str | None,
+    quick: bool,
+    as_json: bool,
+    tell: Tell,
+) -> None:
     from mtcool.experiments.suite import task_of
 
     task = task_of(experiment, quick=quick)
     head = task.experiment.head
     folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
-    tell = None if as_json else _tell_theory
-    _run(head.title or head.name, "", [task], folder, workers, "local", None, as_json, tell)
+    _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json, tell)
 
 
 def _run(
@@ -131,7 +139,7 @@ def _run(
     engine: str,
     scheduler: str | None,
     as_json: bool,
-    tell: Callable[[dict[str, Any], Path], None] | None = None,
+    tell: Tell,
 ) -> None:
     from mtcool.experiments.engines import choose_engine
     from mtcool.experiments.report import write_report
@@ -151,7 +159,7 @@ def _run(
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:
-        (tell or _tell)(summary, folder)
+        tell(summary, folder)
 
 
 def _tell(summary: dict[str, Any], folder: Path) -> None:
