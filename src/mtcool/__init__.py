@@ -6,8 +6,8 @@
 array([0., 0., 0.])
 """
 
-from mtcool import graphs, learners, streams
-from mtcool.algorithms import i_ftrl, mt_co2ol, pairwise, st_ftrl
+from mtcool import graphs, learners, privacy, streams
+from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
 from mtcool.graphs import Graph
 from mtcool.network import Network, load
 from mtcool.simulation import Trace, replicate, simulate
@@ -20,12 +20,14 @@ __all__ = [
     "Network",
     "Stream",
     "Trace",
+    "dpmt_co2ol",
     "graphs",
     "i_ftrl",
     "learners",
     "load",
     "mt_co2ol",
     "pairwise",
+    "privacy",
     "replicate",
     "simulate",
     "st_ftrl",

@@ -1,27 +1,39 @@
 """Which agent listens to which clique: the peers of each named algorithm."""
 
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.learners import Cliques, Learner
+from mtcool.learners import MTFTRL, Cliques, Learner
+from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, make_private_state
 from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.two_phase import TwoPhase
+from mtcool.privacy.aggregator import Blocks
+from mtcool.privacy.calibration import Channels, make_channels
+from mtcool.privacy.release import GRID
+from mtcool.privacy.sanitiser import CAPACITY
+from mtcool.private_peers import Desk, PrivatePeers, PrivateState
 from mtcool.protocol import CliquePeers, SingleTaskPeers, Units
 from mtcool.setup import Setup
 
 Indices = NDArray[np.uint32]
 
 
-def assemble(setup: Setup, graph: Graph, weights: Floats) -> CliquePeers | SingleTaskPeers:
+Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
+
+
+def assemble(setup: Setup, graph: Graph, weights: Floats) -> Peers:
     """Fresh peers for an algorithm; `weights` has one entry for each entry of the graph."""
     if setup.algorithm == "st_ftrl":
         return _single_task(setup, graph)
     clique = _pairs(graph) if setup.algorithm == "pairwise" else graph.idx.view(np.uint32)
-    return _cliques(setup, graph.ptr, clique, weights)
+    entries, cliques = _entries(setup, graph.ptr, clique, weights)
+    if setup.algorithm == "dpmt_co2ol":
+        return _private(setup, entries, cliques)
+    return _cliques(setup, entries, cliques)
 
 
 def _pairs(graph: Graph) -> Indices:
@@ -38,8 +50,24 @@ def _pairs(graph: Graph) -> Indices:
     return clique.astype(np.uint32)
 
 
-def _cliques(setup: Setup, ptr: Integers, clique: Indices, weight: Floats) -> CliquePeers:
-    agents, count = len(ptr) - 1, int(clique.max()) + 1
+class _Entries(NamedTuple):
+    """Who listens to which row of which clique, as in `CliquePeers`."""
+
+    ptr: Integers
+    clique: Indices
+    row: Indices
+    weight: Floats
+
+    @property
+    def most(self) -> int:
+        """Largest number of models that one agent fetches."""
+        return int(np.diff(self.ptr).max())
+
+
+def _entries(
+    setup: Setup, ptr: Integers, clique: Indices, weight: Floats
+) -> tuple[_Entries, Cliques]:
+    count = int(clique.max()) + 1
     kept = weight > 0.0
     if not kept.all():  # a zero weight removes the row from the clique
         ptr = np.concatenate(([0], np.cumsum(kept)))[ptr]
@@ -50,21 +78,61 @@ def _cliques(setup: Setup, ptr: Integers, clique: Indices, weight: Floats) -> Cl
     bound = np.zeros(count)
     np.maximum.at(bound, clique, weight)
     rate = bound if q is None else _stochastic_rate(q, ptr, clique, weight, bound)
+    return _Entries(ptr, clique, row, weight), Cliques(start, rate, bound)
+
+
+def _cliques(setup: Setup, entries: _Entries, cliques: Cliques) -> CliquePeers:
     learner: Learner = setup.learner
     if setup.rates == "estimated":
-        by_row = np.empty_like(weight)
-        by_row[row] = weight
+        by_row = np.empty_like(entries.weight)
+        by_row[entries.row] = entries.weight
         _freeze(by_row)
-        learner = TwoPhase(learner, by_row, setup.first_phase(agents))
+        learner = TwoPhase(learner, by_row, setup.first_phase(len(entries.ptr) - 1))
     return CliquePeers(
-        ptr=ptr,
-        clique=clique,
-        row=row,
-        weight=weight,
-        state=learner.make_state(Cliques(start, rate, bound), setup.dim),
+        *entries,
+        state=learner.make_state(cliques, setup.dim),
         units=_units(setup),
-        models=np.zeros((int(np.diff(ptr).max()), setup.dim)),
+        models=np.zeros((entries.most, setup.dim)),
     )
+
+
+def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
+    privacy, learner = setup.privacy, setup.learner
+    if privacy is None or not isinstance(learner, MTFTRL):
+        raise ValueError(f"privacy must be set for {setup.algorithm}, got {privacy!r}")
+    state = make_private_state(learner, cliques, setup.dim)
+    channels = _channels(setup.dim, entries, state)
+    horizon = np.array(privacy.horizon, np.int64)
+    blocks = Blocks(channels.width, horizon)
+    widest, rows = int(channels.width.max()), int(np.diff(state.base.expert).max())
+    _freeze(horizon)
+    return PrivatePeers(
+        *entries,
+        state=PrivateState(state, privacy.aggregator.make_state(blocks, privacy.law)),
+        units=_units(setup),
+        models=np.zeros((entries.most, setup.dim)),
+        horizon=horizon,
+        grid=GRID if privacy.noise == "exact" else 0.0,
+        work=Desk(
+            rows=np.zeros((rows, setup.dim)),
+            leaf=np.zeros(widest),
+            value=np.zeros(widest),
+            noisy=np.zeros(widest),
+            draws=np.zeros(max(CAPACITY, widest)),
+            cursor=np.zeros(1, np.int64),
+        ),
+    )
+
+
+def channels_of(peers: PrivatePeers) -> Channels:
+    """What the agents' leaves hold."""
+    entries = _Entries(peers.ptr, peers.clique, peers.row, peers.weight)
+    return _channels(peers.models.shape[1], entries, peers.state.learner)
+
+
+def _channels(dim: int, entries: _Entries, state: DPMTFTRLState) -> Channels:
+    experts, sizes = np.diff(state.base.expert), np.diff(state.base.start)
+    return make_channels(dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 
 def _stochastic_rate(

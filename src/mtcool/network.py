@@ -12,32 +12,61 @@ from numpy.typing import ArrayLike
 from mtcool import learners, storage, validation
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.layout import assemble
+from mtcool.layout import assemble, channels_of
 from mtcool.learners import Learner, update_row
-from mtcool.learners.learner import Floats
+from mtcool.learners.learner import Floats, Integers
+from mtcool.privacy.noise import Noise, make_noise
+from mtcool.privacy.sanitiser import Account, Sanitiser
+from mtcool.privacy.settings import Privacy
+from mtcool.private_peers import PrivatePeers, publish_pure_noise
 from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 
 
 class Network:
-    """Agents on a graph, made by `mt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
+    """Agents on a graph, made by `mt_co2ol`, `dpmt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
 
     `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
     stream with the same code. A network is not safe to use from several threads at once.
     """
 
-    def __init__(self, setup: Setup, graph: Graph, weights: Floats) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        graph: Graph,
+        weights: Floats,
+        noise: Noise | None = None,
+        arrays: storage.Arrays | None = None,
+    ) -> None:
         self.setup = setup
         self.graph = graph
         self.weights = weights
         self.peers = assemble(setup, graph, weights)
+        self.sanitiser: Sanitiser | None = None
         weights.setflags(write=False)
+        if isinstance(self.peers, PrivatePeers) and setup.privacy is not None:
+            source = make_noise(setup.privacy.noise) if noise is None else noise
+            self.sanitiser = Sanitiser(setup.privacy, channels_of(self.peers), source)
+            if arrays is None:
+                self.sanitiser.begin(self.peers.state.aggregator)
+                publish_pure_noise(self.peers)
+        if arrays is not None:
+            storage.restore(self.peers.state, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         arrays = dict(storage.state_arrays(self.peers.state))
-        return _rebuild, (self.setup, self.graph, self.weights, arrays)
+        noise = None if self.sanitiser is None else self.sanitiser.noise
+        return Network, (self.setup, self.graph, self.weights, noise, arrays)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "sanitiser", None) is not None and self.released:
+            raise ValueError(
+                f"{name} cannot change after the first release: the noise would no longer fit "
+                f"what is out, got {value!r}"
+            )
+        super().__setattr__(name, value)
 
     def predict(self, agent: Hashable) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
@@ -74,6 +103,9 @@ class Network:
         if callable(gradient):
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
         g = validation.vector("gradient", gradient, self.setup.dim)
+        if self.sanitiser is not None:
+            self._check_release(i, g)
+            self.provision(np.array([i]))
         if not _send(self.peers, i, g.copy(), _NO_LOSSES):
             self._refuse(g)
 
@@ -81,7 +113,8 @@ class Network:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
 
         The file appears only when it is complete. Labels must be numbers, strings, or tuples of
-        them.
+        them. The file of a private network holds the exact sums: it is as sensitive as the data,
+        and only one network may go on from it, else noise is used twice.
 
         >>> import mtcool, tempfile
         >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
@@ -92,14 +125,77 @@ class Network:
         >>> bool(copy.predict(2) == net.predict(2))
         True
         """
-        header = {
-            "setup": _without_learner(self.setup),
+        header: dict[str, Any] = {
+            "setup": _plain_settings(self.setup),
             "learner": _description(self.setup.learner),
             "labels": storage.plain_labels(self.graph.labels),
         }
+        if self.sanitiser is not None:
+            header["noise"] = self.sanitiser.noise.state()
         arrays = dict(storage.state_arrays(self.peers.state))
         arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
         storage.write(path, header, arrays)
+
+    @property
+    def released(self) -> int:
+        """Noisy sums that the agents of a private network have published since their first losses.
+
+        >>> import mtcool
+        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=10, seed=0)
+        >>> net.update(0, [0.5])
+        >>> net.released
+        1
+        """
+        if not isinstance(self.peers, PrivatePeers):
+            return 0
+        return int(self.peers.state.aggregator.activations.sum())
+
+    def ledger(self) -> dict[Hashable, Account]:
+        """What each agent of a private network has spent, has released and has left.
+
+        >>> import mtcool
+        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=15, seed=0)
+        >>> net.update(0, [0.5])
+        >>> net.ledger()[0]
+        Account(budget=1.0, promised=1.0, spent=0.25, left=0.75, released=1, remaining=14)
+        """
+        if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
+            raise ValueError(f"network must be private to have a ledger, got {self!r}")
+        count = self.peers.state.aggregator.activations
+        return {
+            label: self.sanitiser.account(i, int(count[i]))
+            for i, label in enumerate(self.graph.labels)
+        }
+
+    def provision(self, agents: Integers) -> int:
+        """Draw the noise for the next rounds of `agents`; how many of them may be played now."""
+        if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
+            return len(agents)
+        desk = self.peers.work
+        draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
+        desk.draws[: len(draws)] = draws
+        desk.cursor[0] = 0
+        return rounds
+
+    def check_horizon(self, agents: Integers) -> None:
+        """Refuse rounds in which a private agent would be active beyond its horizon."""
+        if not isinstance(self.peers, PrivatePeers):
+            return
+        count = self.peers.state.aggregator.activations
+        more = np.bincount(agents, minlength=self.graph.size)
+        over = np.flatnonzero(count + more > self.peers.horizon)
+        if over.size:
+            i = int(over[0])
+            raise ValueError(
+                f"horizon of agent {self.graph.labels[i]!r} is {self.peers.horizon[i]} "
+                f"activations, of which {count[i]} are spent, got {more[i]} more; "
+                "nothing was released"
+            )
+
+    def _check_release(self, i: int, gradient: Floats) -> None:
+        self.check_horizon(np.array([i]))
+        if not np.isfinite(np.dot(gradient, gradient)):
+            self._refuse(gradient)
 
     def _refuse(self, gradient: Floats) -> NoReturn:
         limit = f"lipschitz = {self.setup.lipschitz}"
@@ -130,7 +226,8 @@ class Network:
         setup = self.setup
         return (
             f"<{setup.algorithm} of {self.graph.size} agents, dim={setup.dim}, {setup.learner!r}, "
-            f"lipschitz={setup.lipschitz}, radius={setup.radius}, rates={setup.rates!r}>"
+            f"lipschitz={setup.lipschitz}, radius={setup.radius}, rates={setup.rates!r}"
+            f"{'' if self.sanitiser is None else f', {self.sanitiser!r}'}>"
         )
 
 
@@ -163,17 +260,19 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
     settings = header["setup"]
     if settings["q"] is not None:
         settings["q"] = tuple(settings["q"])
-    return _rebuild(Setup(learner=learner, **settings), graph, arrays["weights"], arrays)
+    noise: Noise | None = None
+    if settings.get("privacy") is not None:
+        settings["privacy"] = Privacy.from_plain(settings["privacy"])
+        noise = make_noise(settings["privacy"].noise)
+        noise.restore(header["noise"])
+    setup = Setup(learner=learner, **settings)
+    return Network(setup, graph, arrays["weights"], noise, arrays)
 
 
-def _rebuild(setup: Setup, graph: Graph, weights: Floats, arrays: storage.Arrays) -> Network:
-    network = Network(setup, graph, weights)
-    storage.restore(network.peers.state, arrays)
-    return network
-
-
-def _without_learner(setup: Setup) -> dict[str, Any]:
-    return {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
+def _plain_settings(setup: Setup) -> dict[str, Any]:
+    """Settings that a file can hold; the learner has a description of its own."""
+    table = {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
+    return table | {"privacy": setup.privacy and setup.privacy.plain()}
 
 
 def _description(learner: Any) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from mtcool import validation
-from mtcool.learners import Learner, first_phase
+from mtcool.learners import MTFTRL, Learner, first_phase
+from mtcool.privacy.settings import Privacy
 
-ALGORITHMS = ("mt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
+ALGORITHMS = ("mt_co2ol", "dpmt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
 RATES = ("adversarial", "stochastic", "estimated")
 SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
@@ -24,6 +25,7 @@ class Setup:
     q: tuple[float, ...] | None = None
     q_min: float | None = None
     horizon: int | None = None
+    privacy: Privacy | None = None
 
     def __post_init__(self) -> None:
         validation.one_of("algorithm", self.algorithm, ALGORITHMS)
@@ -31,6 +33,11 @@ class Setup:
         validation.one_of("rates", self.rates, RATES)
         if not hasattr(self.learner, "make_state") or isinstance(self.learner, type):
             raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
+        if self.algorithm == "dpmt_co2ol" and not isinstance(self.learner, MTFTRL):
+            raise ValueError(
+                "learner must be MTFTRL(...) for dpmt_co2ol, whose sums can be published with "
+                f"noise, got {self.learner!r}"
+            )
         for name, check in (
             ("dim", validation.count),
             ("lipschitz", _unit),

@@ -247,6 +247,24 @@ def _correct_clipped_losses(
 
 
 @inline
+def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+    """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
+    size = state.start[clique + 1] - state.start[clique]
+    first, table = state.expert[clique], state.table[clique]
+    per_row, per_mode = 1.0 / size, 1.0 / (size + 1.0)
+    for e in range(state.expert[clique + 1] - first):
+        eta = state.unit[clique] * state.pull[table + e]
+        if state.clipped[clique] > 0 and state.multiplier[first + e] != CLOSED_FORM:
+            s = state.multiplier[first + e]
+            project_row(state.gradients, row, eta, s, state.centre[first + e], out[e])
+            continue
+        shrink = least_of(eta * per_mode, state.cap[table + e] * state.inverse[clique])
+        for k in range(out.shape[1]):
+            mean = state.total[clique, k] * per_row
+            out[e, k] = -eta * mean - shrink * (state.gradients[row, k] - mean)
+
+
+@inline
 def add_gradient(
     state: MTFTRLState, clique: int, row: int, weight: float, gradient: Floats
 ) -> None:

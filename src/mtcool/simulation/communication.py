@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.network import Network
+from mtcool.private_peers import PrivatePeers
 from mtcool.protocol import SingleTaskPeers
 from mtcool.streams import Stream
 
@@ -16,14 +17,28 @@ def communication(network: Network, stream: Stream, times: Integers) -> tuple[In
     """Messages between different agents in the first `times` rounds, and the bytes they carry.
 
     A message is a model fetched, or a gradient (ST-FTRL: a loss) sent; what an agent tells itself
-    is free. Requests, addresses and framing are not counted.
+    is free. Requests, addresses and framing are not counted, nor is the noise that private agents
+    publish once before they learn.
     """
     each = _messages_per_activation(network)
-    messages = np.concatenate(([0], np.cumsum(each[stream.agents])))[times]
-    numbers = network.setup.dim
+    numbers = each * network.setup.dim
     if isinstance(network.peers, SingleTaskPeers):
-        numbers = sum(field[:1].size for field in stream.losses)
-    return messages, messages * numbers * BYTES
+        numbers = each * sum(field[:1].size for field in stream.losses)
+    elif isinstance(network.peers, PrivatePeers):
+        numbers = numbers + _experts_of_others(network.peers) * (network.setup.dim + 1)
+    messages, sent = (
+        np.concatenate(([0], np.cumsum(part[stream.agents])))[times] for part in (each, numbers)
+    )
+    return messages, sent * BYTES
+
+
+def _experts_of_others(peers: PrivatePeers) -> Integers:
+    """Experts of an agent's neighbours: each one's row is fetched, and a sum of products sent."""
+    agents = len(peers.ptr) - 1
+    listener = np.repeat(np.arange(agents), np.diff(peers.ptr))
+    count = np.diff(peers.state.learner.first)[peers.row]
+    others = peers.clique != listener
+    return np.bincount(listener[others], count[others], agents).astype(np.int64)
 
 
 def _messages_per_activation(network: Network) -> Integers:

@@ -58,6 +58,7 @@ def simulate(
     """
     _check_types(network, stream)
     _check_match(network, stream)
+    network.check_horizon(stream.agents)
     marks = _times(times, len(stream))
     tasks = _comparator(comparator, stream, network.graph.size)
     totals = _Totals.of(network.graph.size)
@@ -118,6 +119,7 @@ def _advance(
     """
     while first < last:
         goal = min(first + chunk, last)
+        goal = first + network.provision(stream.agents[first:goal])
         began = time.perf_counter()
         x, gradient = np.empty((2, stream.dim))
         stop = play(

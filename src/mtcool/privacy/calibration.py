@@ -1,0 +1,263 @@
+"""How much noise: from privacy levels to the scales of the two channels of a leaf.
+
+A leaf is v = (g, {w_ij <X_i, g> : neighbours j, experts of j}): a gradient, and its products with
+the rows that the experts predict. With gradients and rows in the unit ball (the units of the
+protocol), replacing one loss moves a leaf by at most
+
+    l1:  c sqrt(d) in the gradient and c S_i in the products,    S_i = sum_j w_ij |Xi_j|,
+    l2:  c         in the gradient and c R_i in the products,    R_i^2 = sum_j w_ij^2 |Xi_j|,
+
+with c = 2, or c = 1 if a loss is only ever zeroed out. Times the norm of a column of the aggregator
+this is all that the joint transcript of all agents gives away (`docs/privacy.md`). A clique with
+one expert needs no products.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool import validation
+from mtcool.privacy.accountant import gaussian_epsilon, gaussian_mu, zcdp_mu
+from mtcool.privacy.aggregator import Aggregator, Floats, Integers
+from mtcool.privacy.filters import NoNoise
+from mtcool.privacy.trees import BinaryTree
+
+METHODS = ("tight", "paper")
+ADJACENCIES = {"replace": 2.0, "zero-out": 1.0}
+SAFETY = 1.0 + 1e-12  # on the noise: clipped norms are one up to rounding
+
+
+class Channels(NamedTuple):
+    """What the agents' leaves hold, one entry for each agent."""
+
+    dim: int
+    products: Integers
+    """Numbers in the expert channel, M_i."""
+    load: Floats
+    """S_i, the largest l1 norm of the products."""
+    energy: Floats
+    """R_i^2, the square of their largest l2 norm."""
+    pull: Floats
+    """Part of the products' noise in the regret, in the unit of the gradient's part."""
+    largest: int
+    """Size of the largest neighbourhood, N_max."""
+
+    @property
+    def width(self) -> Integers:
+        """Length of the leaves."""
+        return np.asarray(self.dim + self.products)
+
+
+def make_channels(
+    dim: int,
+    ptr: Integers,
+    clique: NDArray[np.uint32],
+    weight: Floats,
+    experts: Integers,
+    sizes: Integers,
+) -> Channels:
+    """Channels of agents that listen to `clique` with `weight`; `experts`, `sizes` by clique."""
+    agents = len(ptr) - 1
+    by = np.repeat(np.arange(agents), np.diff(ptr))
+    number = np.where(experts > 1, experts, 0)[clique]
+
+    def total(values: Floats) -> Floats:
+        return np.asarray(np.bincount(by, weights=values, minlength=agents), float)
+
+    # The noise of one row in the regret of a clique of N like rows (`docs/privacy.md`): sqrt(d) for
+    # the gradient, sqrt(ln K / N) for the products with K experts.
+    pull = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
+    return Channels(
+        dim=dim,
+        products=total(number.astype(float)).astype(np.int64),
+        load=total(weight * number),
+        energy=total(weight**2 * number),
+        pull=total(pull) / math.sqrt(dim),
+        largest=int(np.diff(ptr).max()),
+    )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Privacy levels of the agents, one number for each: epsilon, epsilon and delta, or rho."""
+
+    epsilon: tuple[float, ...] | None = None
+    delta: tuple[float, ...] | None = None
+    rho: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is None) == (self.rho is None):
+            raise ValueError(
+                f"one of epsilon and rho must be given, got {self.epsilon!r} and {self.rho!r}"
+            )
+        if self.rho is not None and self.delta is not None:
+            raise ValueError(f"delta has no meaning with rho, got {self.delta!r}")
+
+    @property
+    def law(self) -> str:
+        """Pure privacy takes Laplace noise, all other Gaussian."""
+        return "laplace" if self.delta is None and self.rho is None else "gaussian"
+
+    def level(self, agent: int) -> float:
+        """Epsilon of Laplace noise, or mu of Gaussian noise, that the agent may spend."""
+        if self.rho is not None:
+            return zcdp_mu(self.rho[agent])
+        assert self.epsilon is not None
+        if self.delta is None:
+            return self.epsilon[agent]
+        return gaussian_mu(self.epsilon[agent], self.delta[agent])
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Noise scales of all agents in the units of the protocol, and the levels that they give."""
+
+    law: str
+    gradient: Floats
+    """Scale of a node's gradient channel: b of Laplace, sigma of Gauss."""
+    products: Floats
+    """Scale of a node's expert channel."""
+    level: Floats
+    """What the whole transcript costs the agent: epsilon of Laplace noise, mu of Gaussian noise."""
+
+    def epsilon(self, delta: float | None = None) -> Floats:
+        """The true epsilon of every agent, for Gaussian noise at this delta."""
+        if self.law != "gaussian":
+            return self.level
+        if delta is None:
+            raise ValueError("delta must be given for Gaussian noise, got None")
+        return np.array([gaussian_epsilon(float(mu), delta) for mu in self.level])
+
+
+def calibrate(
+    channels: Channels,
+    aggregator: Aggregator,
+    budget: Budget,
+    horizon: tuple[int, ...],
+    *,
+    method: str = "tight",
+    adjacency: str = "replace",
+    split: float | str = "optimal",
+    grid: float = 0.0,
+) -> Calibration:
+    """Scales that spend exactly the budget ("tight"), or those of the paper, whatever they spend.
+
+    `split` is the share of the gradient channel: of epsilon for Laplace noise, of mu^2 for
+    Gaussian; "optimal" has the least regret bound. On a grid, nodes with fractional coefficients
+    are rounded before they are released, which the noise must hide as well.
+    """
+    validation.one_of("calibration", method, METHODS)
+    validation.one_of("adjacency", adjacency, tuple(ADJACENCIES))
+    share = None if split == "optimal" else _share(split)
+    agents = len(horizon)
+    if isinstance(aggregator, NoNoise):
+        silent = np.zeros(agents)
+        return Calibration("none", silent, silent, np.full(agents, np.inf))
+    if method == "paper":
+        return _as_published(channels, aggregator, budget, horizon, ADJACENCIES[adjacency])
+    gradient, products, level = np.empty((3, agents))
+    for i in range(agents):
+        norm = SAFETY * ADJACENCIES[adjacency] * aggregator.column_norm(horizon[i], budget.law)
+        level[i] = budget.level(i)
+        theta = _optimal(channels, i, budget.law) if share is None else share
+        if channels.products[i] == 0:
+            theta = 1.0  # nothing but the gradient is sent
+        if budget.law == "laplace":
+            gradient[i] = norm * math.sqrt(channels.dim) / (theta * level[i])
+            rest, size = (1.0 - theta) * level[i], channels.load[i]
+        else:
+            gradient[i] = norm / (math.sqrt(theta) * level[i])
+            rest, size = math.sqrt(1.0 - theta) * level[i], math.sqrt(channels.energy[i])
+        products[i] = norm * size / rest if theta < 1.0 else 0.0
+        if grid > 0.0 and not aggregator.whole:
+            extra = _rounding(channels, i, gradient[i], products[i], horizon[i], grid)
+            gradient[i] *= 1.0 + extra / level[i]
+            products[i] *= 1.0 + extra / level[i]
+    return Calibration(budget.law, gradient, products, level)
+
+
+def privacy_loss(
+    law: str, norm: float, dim: int, gradient: float, products: float, load: float, energy: float
+) -> float:
+    """What an agent's transcript costs: epsilon of Laplace noise, mu of Gaussian noise.
+
+    `norm` is that of a column, times c.
+    """
+    if law == "laplace":
+        return norm * (math.sqrt(dim) / gradient + (load / products if load > 0.0 else 0.0))
+    square = 1.0 / gradient**2 + (energy / products**2 if energy > 0.0 else 0.0)
+    return norm * math.sqrt(square)
+
+
+def _rounding(
+    channels: Channels, agent: int, gradient: float, products: float, horizon: int, grid: float
+) -> float:
+    """What rounding adds to mu: one step of the grid in every number of every node.
+
+    Two nodes that differ by x differ by at most x + grid after rounding; a thousandth more covers
+    the rounding of the doubles.
+    """
+    square = channels.dim / gradient**2
+    if products > 0.0:
+        square += channels.products[agent] / products**2
+    return 1.001 * grid * math.sqrt(horizon * square)
+
+
+def _optimal(channels: Channels, agent: int, law: str) -> float:
+    """The share of the gradient with the least noise in the regret bound.
+
+    Noise of scale s_g and s_p costs s_g + pull * s_p (up to a factor). Laplace: s_g = sqrt(d) /
+    theta, s_p = S / (1 - theta). Gauss: s_g = theta^(-1/2), s_p = R (1 - theta)^(-1/2).
+    """
+    if law == "laplace":
+        ratio = math.sqrt(channels.pull[agent] * channels.load[agent] / math.sqrt(channels.dim))
+    else:
+        ratio = (channels.pull[agent] * math.sqrt(channels.energy[agent])) ** (2.0 / 3.0)
+    return 1.0 / (1.0 + ratio)
+
+
+def _share(split: float | str) -> float:
+    share = validation.finite("split", split)  # type: ignore[arg-type]
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"split must be between 0 and 1, both excluded, got {split!r}")
+    return share
+
+
+def _as_published(
+    channels: Channels,
+    aggregator: Aggregator,
+    budget: Budget,
+    horizon: tuple[int, ...],
+    change: float,
+) -> Calibration:
+    """Scales of `th:privacy`: sqrt(d) ln T / eps' and ln T / eps', eps' = eps / (6 N_max^2)."""
+    if not isinstance(aggregator, BinaryTree):
+        raise ValueError(
+            f'calibration must be "tight" but for BinaryTree, got "paper" with {aggregator!r}'
+        )
+    if budget.epsilon is None or budget.law != "laplace":
+        raise ValueError('calibration="paper" needs an epsilon and no delta, got other levels')
+    if min(horizon) < 2:
+        raise ValueError(f'horizon must be at least 2 for calibration="paper", got {min(horizon)}')
+    logarithm = np.log(np.array(horizon, float))
+    inner = np.array(budget.epsilon) / (6.0 * channels.largest**2)
+    products = logarithm / inner
+    gradient = math.sqrt(channels.dim) * products
+    level = np.array(
+        [
+            privacy_loss(
+                "laplace",
+                change * aggregator.column_norm(horizon[i], "laplace"),
+                channels.dim,
+                gradient[i],
+                products[i],
+                channels.load[i],
+                channels.energy[i],
+            )
+            for i in range(len(horizon))
+        ]
+    )
+    return Calibration("laplace", gradient, products, level)

@@ -1,0 +1,65 @@
+"""The way out: everything that leaves an agent passes here, clipped and with noise.
+
+`make_leaf` clips what the agent saw and what it was sent, so that nobody, not even a malicious
+neighbour, can make a leaf larger than the noise is made for. `release` adds the noise; no other
+function of the package mixes private values with what is published.
+"""
+
+import math
+
+import numpy as np
+
+from mtcool.kernels import inline
+from mtcool.privacy.aggregator import Floats
+
+GRID = 2.0**-20
+"""Values of exact releases are whole multiples of this: their sums are exact in doubles."""
+
+
+@inline
+def length(vector: Floats) -> float:
+    """Euclidean norm."""
+    square = 0.0
+    for k in range(vector.shape[0]):
+        square += vector[k] * vector[k]
+    return math.sqrt(square)
+
+
+@inline
+def clip(vector: Floats, bound: float) -> bool:
+    """Divide by `bound`, or by its norm if that is larger, in place; False if it is not finite."""
+    norm = length(vector)
+    if not norm < math.inf:
+        return False
+    scale = 1.0 / max(norm, bound)
+    for k in range(vector.shape[0]):
+        vector[k] *= scale
+    return True
+
+
+@inline
+def clipped_product(row: Floats, gradient: Floats) -> float:
+    """<row, gradient> with the row shortened to norm one; a row that is not finite counts as 0."""
+    norm, product = length(row), 0.0
+    if not norm < math.inf:
+        return 0.0
+    for k in range(row.shape[0]):
+        product += row[k] * gradient[k]
+    return product / max(norm, 1.0)
+
+
+@inline
+def truncate(leaf: Floats, grid: float) -> None:
+    """Round toward zero to multiples of `grid`, so that no norm grows; 0 leaves all as it is."""
+    if grid > 0.0:
+        for k in range(leaf.shape[0]):
+            leaf[k] = grid * np.trunc(leaf[k] / grid)
+
+
+@inline
+def release(value: Floats, noise: Floats, grid: float, noisy: Floats) -> None:
+    """noisy = value + noise: the choke point. On a grid the value is rounded to it first."""
+    for k in range(value.shape[0]):
+        if grid > 0.0:
+            value[k] = grid * np.rint(value[k] / grid)
+        noisy[k] = value[k] + noise[k]

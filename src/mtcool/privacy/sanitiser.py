@@ -1,0 +1,152 @@
+"""What stands between a private network and the world: noise at the right scales, and the ledger.
+
+The compiled protocol adds noise from a buffer of draws. A sanitiser fills it, in the order of the
+releases to come, with draws at the scales of the calibration.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtcool.kernels import kernel
+from mtcool.privacy.accountant import gaussian_epsilon
+from mtcool.privacy.aggregator import Floats, Integers, begin
+from mtcool.privacy.calibration import Calibration, Channels, calibrate
+from mtcool.privacy.noise import Noise
+from mtcool.privacy.settings import Privacy
+
+CAPACITY = 2**17  # draws that wait in the buffer
+EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles
+
+
+class Account(NamedTuple):
+    """What one agent has spent of its budget, and what is left.
+
+    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget.
+    """
+
+    budget: float
+    """The level that was asked for."""
+    promised: float
+    """The level that all releases together give; not the budget for calibration="paper"."""
+    spent: float
+    """The level that the releases so far give."""
+    left: float
+    released: int
+    """Activations, each of which published one noisy sum."""
+    remaining: int
+    """Activations before the agent must stop."""
+
+
+class Sanitiser:
+    """Noise and ledger of a network."""
+
+    def __init__(self, privacy: Privacy, channels: Channels, noise: Noise) -> None:
+        self.privacy = privacy
+        self.channels = channels
+        self.noise = noise
+        self.calibration: Calibration = calibrate(
+            channels,
+            privacy.aggregator,
+            privacy.budget,
+            privacy.horizon,
+            method=privacy.calibration,
+            adjacency=privacy.adjacency,
+            split=privacy.split,
+            grid=noise.grid,
+        )
+        if noise.grid > 0.0:
+            self._check_range()
+
+    def begin(self, state: Any) -> None:
+        """Pure noise of every agent, before anything is learned."""
+        times = self.privacy.aggregator.padding(state)
+        agents = np.repeat(np.arange(len(times)), times)
+        draws = self._draw(self._scales(agents, np.ones(len(agents))))
+        _begin(state, np.concatenate(([0], np.cumsum(times * self.channels.width))), draws)
+
+    def draws(self, count: Integers, agents: Integers) -> tuple[Floats, int]:
+        """Noise for the next releases of `agents`, in order; `count`: their releases so far.
+
+        Also how many of the agents that is: the buffer's room may end before.
+        """
+        width = self.channels.width
+        agents = agents[: self.capacity // int(width.min())]
+        room = int(np.searchsorted(np.cumsum(width[agents]), self.capacity, side="right"))
+        agents = agents[:room]
+        growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
+        return self._draw(self._scales(agents, growth)), room
+
+    @property
+    def capacity(self) -> int:
+        """Room that the buffer must have."""
+        return max(CAPACITY, int(self.channels.width.max()))
+
+    def scales(self, agent: int, activation: int) -> Floats:
+        """Scales of the noise of one release, number by number."""
+        growth = self.privacy.aggregator.growth(np.array([activation]), self.privacy.law)
+        return self._scales(np.array([agent]), growth)
+
+    def account(self, agent: int, released: int) -> Account:
+        """The agent's ledger after so many releases."""
+        privacy, level = self.privacy, float(self.calibration.level[agent])
+        horizon, law = privacy.horizon[agent], privacy.law
+        share = privacy.aggregator.spent(released, horizon, law)
+        spent = level * share if share > 0.0 else 0.0
+        budget = privacy.budget.rho or privacy.budget.epsilon or ()
+        promised, paid = self._public(agent, level), self._public(agent, spent)
+        left = promised - paid if np.isfinite(promised) else promised
+        return Account(budget[agent], promised, paid, left, released, horizon - released)
+
+    def __repr__(self) -> str:
+        privacy = self.privacy
+        true = [self._public(i, float(level)) for i, level in enumerate(self.calibration.level)]
+        word = "rho" if privacy.budget.rho is not None else "epsilon"
+        span = f"{min(true):.4g}" if min(true) == max(true) else f"{min(true):.4g}-{max(true):.4g}"
+        return f"{privacy.aggregator!r}, {privacy.calibration} noise, true {word} {span}"
+
+    def _public(self, agent: int, level: float) -> float:
+        """A level in the words of the budget."""
+        budget = self.privacy.budget
+        if self.privacy.law != "gaussian" or level == 0.0:
+            return level
+        if budget.rho is not None:
+            return level**2 / 2.0
+        assert budget.delta is not None
+        return gaussian_epsilon(level, budget.delta[agent])
+
+    def _scales(self, agents: Integers, growth: Floats) -> Floats:
+        pairs = np.stack((self.calibration.gradient, self.calibration.products), axis=1)
+        gradients = np.full_like(agents, self.channels.dim)
+        lengths = np.stack((gradients, self.channels.products[agents]), axis=1)
+        return np.repeat((pairs[agents] * growth[:, None]).ravel(), lengths.ravel())
+
+    def _draw(self, scales: Floats) -> Floats:
+        if self.privacy.law == "none":
+            return np.zeros(len(scales))
+        return self.noise.draw(self.privacy.law, scales)
+
+    def _check_range(self) -> None:
+        largest = max(self.calibration.gradient.max(), self.calibration.products.max())
+        reach = 4000.0 * float(largest) + max(self.privacy.horizon)
+        if reach > EXACT_UP_TO and self.privacy.law != "none":
+            raise ValueError(
+                "epsilon must be larger for exact noise, whose sums must stay below 2^32, "
+                f"got a noise scale of {largest:g} and a horizon of {max(self.privacy.horizon)}"
+            )
+
+
+@kernel
+def _begin(state: Any, start: Integers, draws: Floats) -> None:
+    for agent in range(start.shape[0] - 1):
+        begin(state, agent, draws[start[agent] : start[agent + 1]])
+
+
+def _numbered(agents: Integers, count: Integers) -> Integers:
+    """Number of each activation among its agent's own: 1 for the first."""
+    order = np.argsort(agents, kind="stable")
+    ordered = agents[order]
+    first = np.searchsorted(ordered, ordered, side="left")
+    numbers = np.empty_like(agents)
+    numbers[order] = np.arange(len(agents)) - first + 1
+    return np.asarray(numbers + count[agents])

@@ -1,0 +1,119 @@
+"""The private settings of a network, checked and plain, as a file keeps them."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool import validation
+from mtcool.privacy.accountant import proper
+from mtcool.privacy.aggregator import Aggregator
+from mtcool.privacy.calibration import ADJACENCIES, METHODS, Budget
+from mtcool.privacy.filters import BLT, NoNoise, PerGradient
+from mtcool.privacy.noise import NOISES
+from mtcool.privacy.trees import BinaryTree, Doubling, SmoothTree
+
+AGGREGATORS = {
+    kind.__name__: kind for kind in (BinaryTree, SmoothTree, BLT, PerGradient, Doubling, NoNoise)
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Privacy:
+    """Levels, horizons and mechanism of all agents; refuses wrong ones."""
+
+    budget: Budget
+    horizon: tuple[int, ...]
+    aggregator: Aggregator
+    calibration: str = "tight"
+    adjacency: str = "replace"
+    split: float | str = "optimal"
+    noise: str = "simulated"
+
+    def __post_init__(self) -> None:
+        validation.one_of("calibration", self.calibration, METHODS)
+        validation.one_of("adjacency", self.adjacency, tuple(ADJACENCIES))
+        validation.one_of("noise", self.noise, NOISES)
+        if self.calibration == "paper" and self.split != "optimal":
+            raise ValueError(f'split has no meaning for calibration="paper", got {self.split!r}')
+        if self.calibration == "paper" and self.adjacency != "replace":
+            raise ValueError(
+                f'adjacency must be "replace" for calibration="paper", got {self.adjacency!r}'
+            )
+
+    @property
+    def law(self) -> str:
+        """Law of the noise."""
+        return "none" if isinstance(self.aggregator, NoNoise) else self.budget.law
+
+    def plain(self) -> dict[str, Any]:
+        """Values that a file can hold."""
+        table: dict[str, Any] = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name != "aggregator"
+        }
+        table["budget"] = asdict(self.budget)
+        parameters = asdict(self.aggregator)  # type: ignore[call-overload]
+        return table | {"aggregator": [type(self.aggregator).__name__, parameters]}
+
+    @classmethod
+    def from_plain(cls, table: dict[str, Any]) -> "Privacy":
+        """The settings behind `plain`."""
+        name, parameters = table["aggregator"]
+        levels = {key: value and tuple(value) for key, value in table["budget"].items()}
+        rest = {key: table[key] for key in ("calibration", "adjacency", "split", "noise")}
+        return cls(
+            budget=Budget(**levels),
+            horizon=tuple(table["horizon"]),
+            aggregator=AGGREGATORS[name](**parameters),
+            **rest,
+        )
+
+
+def make_privacy(
+    agents: int,
+    *,
+    epsilon: ArrayLike | None,
+    horizon: ArrayLike | None,
+    delta: ArrayLike | None,
+    rho: ArrayLike | None,
+    aggregator: Aggregator,
+    **rest: Any,
+) -> Privacy:
+    """Settings from what a caller writes: one number, or one for each agent."""
+    kind = type(aggregator)
+    if AGGREGATORS.get(kind.__name__) is not kind:
+        raise ValueError(
+            f"aggregator must be one of {', '.join(AGGREGATORS)}, such as BinaryTree(), "
+            f"got {aggregator!r}"
+        )
+    budget = Budget(
+        epsilon=_each("epsilon", epsilon, agents, validation.positive),
+        delta=_each("delta", delta, agents, proper),
+        rho=_each("rho", rho, agents, validation.positive),
+    )
+    if isinstance(horizon, (str, bytes)):
+        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
+    law = "none" if isinstance(aggregator, NoNoise) else budget.law
+    given = _each("horizon", horizon, agents, validation.count)
+    horizons = (None,) * agents if given is None else given
+    return Privacy(
+        budget=budget,
+        horizon=tuple(aggregator.check(law, number) for number in horizons),
+        aggregator=aggregator,
+        **rest,
+    )
+
+
+def _each(name: str, value: Any, agents: int, check: Any) -> tuple[Any, ...] | None:
+    """One checked value for each agent."""
+    if value is None:
+        return None
+    if np.ndim(value) == 0:
+        return (check(name, value),) * agents
+    if np.ndim(value) != 1 or len(value) != agents:
+        raise ValueError(
+            f"{name} must be one number or one for each of the {agents} agents, "
+            f"got shape {np.shape(value)}"
+        )
+    return tuple(check(name, one) for one in value)
