@@ -18,7 +18,7 @@ from mtcool.learners.learner import Floats, Integers
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.privacy.settings import Privacy
-from mtcool.private_peers import PrivatePeers, publish_pure_noise
+from mtcool.private_peers import PrivatePeers, begin_publication
 from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
@@ -50,7 +50,7 @@ class Network:
             self.sanitiser = Sanitiser(setup.privacy, channels_of(self.peers), source)
             if arrays is None:
                 self.sanitiser.begin(self.peers.state.aggregator)
-                publish_pure_noise(self.peers)
+                begin_publication(self.peers)
         if arrays is not None:
             storage.restore(self.peers.state, arrays)
 

@@ -5,6 +5,8 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 - the leaf of an activation is the clipped gradient and its products with the clipped expert rows;
 - the agent's aggregator turns its leaves into noisy sums (`privacy/aggregator.py`);
 - all its neighbours, *and the agent's own clique*, learn from those sums and from nothing else.
+
+`make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all of them.
 """
 
 from typing import Any, NamedTuple
@@ -20,6 +22,8 @@ from mtcool.learners.mt_ftrl import expert_rows, refresh, reweigh
 from mtcool.privacy.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_product, release, truncate
 from mtcool.protocol import Units, fetch, send
+
+Indices = NDArray[np.uint32]
 
 
 class PrivateState(NamedTuple):
@@ -49,8 +53,8 @@ class PrivatePeers(NamedTuple):
     """Agents in this process that learn from noisy sums; entries as in `CliquePeers`."""
 
     ptr: Integers
-    clique: NDArray[np.uint32]
-    row: NDArray[np.uint32]
+    clique: Indices
+    row: Indices
     weight: Floats
     state: PrivateState
     units: Units
@@ -79,70 +83,111 @@ def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) ->
         return False
     if not clip(gradient, peers.units.lipschitz):
         return False
-    make_leaf(peers, agent, gradient)
-    width, first = aggregator.width[agent], desk.cursor[0]
+    width, first = stage(peers, agent, gradient), desk.cursor[0]
     value, noisy = desk.value[:width], desk.noisy[:width]
-    encode(aggregator, agent, desk.leaf[:width], value)
     release(value, desk.draws[first : first + width], peers.grid, noisy)
     decode(aggregator, agent, value, noisy)
     desk.cursor[0] += width
-    publish(peers, agent)
+    start, end = aggregator.start[agent], aggregator.start[agent + 1]
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    tell(
+        peers.state.learner,
+        peers.clique[first:last],
+        peers.row[first:last],
+        peers.weight[first:last],
+        aggregator.published[start:end],
+    )
     return True
 
 
 @inline
-def make_leaf(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
+def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> int:
+    """Put the value of the agent's next node on the desk, for a clipped gradient; its length."""
+    desk, first, last = peers.work, peers.ptr[agent], peers.ptr[agent + 1]
+    width = peers.state.aggregator.width[agent]
+    make_leaf(
+        peers.state.learner,
+        peers.clique[first:last],
+        peers.row[first:last],
+        peers.weight[first:last],
+        gradient,
+        desk.rows,
+        desk.leaf[:width],
+    )
+    truncate(desk.leaf[:width], peers.grid)
+    encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
+    return int(width)
+
+
+@kernel
+def make_leaf(
+    learner: DPMTFTRLState,
+    cliques: Indices,
+    rows: Indices,
+    weights: Floats,
+    gradient: Floats,
+    room: Floats,
+    leaf: Floats,
+) -> None:
     """The gradient, in the unit ball, and its weighted products with the clipped expert rows."""
-    learner, leaf = peers.state.learner, peers.work.leaf
-    dim = gradient.shape[0]
-    for k in range(dim):
+    place = gradient.shape[0]
+    for k in range(place):
         leaf[k] = gradient[k]
-    place = dim
-    for e in range(peers.ptr[agent], peers.ptr[agent + 1]):
-        row = int(peers.row[e])
+    for e in range(rows.shape[0]):
+        row = int(rows[e])
         count = learner.first[row + 1] - learner.first[row]
-        if count == 0:
-            continue
-        rows = peers.work.rows[:count]
-        expert_rows(learner.base, int(peers.clique[e]), row, rows)
-        for k in range(count):
-            leaf[place + k] = peers.weight[e] * clipped_product(rows[k], gradient)
-        place += count
-    truncate(leaf[:place], peers.grid)
+        if count > 0:
+            expert_rows(learner.base, int(cliques[e]), row, room[:count])
+            for k in range(count):
+                leaf[place + k] = weights[e] * clipped_product(room[k], gradient)
+            place += count
 
 
-@inline
-def publish(peers: PrivatePeers, agent: int) -> None:
-    """Send the agent's published sums to its neighbours and to its own clique."""
-    learner, aggregator = peers.state.learner, peers.state.aggregator
-    start, dim = aggregator.start[agent], peers.models.shape[1]
-    total = aggregator.published[start : start + dim]
-    place = start + dim
-    for e in range(peers.ptr[agent], peers.ptr[agent + 1]):
-        row = int(peers.row[e])
+@kernel
+def tell(
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, published: Floats
+) -> None:
+    """Tell an agent's published sums to its neighbours' cliques and to its own."""
+    place = learner.base.gradients.shape[1]
+    for e in range(rows.shape[0]):
+        row = int(rows[e])
         count = learner.first[row + 1] - learner.first[row]
-        products = aggregator.published[place : place + count]
-        tell_row(learner, int(peers.clique[e]), row, peers.weight[e], total, products)
+        products = published[place : place + count]
+        tell_row(learner, int(cliques[e]), row, weights[e], published, products)
         place += count
 
 
 @kernel
-def publish_pure_noise(peers: PrivatePeers) -> None:
-    """Before the first activation: every agent publishes sums that hold nothing but noise."""
-    learner, aggregator = peers.state.learner, peers.state.aggregator
-    base, dim = learner.base, peers.models.shape[1]
-    for agent in range(peers.ptr.shape[0] - 1):
-        start = aggregator.start[agent]
-        total = aggregator.published[start : start + dim]
-        place = start + dim
-        for e in range(peers.ptr[agent], peers.ptr[agent + 1]):
-            row = int(peers.row[e])
+def publish_pure_noise(
+    learner: DPMTFTRLState,
+    ptr: Integers,
+    cliques: Indices,
+    rows: Indices,
+    weights: Floats,
+    published: Floats,
+) -> None:
+    """Before the first activation: tell everybody what all agents published, which is noise."""
+    base, place = learner.base, 0
+    dim = base.gradients.shape[1]
+    for agent in range(ptr.shape[0] - 1):
+        total = published[place : place + dim]
+        place += dim
+        for e in range(ptr[agent], ptr[agent + 1]):
+            row = int(rows[e])
             count = learner.first[row + 1] - learner.first[row]
-            products = aggregator.published[place : place + count]
-            put_row(learner, int(peers.clique[e]), row, peers.weight[e], total, products)
+            products = published[place : place + count]
+            put_row(learner, int(cliques[e]), row, weights[e], total, products)
             place += count
     for clique in range(base.n.shape[0]):
         base.n[clique] = 0  # nobody was active
         if base.start[clique + 1] > base.start[clique]:
             refresh(base, clique)
             reweigh(base, clique)
+
+
+def begin_publication(peers: PrivatePeers) -> None:
+    """All agents learn of the noise that all publish before the first activation."""
+    published = peers.state.aggregator.published
+    publish_pure_noise(
+        peers.state.learner, peers.ptr, peers.clique, peers.row, peers.weight, published
+    )

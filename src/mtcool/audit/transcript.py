@@ -20,9 +20,8 @@ from mtcool.audit.subject import fresh_parts, private_parts
 from mtcool.kernels import kernel
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
-from mtcool.privacy.aggregator import encode
 from mtcool.privacy.release import clip, release
-from mtcool.private_peers import make_leaf, publish_pure_noise
+from mtcool.private_peers import begin_publication, stage
 
 FAR = 1e6
 SAME = 1e-7  # rounding in what must be equal, relative to its size; leaks are of order one
@@ -121,7 +120,7 @@ def worst_case(network: Network, agent: Hashable) -> Leak:
         start = int(aggregator.start[k])
         aggregator.published[start : start + int(aggregator.width[k])] = 0.0
         aggregator.published[start : start + dim] = -FAR
-    publish_pure_noise(peers)
+    begin_publication(peers)
     direction = np.full(dim, network.setup.lipschitz / math.sqrt(dim))
     rounds = [Round(agent, lambda x: direction)]
     rounds += [Round(agent, lambda x: 0.0 * direction)] * (int(peers.horizon[i]) - 1)
@@ -173,16 +172,13 @@ def _price(network: Network, agent: Hashable, shift: Floats) -> float:
 def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
     """The value that the next release would have; changes nothing."""
     i, peers = network.graph.index(agent), private_parts(network)[0]
-    _stage(peers, i, np.array(gradient, float))
-    return np.asarray(peers.work.value[: int(peers.state.aggregator.width[i])].copy())
+    value = np.empty(int(peers.state.aggregator.width[i]))
+    _stage(peers, i, np.array(gradient, float), np.zeros_like(value), value)
+    return value
 
 
 @kernel
-def _stage(peers: Any, agent: int, gradient: Floats) -> None:
+def _stage(peers: Any, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
-    make_leaf(peers, agent, gradient)
-    width = peers.state.aggregator.width[agent]
-    value = peers.work.value[:width]
-    encode(peers.state.aggregator, agent, peers.work.leaf[:width], value)
-    peers.work.noisy[:width] = 0.0
-    release(value, peers.work.noisy[:width], peers.grid, peers.work.noisy[:width])
+    width = stage(peers, agent, gradient)
+    release(peers.work.value[:width], silence, peers.grid, value)

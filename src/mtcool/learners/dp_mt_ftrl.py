@@ -60,7 +60,7 @@ def put_row(
 ) -> None:
     """Replace the sums of `row`; counts an activation, leaves the predictions as they are."""
     base, change = state.base, state.work
-    for k in range(total.shape[0]):
+    for k in range(change.shape[0]):
         change[k] = weight * total[k] - base.gradients[row, k]
     add_gradient(base, clique, row, 1.0, change)
     told = state.told[state.first[row] : state.first[row + 1]]
