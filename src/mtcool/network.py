@@ -23,6 +23,8 @@ from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 
+LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
+
 
 class Network:
     """Agents on a graph, made by `mt_co2ol`, `dpmt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
@@ -194,13 +196,13 @@ class Network:
 
     def _check_release(self, i: int, gradient: Floats) -> None:
         self.check_horizon(np.array([i]))
-        if not np.isfinite(np.dot(gradient, gradient)):
+        if math.hypot(*gradient) > LONGEST:
             self._refuse(gradient)
 
     def _refuse(self, gradient: Floats) -> NoReturn:
         limit = f"lipschitz = {self.setup.lipschitz}"
         if self.setup.on_excess == "clip":  # too long to be shortened: its square is infinite
-            limit = "1e154"
+            limit = f"{LONGEST:g}"
         raise ValueError(
             f"gradient must have norm at most {limit}, got norm {math.hypot(*gradient)}"
         )
