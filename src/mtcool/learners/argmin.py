@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline, kernel
-from mtcool.learners.learner import Floats
+from mtcool.learners.argmin_line import Line, make_line
+from mtcool.learners.learner import Floats, Integers
 
 TOLERANCE = 1e-14  # of |m - mean(X)| and, relative, of the standard deviation
 NOISE = 1e-15  # rounding of the standard deviation of rows in the unit ball
@@ -45,13 +46,19 @@ class Workspace(NamedTuple):
     """Where the clipped rows sit on the ball, one below the other, (largest N, d)."""
     shrink: Floats
     """One over their distance from the centre before the projection."""
+    line: Line
+    """Room for the solver on the line; empty unless d = 1."""
 
 
-def make_workspace(dim: int, size: int) -> Workspace:
-    """Workspace for at most `size` rows of dimension `dim`."""
+def make_workspace(dim: int, starts: Integers, experts: int) -> Workspace:
+    """Workspace for cliques with rows starts[j]:starts[j + 1] and at most `experts` experts."""
+    size = int(np.diff(starts).max())
     mean, residual, pull, tilt, step, trial, force, row = np.zeros((8, dim))
     krylov, unit, shrink = np.zeros((3, dim)), np.zeros((size, dim)), np.zeros(size)
-    return Workspace(mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink)
+    line = make_line(starts if dim == 1 else starts[:1], experts if dim == 1 else 0)
+    return Workspace(
+        mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink, line
+    )
 
 
 @inline
