@@ -8,7 +8,7 @@ ball that is, with `mean` and `Gamma_r - mean` taken of the rows of Gamma,
 
 so a row of the mixture needs two numbers per clique, `level` and `slope`, whatever the number of
 experts; the update, which moves every expert's loss and weight, is a few operations for each. Where
-a row would leave the ball `argmin.py` takes over for that expert.
+a row would leave the ball `argmin.py` takes over for that expert, or `argmin_line.py` if d = 1.
 """
 
 import math
@@ -83,7 +83,7 @@ class MTFTRLState(NamedTuple):
     centre: Floats
     """Mean of the rows of every expert with clipped rows, (E, d)."""
     work: Workspace
-    """Workspace of the solver; nothing in it outlives an update."""
+    """Workspace of the solvers; no result depends on what it holds between updates."""
 
 
 @dataclass(frozen=True)
