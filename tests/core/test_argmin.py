@@ -18,7 +18,11 @@ from scipy.optimize import nnls
 
 import mtcool
 import oracle
-from mtcool.learners import MTFTRL
+from mtcool.learners import MTFTRL, mt_ftrl
+from mtcool.learners.argmin import minimise
+from mtcool.learners.argmin_line import mean_of
+from mtcool.learners.learner import Cliques
+from mtcool.learners.mt_ftrl import CLOSED_FORM
 
 EXACT = 1e-10  # relative to the data
 SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
@@ -242,3 +246,110 @@ def test_no_point_that_a_conic_solver_finds_is_better():
         ours = objective(expert.rows(), expert.linear())
         theirs = objective(oracle.minimiser(expert.linear(), xi), expert.linear())
         assert ours == pytest.approx(theirs, abs=1e-7 * (1.0 + np.abs(linear).max()))
+
+
+# On the line all experts of a clique are solved together, each from where the last one ended
+# (`argmin_line.py`); `minimise` is the general method.
+
+HEDGES = [
+    MTFTRL(),
+    MTFTRL(free_last=True),
+    MTFTRL("geometric"),
+    MTFTRL((1e-6,)),
+    MTFTRL((1.0,)),
+    MTFTRL((0.0, 1e-6, 1e-3, 0.1, 0.5, 1.5, 2.0)),
+]
+
+
+def solve(state):
+    """What follows a change of Gamma; interpreted, for only the solvers need to be fast."""
+    for step in (mt_ftrl.refresh, mt_ftrl.reweigh):
+        getattr(step, "py_func", step)(state, 0)
+
+
+def clique_on_line(learner, gamma, rate, n):
+    """The state of one clique with the given Gamma after n updates, its experts solved."""
+    cliques = Cliques(np.array([0, len(gamma)]), np.array([rate]), np.array([1.0]))
+    state = learner.make_state(cliques, 1)
+    state.gradients[:, 0], state.n[0] = gamma, n
+    solve(state)
+    return state
+
+
+def clipped_experts(state):
+    """Index, eta, cap and rows of each expert that is not in closed form."""
+    for e in np.flatnonzero(state.multiplier != CLOSED_FORM):
+        eta, s = state.unit[0] * state.pull[e], state.multiplier[e]
+        x = np.clip((1.0 - s) * state.centre[e, 0] - s * eta * state.gradients[:, 0], -1.0, 1.0)
+        yield e, eta, state.cap[e], x[:, None]
+
+
+def general_rows(state, eta, cap):
+    """The rows by the general method, started afresh."""
+    m, size = np.zeros(1), len(state.gradients)
+    deviation = 1.0 / state.inverse[0]
+    s = minimise(state.gradients, 0, size, eta, deviation, cap, -1.0, m, state.work)
+    return np.clip((1.0 - s) * m - s * eta * state.gradients, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_experts_on_the_line_are_those_of_the_general_method(shape):
+    rng = np.random.default_rng(list(SHAPES).index(shape))
+    solved = 0
+    for _ in range(150):
+        size = int(rng.choice([2, 3, 5, 8, 13, 27, 60]))
+        gamma = SHAPES[shape](rng.standard_normal((size, 1)), rng)[:, 0]
+        gamma = gamma * 10.0 ** rng.uniform(-3, 4)
+        learner = HEDGES[rng.integers(len(HEDGES))]
+        rate, n = 10.0 ** rng.uniform(-4, 2), int(10.0 ** rng.uniform(0, 5))
+        state = clique_on_line(learner, gamma, rate, n)
+        for _, eta, cap, x in clipped_experts(state):
+            assert_optimal(x, eta * state.gradients, cap**2)
+            if cap > 0.0 and state.deviation[0] > 0.0:
+                # The general method is content with 1e-14 in the deviation, of which a row may be
+                # the root.
+                np.testing.assert_allclose(x, general_rows(state, eta, cap), atol=1e-11)
+                solved += 1
+    assert solved > 100 or shape in ("zero", "equal", "centred", "touching")
+
+
+@pytest.mark.parametrize("noise", [10.0, 100.0, 1000.0, 5000.0])
+def test_experts_on_the_line_are_exact_when_rows_jump(noise):
+    """Rows of noisy sums: at every update one of them is drawn afresh."""
+    rng, size = np.random.default_rng(int(noise)), 27
+    for n in (1_000, 130_000):
+        gamma = noise / size * rng.standard_normal(size)
+        state = clique_on_line(MTFTRL(), gamma, 1.0 / size, n)
+        for _ in range(40):
+            state.gradients[rng.integers(size), 0] = noise / size * rng.standard_normal()
+            state.n[0] += 1
+            solve(state)
+            for _, eta, cap, x in clipped_experts(state):
+                assert_optimal(x, eta * state.gradients, cap**2)
+                np.testing.assert_allclose(x, general_rows(state, eta, cap), atol=1e-11)
+
+
+def test_the_order_in_which_rows_were_sorted_last_changes_no_bit():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gamma = np.round(3.0 * rng.standard_normal(13), 1)  # with ties
+        state = clique_on_line(MTFTRL(), gamma, 0.1, 10)
+        want = state.multiplier.tobytes(), state.centre.tobytes()
+        state.work.line.order[:] = rng.permutation(13)
+        solve(state)
+        assert (state.multiplier.tobytes(), state.centre.tobytes()) == want
+
+
+def test_a_solution_that_clips_other_rows_is_not_accepted():
+    gamma = np.random.default_rng(0).standard_normal(13)
+    state = clique_on_line(MTFTRL(), 30.0 * gamma, 0.1, 10)
+    line, eta = state.work.line, state.unit[0] * state.pull[6]
+    j = int(np.flatnonzero(line.expert == 6)[0])
+    assert mean_of(line, 13, eta, j) == state.centre[6, 0]
+    for field, step in ((line.below, 1), (line.below, -1), (line.above, 1), (line.above, -1)):
+        field[j] += step
+        if 0 <= line.below[j] <= line.above[j] <= 13:
+            assert np.isnan(mean_of(line, 13, eta, j))
+        field[j] -= step
+    line.room[j] = -1.0
+    assert np.isnan(mean_of(line, 13, eta, j))

@@ -12,7 +12,8 @@ constraint and s = 1 / (1 + N + lam) the minimiser is
 For a given s the mean solves a strongly convex problem in d dimensions: a semismooth Newton method
 finds it. The standard deviation of the rows increases with s: a safeguarded Newton method finds the
 s at which it meets sqrt(xi). Both start from the last solution. When no row is clipped the answer
-has a closed form (`mt_ftrl.py`) and none of this runs.
+has a closed form (`mt_ftrl.py`) and none of this runs; and d = 1 has a faster way
+(`argmin_line.py`), which comes here only when it fails.
 """
 
 from typing import NamedTuple
@@ -20,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline, kernel
-from mtcool.learners.learner import Floats
+from mtcool.learners.argmin_line import Line, make_line
+from mtcool.learners.learner import Floats, Integers
 
 TOLERANCE = 1e-14  # of |m - mean(X)| and, relative, of the standard deviation
 NOISE = 1e-15  # rounding of the standard deviation of rows in the unit ball
@@ -45,13 +47,19 @@ class Workspace(NamedTuple):
     """Where the clipped rows sit on the ball, one below the other, (largest N, d)."""
     shrink: Floats
     """One over their distance from the centre before the projection."""
+    line: Line
+    """Room for the solver on the line; empty unless d = 1."""
 
 
-def make_workspace(dim: int, size: int) -> Workspace:
-    """Workspace for at most `size` rows of dimension `dim`."""
+def make_workspace(dim: int, starts: Integers, experts: int) -> Workspace:
+    """Workspace for cliques with rows starts[j]:starts[j + 1] and at most `experts` experts."""
+    size = int(np.diff(starts).max())
     mean, residual, pull, tilt, step, trial, force, row = np.zeros((8, dim))
     krylov, unit, shrink = np.zeros((3, dim)), np.zeros((size, dim)), np.zeros(size)
-    return Workspace(mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink)
+    line = make_line(starts if dim == 1 else starts[:1], experts if dim == 1 else 0)
+    return Workspace(
+        mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink, line
+    )
 
 
 @inline
@@ -109,7 +117,8 @@ def minimise(
     lowest = min(highest, cap / (eta * deviation))
     s = warm if lowest < warm <= highest else lowest
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
-    for attempt in range(4 * ROUNDS):
+    before = np.inf  # length of the last step
+    for _ in range(4 * ROUNDS):
         sweep = _mean_for(rows, eta, s, m, work)
         if not sweep.norm <= STALLED:  # the way from the last solution is too long and winding
             start_at_mean(gradients, first, last, eta, m)
@@ -126,8 +135,9 @@ def minimise(
             low = s
             safe = high if open_above else 0.5 * (low + high)
         # Newton may leave the bracket (a NaN too, from rows that do not move) or creep along kinks.
-        if not low < target < high or attempt % 4 == 3:
+        if not low < target < high or abs(target - s) > 0.5 * before:
             target = safe
+        before = abs(target - s)
         if target == s or high - low <= 4e-16 * high:
             break
         for k in range(m.shape[0]):
@@ -301,7 +311,7 @@ def _solve(s: float, size: int, sweep: Sweep, right: Floats, work: Workspace) ->
         residual[k] = right[k]
         direction[k] = right[k]
         error += right[k] * right[k]
-    goal = 1e-30 * error
+    goal = 1e-16 * error
     for _ in range(2 * dim + 10):
         if error <= goal:
             break

@@ -8,7 +8,7 @@ ball that is, with `mean` and `Gamma_r - mean` taken of the rows of Gamma,
 
 so a row of the mixture needs two numbers per clique, `level` and `slope`, whatever the number of
 experts; the update, which moves every expert's loss and weight, is a few operations for each. Where
-a row would leave the ball `argmin.py` takes over for that expert.
+a row would leave the ball `argmin.py` takes over for that expert, or `argmin_line.py` if d = 1.
 """
 
 import math
@@ -26,6 +26,7 @@ from mtcool.learners.argmin import (
     project_row,
     start_at_mean,
 )
+from mtcool.learners.argmin_line import find_piece, first_piece, mean_of, polish, sort_rows
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
 
@@ -82,7 +83,7 @@ class MTFTRLState(NamedTuple):
     centre: Floats
     """Mean of the rows of every expert with clipped rows, (E, d)."""
     work: Workspace
-    """Workspace of the solver; nothing in it outlives an update."""
+    """Workspace of the solvers; no result depends on what it holds between updates."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ class MTFTRL:
             weight=np.ones(expert[-1]),
             multiplier=np.full(expert[-1], CLOSED_FORM),
             centre=np.zeros((expert[-1], dim)),
-            work=make_workspace(dim, int(sizes.max())),
+            work=make_workspace(dim, cliques.start, int(experts.max())),
         )
 
     def _tables(self, sizes: Integers) -> tuple[Integers, Integers, Floats, Floats]:
@@ -344,7 +345,10 @@ def reweigh(state: MTFTRLState, clique: int) -> None:
     eta = unit * state.pull[last]
     furthest = least_of(eta * per_mode, state.cap[last] * inverse) * state.reach[clique]
     if eta * length_of_mean(state, clique) + furthest > 1.0:
-        _solve_each(state, clique)
+        if state.total.shape[1] == 1:
+            _solve_each_on_line(state, clique)
+        else:
+            _solve_each(state, clique)
     elif state.clipped[clique] > 0:
         state.multiplier[first : first + count] = CLOSED_FORM
         state.clipped[clique] = 0
@@ -416,13 +420,22 @@ def _stays_inside(state: MTFTRLState, clique: int, eta: float, shrink: float, me
 
 
 @inline
+def _solve_equal(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> bool:
+    """Are the rows of expert e equal, or must be? Then the solution is the mean, in the ball."""
+    if cap > NEGLIGIBLE and state.deviation[clique] > 0.0:
+        return False
+    first, last = state.start[clique], state.start[clique + 1]
+    start_at_mean(state.gradients, first, last, eta, state.centre[e])
+    state.multiplier[e] = 0.0
+    return True
+
+
+@inline
 def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> None:
     """Solve expert e and keep s and the mean of its rows; all rows follow from the two."""
-    first, last = state.start[clique], state.start[clique + 1]
-    if cap <= NEGLIGIBLE or state.deviation[clique] == 0.0:  # equal rows
-        start_at_mean(state.gradients, first, last, eta, state.centre[e])
-        state.multiplier[e] = 0.0
+    if _solve_equal(state, clique, e, eta, cap):
         return
+    first, last = state.start[clique], state.start[clique + 1]
     state.multiplier[e] = minimise(
         state.gradients,
         first,
@@ -434,6 +447,45 @@ def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: flo
         state.centre[e],
         state.work,
     )
+
+
+@kernel
+def _solve_each_on_line(state: MTFTRLState, clique: int) -> None:
+    """The same for d = 1: first the piece of each expert, then all minimisers side by side."""
+    first, table, line = state.expert[clique], state.table[clique], state.work.line
+    start, size = state.start[clique], state.start[clique + 1] - state.start[clique]
+    unit, inverse, per_mode = state.unit[clique], state.inverse[clique], 1.0 / (size + 1.0)
+    mean = state.total[clique, 0] / size
+    sort_rows(state.gradients, start, start + size, line)
+    highest, lowest = -line.value[1] - mean, -line.value[size] - mean  # of the rows of Gamma
+    level, slope, equal, count = 0.0, 0.0, 0, 0
+    trail = first_piece(line, size, unit * state.pull[table])
+    for e in range(state.expert[clique + 1] - first):
+        eta, cap = unit * state.pull[table + e], state.cap[table + e]
+        shrink = least_of(eta * per_mode, cap * inverse)
+        if eta * mean + shrink * highest <= 1.0 and eta * mean + shrink * lowest >= -1.0:
+            state.multiplier[first + e] = CLOSED_FORM
+            level += state.weight[first + e] * eta
+            slope += state.weight[first + e] * shrink
+        elif _solve_equal(state, clique, first + e, eta, cap):
+            equal += 1
+        else:
+            trail = find_piece(line, size, eta, cap, trail, count)
+            line.expert[count] = e
+            count += 1
+    mass = state.mass[clique]
+    state.level[clique], state.slope[clique] = level / mass, slope / mass
+    state.clipped[clique] = equal + count
+    polish(line, count)
+    for j in range(count):
+        e = line.expert[j]
+        eta, cap = unit * state.pull[table + e], state.cap[table + e]
+        m = mean_of(line, size, eta, j)
+        if np.isnan(m):
+            state.multiplier[first + e] = CLOSED_FORM  # no warm start
+            _solve_clipped(state, clique, first + e, eta, cap)
+        else:
+            state.multiplier[first + e], state.centre[first + e, 0] = line.t[j] / eta, m
 
 
 @predict_row.register
