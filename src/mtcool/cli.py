@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mtcool import cli_privacy
+
 if TYPE_CHECKING:
     from mtcool.experiments.runner import Task
 
@@ -22,6 +24,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(cli_privacy.app, name="privacy", no_args_is_help=True)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]

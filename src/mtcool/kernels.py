@@ -34,7 +34,7 @@ _config: Any = config  # its attributes are made at run time
 _FunctionCache: Any = FunctionCache
 _intrinsic: Any = intrinsic
 
-_WITHOUT_KERNELS = ("experiments", "cli.py", "__main__.py")
+_WITHOUT_KERNELS = ("experiments", "cli.py", "cli_privacy.py", "__main__.py")
 
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate

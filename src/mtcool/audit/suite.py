@@ -1,0 +1,133 @@
+"""All audits of all mechanisms, and of planted bugs, as one list of checks."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtcool import validation
+from mtcool.algorithms import dpmt_co2ol
+from mtcool.audit import planted
+from mtcool.audit.black_box import black_box
+from mtcool.audit.law import noise_law
+from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
+from mtcool.graphs import complete, erdos_renyi
+from mtcool.learners import MTFTRL
+from mtcool.network import Network
+from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
+
+MECHANISMS: dict[str, dict[str, Any]] = {
+    "binary tree": {"aggregator": BinaryTree(), "epsilon": 1.0, "horizon": 15},
+    "smooth tree": {"aggregator": SmoothTree(), "epsilon": 1.0, "horizon": 27},
+    "doubling epochs": {"aggregator": Doubling(), "epsilon": 1.0, "horizon": 15},
+    "per-gradient noise": {"aggregator": PerGradient(), "epsilon": 1.0, "horizon": 15},
+    "binary tree, Gauss": {"aggregator": BinaryTree(), "rho": 0.5, "horizon": 15},
+    "BLT": {"aggregator": BLT(), "epsilon": 1.0, "delta": 1e-6, "horizon": 20},
+}
+
+
+class Verdict(NamedTuple):
+    """What one audit said of one network."""
+
+    audit: str
+    subject: str
+    bug: bool
+    """A planted bug: the audit must fail."""
+    found: float
+    allowed: float
+    passed: bool
+
+    @property
+    def as_it_should(self) -> bool:
+        """Right code passes, bugs do not."""
+        return self.passed != self.bug
+
+
+def audit_suite(
+    pairs: int = 10, runs: int = 100_000, seed: int = 0, exact: bool = False
+) -> Iterator[Callable[[], Verdict]]:
+    """Checks to call one by one.
+
+    >>> len(list(audit_suite()))
+    32
+    """
+    pairs = validation.count("pairs", pairs)
+    for name, settings in MECHANISMS.items():
+        yield lambda name=name, settings=settings: _worst(name, settings, seed)
+        yield lambda name=name, settings=settings: _random(name, settings, pairs, seed)
+        yield lambda name=name, settings=settings: _law(name, settings, seed)
+    if exact:
+        for name in ("smooth tree", "BLT"):
+            settings = MECHANISMS[name] | {"noise": "exact"}
+            told = f"{name}, exact noise"
+            yield lambda told=told, settings=settings: _random(told, settings, pairs, None)
+            yield lambda told=told, settings=settings: _law(told, settings, None)
+    for horizon in (3, 7):
+        yield lambda horizon=horizon: _outside(horizon, runs, seed, None)
+    tree = MECHANISMS["binary tree"]
+    for bug in planted.IN_TRANSCRIPTS:
+        yield lambda bug=bug: _worst(_name(bug), tree, seed, bug)
+    for bug in planted.IN_THE_NOISE:
+        yield lambda bug=bug: _law(_name(bug), tree, seed, bug)
+    for bug in planted.FROM_OUTSIDE:
+        yield lambda bug=bug: _outside(3, runs, seed, bug)
+
+
+Bug = Callable[[Network], None]
+
+
+def _name(bug: Bug) -> str:
+    return "bug: " + bug.__name__.replace("_", " ")
+
+
+def _worst(name: str, settings: dict[str, Any], seed: int, bug: Bug | None = None) -> Verdict:
+    network = dpmt_co2ol(complete(4), 3, seed=seed, **settings)
+    if bug is not None:
+        bug(network)
+    return _told("forced transcript, worst case", name, bug, worst_case(network, 1))
+
+
+def _told(audit: str, name: str, bug: Bug | None, leak: Leak) -> Verdict:
+    # Where something other than the owner's noise differs, nothing bounds the loss.
+    within = leak.passed or leak.paid > leak.promised
+    found = leak.paid if within else float("inf")
+    return Verdict(audit, name, bug is not None, found, leak.promised, leak.passed)
+
+
+def _random(name: str, settings: dict[str, Any], pairs: int, seed: int | None) -> Verdict:
+    rng = np.random.default_rng(0 if seed is None else seed)
+    leaks = [_random_leak(settings, rng, seed) for _ in range(pairs)]
+    worst = max(leaks, key=lambda leak: (not leak.passed, leak.paid / leak.promised))
+    return _told(f"forced transcript, {pairs} random pairs", name, None, worst)
+
+
+def _random_leak(settings: dict[str, Any], rng: np.random.Generator, seed: int | None) -> Leak:
+    """Quadratic losses with far targets, one of them replaced, on a random graph."""
+    graph = erdos_renyi(5, 0.6, seed=int(rng.integers(2**31)))
+    network = dpmt_co2ol(graph, 2, lipschitz=2.0, seed=seed, **settings)
+    targets, active = 3.0 * rng.standard_normal((11, 2)), rng.integers(0, 5, 10)
+    rounds = [Round(int(i), lambda x, z=z: x - z) for i, z in zip(active, targets, strict=False)]
+    return forced_transcript(network, rounds, int(rng.integers(10)), lambda x: x - targets[10])
+
+
+def _law(name: str, settings: dict[str, Any], seed: int | None, bug: Bug | None = None) -> Verdict:
+    settings = settings | {"horizon": 40, "learner": MTFTRL(experts="geometric")}
+    network = dpmt_co2ol(complete(4), 60, seed=seed, **settings)
+    if bug is not None:
+        bug(network)
+    law = noise_law(network, releases=80)
+    return Verdict(
+        "law of the noise, scale",
+        name,
+        bug is not None,
+        law.mean_size,
+        1.0 + law.tolerance,
+        law.passed,
+    )
+
+
+def _outside(horizon: int, runs: int, seed: int, bug: Bug | None) -> Verdict:
+    found = black_box(horizon, runs=runs, seed=seed, plant=bug)
+    name = f"binary tree, T = {horizon}" if bug is None else _name(bug)
+    audit = "black box, lower bound on epsilon"
+    return Verdict(audit, name, bug is not None, found.lower, found.epsilon, found.passed)
