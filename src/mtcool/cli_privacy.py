@@ -76,12 +76,12 @@ def calibrate(
         calibration=calibration,
         adjacency=adjacency,
     )
-    level = "true mu" if delta is not None or rho is not None else "true epsilon"
+    level = _level(float(noises.promised.max()), delta, rho)
     told = {
         "std of a published gradient sum": float(noises.gradients.max()),
         "std of a published expert loss": float(noises.products.max()),
         "largest gradient sum": float(horizon),
-        f"{level}, largest of all agents": float(noises.promised.max()),
+        "true epsilon" if rho is None else "true rho": level,
     }
     _tell(told, as_json)
 
@@ -135,7 +135,7 @@ def audit(
         print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
     else:
         table = Table(title="Audits")
-        for head in ("audit", "of", "found", "allowed", "verdict"):
+        for head in ("audit", "subject", "found", "allowed", "verdict"):
             table.add_column(head, justify="right" if head in ("found", "allowed") else "left")
         for one in verdicts:
             colour = "green" if one.as_it_should else "red"
@@ -167,6 +167,15 @@ def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[st
         "noise over sensitivity": level.noise,
         "rho": level.rho,
     }
+
+
+def _level(level: float, delta: float | None, rho: float | None) -> float:
+    """Epsilon or rho of the noise; `level` is epsilon of Laplace noise and mu of Gaussian."""
+    from mtcool.privacy import gaussian_epsilon
+
+    if rho is not None:
+        return level**2 / 2.0
+    return level if delta is None else gaussian_epsilon(level, delta)
 
 
 def _graph(agents: int, p: float, seed: int) -> Any:

@@ -1,6 +1,7 @@
 """All audits of all mechanisms, and of planted bugs, as one list of checks."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from mtcool.audit.law import noise_law
 from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
 from mtcool.graphs import complete, erdos_renyi
 from mtcool.learners import MTFTRL
+from mtcool.learners.learner import Floats
 from mtcool.network import Network
 from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
 
@@ -27,9 +29,14 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 
 
 class Verdict(NamedTuple):
-    """What one audit said of one network."""
+    """What one audit said of one network.
+
+    Found and allowed are the privacy loss of forced transcripts (epsilon, or mu of Gaussian noise),
+    the mean size of the noise over its expectation, or a lower bound on epsilon.
+    """
 
     audit: str
+    """worst case or random pairs (forced transcripts), law of noise, black box."""
     subject: str
     bug: bool
     """A planted bug: the audit must fail."""
@@ -53,24 +60,24 @@ def audit_suite(
     """
     pairs = validation.count("pairs", pairs)
     for name, settings in MECHANISMS.items():
-        yield lambda name=name, settings=settings: _worst(name, settings, seed)
-        yield lambda name=name, settings=settings: _random(name, settings, pairs, seed)
-        yield lambda name=name, settings=settings: _law(name, settings, seed)
+        yield partial(_worst, name, settings, seed)
+        yield partial(_random, name, settings, pairs, seed)
+        yield partial(_law, name, settings, seed)
     if exact:
         for name in ("smooth tree", "BLT"):
             settings = MECHANISMS[name] | {"noise": "exact"}
             told = f"{name}, exact noise"
-            yield lambda told=told, settings=settings: _random(told, settings, pairs, None)
-            yield lambda told=told, settings=settings: _law(told, settings, None)
+            yield partial(_random, told, settings, pairs, None)
+            yield partial(_law, told, settings, None)
     for horizon in (3, 7):
-        yield lambda horizon=horizon: _outside(horizon, runs, seed, None)
+        yield partial(_outside, horizon, runs, seed, None)
     tree = MECHANISMS["binary tree"]
     for bug in planted.IN_TRANSCRIPTS:
-        yield lambda bug=bug: _worst(_name(bug), tree, seed, bug)
+        yield partial(_worst, _name(bug), tree, seed, bug)
     for bug in planted.IN_THE_NOISE:
-        yield lambda bug=bug: _law(_name(bug), tree, seed, bug)
+        yield partial(_law, _name(bug), tree, seed, bug)
     for bug in planted.FROM_OUTSIDE:
-        yield lambda bug=bug: _outside(3, runs, seed, bug)
+        yield partial(_outside, 3, runs, seed, bug)
 
 
 Bug = Callable[[Network], None]
@@ -84,7 +91,7 @@ def _worst(name: str, settings: dict[str, Any], seed: int, bug: Bug | None = Non
     network = dpmt_co2ol(complete(4), 3, seed=seed, **settings)
     if bug is not None:
         bug(network)
-    return _told("forced transcript, worst case", name, bug, worst_case(network, 1))
+    return _told("worst case", name, bug, worst_case(network, 1))
 
 
 def _told(audit: str, name: str, bug: Bug | None, leak: Leak) -> Verdict:
@@ -98,7 +105,7 @@ def _random(name: str, settings: dict[str, Any], pairs: int, seed: int | None) -
     rng = np.random.default_rng(0 if seed is None else seed)
     leaks = [_random_leak(settings, rng, seed) for _ in range(pairs)]
     worst = max(leaks, key=lambda leak: (not leak.passed, leak.paid / leak.promised))
-    return _told(f"forced transcript, {pairs} random pairs", name, None, worst)
+    return _told("random pairs", name, None, worst)
 
 
 def _random_leak(settings: dict[str, Any], rng: np.random.Generator, seed: int | None) -> Leak:
@@ -106,8 +113,13 @@ def _random_leak(settings: dict[str, Any], rng: np.random.Generator, seed: int |
     graph = erdos_renyi(5, 0.6, seed=int(rng.integers(2**31)))
     network = dpmt_co2ol(graph, 2, lipschitz=2.0, seed=seed, **settings)
     targets, active = 3.0 * rng.standard_normal((11, 2)), rng.integers(0, 5, 10)
-    rounds = [Round(int(i), lambda x, z=z: x - z) for i, z in zip(active, targets, strict=False)]
-    return forced_transcript(network, rounds, int(rng.integers(10)), lambda x: x - targets[10])
+    rounds = [Round(int(i), partial(_from, z)) for i, z in zip(active, targets, strict=False)]
+    return forced_transcript(network, rounds, int(rng.integers(10)), partial(_from, targets[10]))
+
+
+def _from(target: Floats, x: Floats) -> Floats:
+    """Gradient of |x - target|^2 / 2."""
+    return x - target
 
 
 def _law(name: str, settings: dict[str, Any], seed: int | None, bug: Bug | None = None) -> Verdict:
@@ -116,18 +128,11 @@ def _law(name: str, settings: dict[str, Any], seed: int | None, bug: Bug | None 
     if bug is not None:
         bug(network)
     law = noise_law(network, releases=80)
-    return Verdict(
-        "law of the noise, scale",
-        name,
-        bug is not None,
-        law.mean_size,
-        1.0 + law.tolerance,
-        law.passed,
-    )
+    planted_bug, allowed = bug is not None, 1.0 + law.tolerance
+    return Verdict("law of noise", name, planted_bug, law.mean_size, allowed, law.passed)
 
 
 def _outside(horizon: int, runs: int, seed: int, bug: Bug | None) -> Verdict:
     found = black_box(horizon, runs=runs, seed=seed, plant=bug)
     name = f"binary tree, T = {horizon}" if bug is None else _name(bug)
-    audit = "black box, lower bound on epsilon"
-    return Verdict(audit, name, bug is not None, found.lower, found.epsilon, found.passed)
+    return Verdict("black box", name, bug is not None, found.lower, found.epsilon, found.passed)
