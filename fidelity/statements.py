@@ -21,6 +21,7 @@ class Statement(NamedTuple):
 
 
 CORE, THEORY = "tests/core/", "tests/theory/test_bounds.py::"
+PRIVACY, AUDIT = "tests/privacy/", "tests/privacy/test_audit.py::"
 PAPER = "src/mtcool/experiments/paper/"
 
 STATEMENTS = (
@@ -162,21 +163,69 @@ STATEMENTS = (
         (THEORY + "test_groups_of_the_family_are_far_apart",),
         erratum="ring lattices with groups every 2 K + 1 agents serve as well as every 5 K / 2",
     ),
-    Statement("def:loss-level-priv", "loss-level differential privacy"),
-    Statement("alg:DOPE_learning, alg:mt-ftrl-DP", "DPMT-CO2OL and DPMT-FTRL"),
+    Statement(
+        "def:loss-level-priv",
+        "loss-level differential privacy",
+        ("mtcool.audit.forced_transcript", "mtcool.audit.black_box"),
+        (
+            AUDIT + "test_200_neighbouring_pairs_never_exceed_the_budget",
+            AUDIT + "test_from_outside_the_tree_looks_as_private_as_it_is",
+        ),
+        erratum="messages of one agent only; the joint transcript of all is as private",
+    ),
+    Statement(
+        "alg:DOPE_learning, alg:mt-ftrl-DP",
+        "DPMT-CO2OL and DPMT-FTRL",
+        ("mtcool.dpmt_co2ol", "mtcool.learners.dp_mt_ftrl.tell_row"),
+        (
+            PRIVACY + "test_private_oracle.py::test_dpmt_co2ol_equals_the_oracle",
+            PRIVACY + "test_private_network.py::test_without_noise_it_is_mt_co2ol",
+        ),
+        erratum="the sums of products must run to s <= t; rows must be clipped by who uses them",
+    ),
     Statement(
         "th:privacy",
         "DPMT-CO2OL is epsilon-DP",
-        erratum="sensitivity is 2 sqrt(d), a leaf lies in K nodes, not ln T",
+        ("mtcool.privacy.calibration.calibrate",),
+        (
+            AUDIT + "test_the_worst_case_attains_the_budget",
+            PRIVACY + "test_calibration.py::test_true_epsilon_of_the_published_calibration",
+        ),
+        measure.published_privacy,
+        "sensitivity is 2 sqrt(d), a leaf lies in K nodes, not ln T; linear losses are not needed, "
+        "nor is composition over neighbours and experts (docs/privacy.md)",
     ),
     Statement(
         "th:reg-DP_anyG",
         "regret of DPMT-CO2OL, and the epsilon below which sharing hurts",
         ("mtcool.theory.private", "mtcool.theory.sharing_cutoff"),
-        (THEORY + "test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension",),
-        erratum="needs linear losses; noise terms and Laplace's variance are miscounted",
+        (
+            THEORY + "test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension",
+            PRIVACY + "test_private_regret.py::test_measured_regret_is_below_the_bound",
+            PAPER + "privacy.toml",
+        ),
+        measure.private_regret,
+        "needs linear losses; noise terms and Laplace's variance are miscounted",
     ),
-    Statement("thm:mainftrlthm2, lem:alternative_2", "FTRL and Hedge with noise (lemmas)"),
+    Statement(
+        "thm:mainftrlthm2, lem:alternative_2",
+        "FTRL and Hedge with noise (lemmas)",
+        ("mtcool.theory.private",),
+        (
+            PRIVACY + "test_private_regret.py::"
+            "test_a_sum_with_tree_noise_costs_what_one_fixed_noise_costs",
+        ),
+        erratum="K noise terms for each sum, not ln T",
+    ),
+    Statement(
+        "remark after th:reg-DP_anyG",
+        "noise on every gradient is too coarse",
+        ("mtcool.privacy.PerGradient",),
+        (
+            PRIVACY + "test_aggregators.py::test_the_variance_of_every_prefix_is_its_formula",
+            PAPER + "privacy-rounds.toml",
+        ),
+    ),
     Statement(
         "fig:expe_1",
         "regret over time at sigma-bar about .08",

@@ -354,3 +354,78 @@ class SingleTaskNetwork:
     def update(self, agent, subgradient):
         for j in neighbourhood(self.graph, agent):
             self.points[j].update(0, subgradient(self.predict(j)) / self.lipschitz)
+
+
+# --- privacy ----------------------------------------------------------------------------------
+
+
+class PrivateHedge(Hedge):
+    """DPMT-FTRL (`alg:mt-ftrl-DP`): told noisy sums of gradients and of products."""
+
+    def __init__(self, size, dim, rate, bound, **options):
+        super().__init__(size, dim, rate, bound, **options)
+        self.products = np.zeros((size, len(self.losses)))
+
+    def tell(self, row, total, products, active=True):
+        self.gamma[row] = total
+        if len(self.losses) > 1:
+            self.products[row] = products
+        self.losses = self.products.sum(axis=0)
+        self.n += active
+
+    def channels(self):
+        """Products that a row's agent sends: none for a single expert."""
+        return len(self.losses) if len(self.losses) > 1 else 0
+
+
+class TreeBasedAgg:
+    """The completed tree as published: the exact sum, and the noise of the nodes that make it up.
+
+    `padding` holds the noise that completes a sum, `levels` vectors of it.
+    """
+
+    def __init__(self, levels, padding):
+        self.levels, self.padding, self.t = levels, padding, 0
+        self.total = np.zeros(padding.shape[1])
+        self.node = np.zeros_like(padding)
+
+    def published(self):
+        bits = [b for b in range(self.levels) if self.t >> b & 1]
+        missing = self.levels - len(bits)
+        return self.total + self.node[bits].sum(axis=0) + self.padding[:missing].sum(axis=0)
+
+    def add(self, leaf, noise):
+        self.t += 1
+        self.total = self.total + leaf
+        height = (self.t & -self.t).bit_length() - 1
+        self.node[height] = noise
+        return self.published()
+
+
+class PrivateNetwork(CliqueNetwork):
+    """DPMT-CO2OL (`alg:DOPE_learning`) with completed trees and given noise."""
+
+    def __init__(self, cliques, learner, dim, levels, padding, lipschitz=1.0):
+        super().__init__(cliques, learner, dim, Adversarial(), lipschitz, 1.0)
+        self.trees = [TreeBasedAgg(levels, own) for own in padding]
+        for agent, tree in enumerate(self.trees):
+            self.publish(agent, tree.published(), active=False)
+        for clique in self.cliques:
+            clique.play()
+
+    def publish(self, agent, sums, active=True):
+        place = self.dim
+        for clique, row, w in self.listened(agent):
+            count = clique.channels()
+            clique.tell(row, w * sums[: self.dim], sums[place : place + count], active)
+            place += count
+
+    def update(self, agent, gradient, noise):
+        g = project(np.asarray(gradient) / self.lipschitz)
+        leaf = [*g]
+        for clique, row, w in self.listened(agent):
+            if clique.channels():
+                leaf += [w * (project(x[row]) @ g) for x in clique.experts]
+        self.publish(agent, self.trees[agent].add(np.array(leaf), noise))
+        for clique, _, _ in self.listened(agent):
+            clique.play()

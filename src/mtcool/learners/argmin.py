@@ -65,6 +65,10 @@ def make_workspace(dim: int, starts: Integers, experts: int) -> Workspace:
 @inline
 def project_row(gradients: Floats, row: int, eta: float, s: float, m: Floats, out: Floats) -> None:
     """X_row for the given s and m: the projection of (1 - s) m - s eta Gamma_row on the ball."""
+    if m.shape[0] == 1:  # no root
+        y = (1.0 - s) * m[0] - s * eta * gradients[row, 0]
+        out[0] = 1.0 if y > 1.0 else (-1.0 if y < -1.0 else y)
+        return
     square = 0.0
     for k in range(m.shape[0]):
         out[k] = (1.0 - s) * m[k] - s * eta * gradients[row, k]

@@ -40,12 +40,13 @@ def clip(vector: Floats, bound: float) -> bool:
 @inline
 def clipped_product(row: Floats, gradient: Floats) -> float:
     """<row, gradient> with the row shortened to norm one; a row that is not finite counts as 0."""
-    norm, product = length(row), 0.0
-    if not norm < math.inf:
-        return 0.0
+    square, product = 0.0, 0.0
     for k in range(row.shape[0]):
+        square += row[k] * row[k]
         product += row[k] * gradient[k]
-    return product / max(norm, 1.0)
+    if square <= 1.0:
+        return product
+    return product / math.sqrt(square) if square < math.inf else 0.0
 
 
 @inline
