@@ -9,7 +9,7 @@ import numpy as np
 from mtcool import theory
 from mtcool.experiments.build import build_graph
 from mtcool.experiments.cells import Job
-from mtcool.experiments.results import Floats, PointResults, Results, numbers_of, short
+from mtcool.experiments.results import Estimate, Floats, PointResults, Results, numbers_of, short
 
 
 @dataclass(frozen=True)
@@ -35,15 +35,15 @@ class Payoff:
     x: Floats
     rival: Floats
     """Mean regret of learning alone along the axis."""
+    leads: list[Estimate]
+    """Regret of learning alone minus that of sharing, at the places where that is positive."""
 
     def marks(self) -> Iterator[tuple[float, float]]:
         """The cut-offs, as points of the line of learning alone."""
-        for place in (cutoff for stretch in self.stretches for cutoff in stretch.cutoffs):
-            if (self.x > 0).all() and (self.rival > 0).all():
-                height = math.exp(np.interp(math.log(place), np.log(self.x), np.log(self.rival)))
-            else:
-                height = float(np.interp(place, self.x, self.rival))
-            yield place, height
+        for cutoff in (end for stretch in self.stretches for end in stretch.cutoffs):
+            along = _straight(np.append(self.x, cutoff))
+            height = float(np.interp(along[-1], along[:-1], _straight(self.rival)))
+            yield cutoff, math.exp(height) if (self.rival > 0).all() else height
 
 
 def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterator[Payoff]:
@@ -63,35 +63,42 @@ def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterato
     for name, kind in kinds.items():
         if kind in ("mt_co2ol", "dpmt_co2ol") and results.depends(name, x):
             regret = np.array([point.regret(name).mean for point in ordered])
-            yield Payoff(name, alone, stretches(places, regret, rival), places, rival)
+            leads = [point.difference(alone, name) for point in ordered]
+            ahead = [lead for lead in leads if lead.mean > 0.0]
+            yield Payoff(name, alone, stretches(places, regret, rival), places, rival, ahead)
 
 
 def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
     """The parts of the axis where `regret` is below `rival`; x ascends.
 
+    Curves are straight between their points, in logarithms wherever all numbers have one.
+
     >>> stretches(np.array([1.0, 100.0]), np.array([10.0, 1.0]), np.array([1.0, 10.0]))
     [Stretch(start=10.0, end=None)]
     """
+    gap = np.subtract(*_straight(np.array([regret, rival])))
     found: list[Stretch] = []
     start: float | None = None
-    pays = regret < rival
-    for k in range(len(x)):
-        if k and pays[k] and not pays[k - 1]:
-            start = _crossing(x[k - 1 : k + 1], regret[k - 1 : k + 1], rival[k - 1 : k + 1])
-        if k and pays[k - 1] and not pays[k]:
-            end = _crossing(x[k - 1 : k + 1], regret[k - 1 : k + 1], rival[k - 1 : k + 1])
-            found.append(Stretch(start, end))
-    return [*found, Stretch(start, None)] if pays[-1] else found
+    for k in range(1, len(x)):
+        if (gap[k - 1] < 0) == (gap[k] < 0):
+            continue
+        cutoff = _between(x, k, float(gap[k - 1] / (gap[k - 1] - gap[k])))
+        if gap[k] < 0:
+            start = cutoff
+        else:
+            found.append(Stretch(start, cutoff))
+    return [*found, Stretch(start, None)] if gap[-1] < 0 else found
 
 
-def _crossing(x: Floats, regret: Floats, rival: Floats) -> float:
-    """Where two segments cross, straight in logarithms wherever all numbers have one."""
-    regrets = np.array([regret, rival])
-    gap = np.subtract(*(np.log(regrets) if (regrets > 0).all() else regrets))
-    logarithmic = (x > 0).all()
-    left, right = np.log(x) if logarithmic else x
-    place = left + (right - left) * gap[0] / (gap[0] - gap[1])
-    return float(round(math.exp(place), 12) if logarithmic else place)
+def _straight(values: Floats) -> Floats:
+    return np.log(values) if (values > 0).all() else values
+
+
+def _between(x: Floats, k: int, share: float) -> float:
+    """The place after this share of the way from x[k - 1] to x[k]."""
+    left, right = _straight(x)[k - 1 : k + 1]
+    place = float(left + share * (right - left))
+    return round(math.exp(place), 12) if (x > 0).all() else place
 
 
 def payoff_words(points: Sequence[PointResults], x: str, results: Results) -> Iterator[str]:
@@ -99,7 +106,9 @@ def payoff_words(points: Sequence[PointResults], x: str, results: Results) -> It
     axis = results.title_of(x)
     for payoff in payoffs(points, x, results):
         where = " and ".join(_where(stretch, axis) for stretch in payoff.stretches)
-        yield f"{payoff.name}: sharing pays {where or 'nowhere'} (against {payoff.alone})."
+        clear, ahead = sum(lead.clear() for lead in payoff.leads), len(payoff.leads)
+        doubt = f"; clear at {clear} of {ahead} values" if clear < ahead else ""
+        yield f"{payoff.name}: sharing pays {where or 'nowhere'} (against {payoff.alone}{doubt})."
 
 
 def _where(stretch: Stretch, axis: str) -> str:

@@ -76,7 +76,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
         axes.set_ylabel("multitask regret")
     _scale(grid, [one for series in lines for one in series], figure.x == "time")
     words = _setting(results, figure) + (CUTOFF if marked else "")
-    canvas.text(0.995, 0.005, words, ha="right", fontsize=7, color="#555555")
+    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
     if categories is None:

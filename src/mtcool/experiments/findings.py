@@ -23,7 +23,9 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
         if figure.x == "time":
             yield from (where + _standing(point) for point in points)
         else:
-            yield from (where + sentence for sentence in _along(points, figure.x, results))
+            varied = [name for name in points[0].names if results.depends(name, figure.x)]
+            compared = [point.only(varied) for point in points]
+            yield from (where + sentence for sentence in _along(compared, figure.x, results))
             yield from (where + sentence for sentence in payoff_words(points, figure.x, results))
 
 

@@ -26,6 +26,9 @@ EXPERIMENTS = {
     "weights": 6,
     "activations": 6,
     "growth": 6,
+    "privacy": 6,
+    "privacy-rounds": 12,
+    "privacy-few": 12,
 }
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 
