@@ -2,6 +2,7 @@
 
 import copy
 import tomllib
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -269,6 +270,13 @@ def test_a_horizon_that_is_too_short_is_refused(tmp_path):
     text = TEXT.replace("[stream]", "[privacy]\nhorizon = 3\n\n[stream]")
     with pytest.raises(ValueError, match=r"horizon"):
         run_cell(jobs_in(tmp_path, text)[0])
+
+
+def test_the_example_of_the_documents_is_a_private_experiment():
+    page = (Path(__file__).parents[2] / "docs/experiments.md").read_text()
+    block = next(b for b in page.split("```toml\n")[1:] if b.startswith("[privacy]"))
+    (point,) = make_experiment(tomllib.loads(block.split("```")[0]) | {"name": "example"}).points
+    assert (point.privacy.strict_agents, point.algorithm[0].private) == (3, True)
 
 
 def test_both_suites_hold_the_privacy_experiments():

@@ -27,7 +27,7 @@ EXPERIMENTS = {
     "activations": 6,
     "growth": 6,
     "privacy": 6,
-    "privacy-rounds": 12,
+    "privacy-rounds": 6,
     "privacy-few": 12,
 }
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
