@@ -58,7 +58,7 @@ BAD = {
     ),
     "wrong algorithm": (
         changed(algorithm__0__algorithm="mtcool"),
-        "algorithm 1.algorithm must be one of i_ftrl, mt_co2ol, pairwise, st_ftrl, got 'mtcool'",
+        "algorithm 1.algorithm must be one of dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl, ",
     ),
     "text for a number": (changed(rounds="many"), "rounds must be int, got 'many'"),
     "no rounds": (changed(rounds=0), "rounds must be int >= 1, got 0"),
