@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import msgspec
 import networkx as nx
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def slow_regret(job, algorithm, graph, stream):
 def test_regrets_are_those_of_the_oracle(name, rounds, accuracy, replicate):
     """Hedge's oracle is a convex solver, whose own accuracy is the limit."""
     task = next(t for t in paper_tasks() if t.experiment.head.name == name)
-    point = spec.msgspec.structs.replace(
+    point = msgspec.structs.replace(
         task.experiment.points[5], rounds=rounds, graph=spec.ErdosRenyi(agents=7, p=0.6)
     )
     job = Job(point, seed=3, replicate=replicate)

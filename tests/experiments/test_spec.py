@@ -8,9 +8,9 @@ import networkx as nx
 import pytest
 import small
 
-from mtcool.experiments import spec
 from mtcool.experiments.build import READERS
 from mtcool.experiments.cells import Job, run_cell
+from mtcool.experiments.loading import load_experiment, make_experiment
 from mtcool.experiments.runner import jobs_of
 from mtcool.experiments.suite import EXPERIMENTS, paper_tasks, task_of
 
@@ -58,7 +58,7 @@ BAD = {
     ),
     "wrong algorithm": (
         changed(algorithm__0__algorithm="mtcool"),
-        "algorithm 1.algorithm must be one of i_ftrl, mt_co2ol, pairwise, st_ftrl, got 'mtcool'",
+        "algorithm 1.algorithm must be one of dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl, ",
     ),
     "text for a number": (changed(rounds="many"), "rounds must be int, got 'many'"),
     "no rounds": (changed(rounds=0), "rounds must be int >= 1, got 0"),
@@ -143,7 +143,7 @@ BAD = {
 
 
 def test_the_small_experiment_is_good():
-    experiment = spec.make_experiment(GOOD)
+    experiment = make_experiment(GOOD)
     assert [point.tasks.smoothness for point in experiment.points] == [1, 10]
     assert experiment.values == [{"tasks.smoothness": "1"}, {"tasks.smoothness": "10"}]
 
@@ -152,7 +152,7 @@ def test_the_small_experiment_is_good():
 def test_what_is_wrong_is_one_sentence(kind):
     table, words = BAD[kind]
     with pytest.raises(ValueError) as refusal:  # noqa: PT011
-        spec.make_experiment(table)
+        make_experiment(table)
     assert str(refusal.value).startswith(words)
     assert "\n" not in str(refusal.value)
 
@@ -160,7 +160,7 @@ def test_what_is_wrong_is_one_sentence(kind):
 def test_a_file_that_is_not_toml_is_refused_by_name(tmp_path):
     path = small.write(tmp_path, "name = ")
     with pytest.raises(ValueError, match=r"experiment\.toml must be TOML"):
-        spec.load_experiment(path)
+        load_experiment(path)
 
 
 def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
@@ -170,7 +170,7 @@ def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
             {"parameter": "algorithm.lipschitz", "values": [1.0, 4.0]},
         ]
     )
-    points = spec.make_experiment(table).points
+    points = make_experiment(table).points
     found = [(p.stream.activations.skew, *(a.lipschitz for a in p.algorithm)) for p in points]
     assert found == [(0, 1, 1, 1), (0, 4, 4, 4), (1, 1, 1, 1), (1, 4, 4, 4)]
 
@@ -272,10 +272,10 @@ def test_the_example_of_the_documents_is_a_file_that_runs():
     page = (ROOT / "docs/experiments.md").read_text()
     example = (ROOT / "examples/ring.toml").read_text()
     assert f"```toml\n{example}```" in page
-    experiment = spec.load_experiment(ROOT / "examples/ring.toml", most_rounds=20)
+    experiment = load_experiment(ROOT / "examples/ring.toml", most_rounds=20)
     for point in experiment.points:
         assert len(run_cell(Job(point, 0, 0)).runs) == 2
 
 
 def test_the_papers_figures_are_among_the_examples():
-    assert spec.load_experiment(ROOT / "examples/paper.toml") == paper_tasks()[0].experiment
+    assert load_experiment(ROOT / "examples/paper.toml") == paper_tasks()[0].experiment

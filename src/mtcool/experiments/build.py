@@ -109,12 +109,15 @@ def build_stream(
 def build_network(
     point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph, on_excess: str = "clip"
 ) -> mtcool.Network:
-    """A fresh network; gradients longer than `lipschitz` are clipped unless asked otherwise."""
+    """A fresh network that is not private (`build_private`).
+
+    Gradients longer than `lipschitz` are clipped unless asked otherwise.
+    """
     settings: dict[str, Any] = {
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
         "on_excess": on_excess,
-        "learner": _learner(algorithm),
+        "learner": build_learner(algorithm),
     }
     make = getattr(mtcool, algorithm.algorithm)
     if algorithm.algorithm in ("i_ftrl", "st_ftrl"):
@@ -149,7 +152,8 @@ def _activations(point: spec.Point, agents: int, rng: np.random.Generator) -> ND
     return streams.stochastic(point.rounds, probabilities(point, agents), rng)
 
 
-def _learner(algorithm: spec.Algorithm) -> mtcool.learners.Learner | None:
+def build_learner(algorithm: spec.Algorithm) -> mtcool.learners.Learner | None:
+    """The learner that an algorithm of the file asks for, or None for the algorithm's own."""
     alone = algorithm.algorithm in ("i_ftrl", "st_ftrl")
     if algorithm.learner is None and alone:
         return None

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
-from mtcool.experiments import build, spec
+from mtcool.experiments import build, private, spec
 from mtcool.experiments.build import build_graph, build_network, build_stream
+from mtcool.experiments.private import build_private
 from mtcool.kernels import source_digest
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
@@ -34,7 +35,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     messages: int
     message_bytes: int
     clipped: bool
-    """Were gradients longer than L, and shortened?"""
+    """Were gradients longer than L, and shortened? Of a private run: could they be?"""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,12 +66,16 @@ class Job(msgspec.Struct, frozen=True):
         known = [code_digest(), point, self.seed, self.replicate, graph]
         return hashlib.sha256(msgspec.msgpack.encode(known)).hexdigest()[:32]
 
+    def seeds(self) -> list[np.random.SeedSequence]:
+        """Of the graph, the stream and the privacy of the replicate, whatever the point."""
+        return np.random.SeedSequence(self.seed, spawn_key=(self.replicate,)).spawn(3)
+
 
 @functools.cache
 def code_digest() -> str:
     """A name for the code that makes a cell: our sources, and the versions of what they call."""
     digest = hashlib.sha256(source_digest().encode())
-    for source in (__file__, build.__file__):
+    for source in (__file__, build.__file__, private.__file__):
         digest.update(Path(source).read_bytes())
     for package in NUMERICAL:
         digest.update(f"{package} {version(package)} ".encode())
@@ -94,30 +99,46 @@ def run_cell(job: Job) -> Cell:
     Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
     compared on the same random numbers.
     """
-    for_graph, for_stream = np.random.SeedSequence(job.seed, spawn_key=(job.replicate,)).spawn(2)
+    for_graph, for_stream, for_noise = job.seeds()
     # One thread: linear algebra on several adds in another order, and workers have one each.
     with threadpool_limits(1):
         graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
         stream = build_stream(job.point, graph, for_stream)
     times = marks(job.point.rounds)
-    runs = [_run(job, algorithm, graph, stream, times) for algorithm in job.point.algorithm]
+    runs = [
+        _recorded(job, one, *_play(job.point, one, graph, stream, times, for_noise))
+        for one in job.point.algorithm
+    ]
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
     return Cell(sigma=sigma, times=times.tolist(), runs=runs)
 
 
-def _run(
-    job: Job,
+def _play(
+    point: spec.Point,
     algorithm: spec.Algorithm,
     graph: mtcool.Graph,
     stream: mtcool.Stream,
     times: NDArray[np.int64],
-) -> Run:
+    for_noise: np.random.SeedSequence,
+) -> tuple[mtcool.Trace, bool]:
+    """The trace of an algorithm, and whether gradients were clipped."""
+    if algorithm.private:
+        network = build_private(point, algorithm, graph, stream, for_noise)
+        return mtcool.simulate(network, stream, times=times), _steep(algorithm, stream)
     try:
-        network = build_network(job.point, algorithm, graph, on_excess="raise")
-        trace, clipped = mtcool.simulate(network, stream, times=times), False
+        network = build_network(point, algorithm, graph, on_excess="raise")
+        return mtcool.simulate(network, stream, times=times), False
     except ValueError:  # a gradient longer than L
-        network = build_network(job.point, algorithm, graph)
-        trace, clipped = mtcool.simulate(network, stream, times=times), True
+        network = build_network(point, algorithm, graph)
+        return mtcool.simulate(network, stream, times=times), True
+
+
+def _steep(algorithm: spec.Algorithm, stream: mtcool.Stream) -> bool:
+    """Could a gradient be longer than L? A private network clips it and tells nobody."""
+    return stream.lipschitz(algorithm.radius) > algorithm.lipschitz * (1.0 + 1e-9)
+
+
+def _recorded(job: Job, algorithm: spec.Algorithm, trace: mtcool.Trace, clipped: bool) -> Run:
     run = Run(
         algorithm=algorithm.name,
         regret=_known(trace.regret).tolist(),

@@ -13,17 +13,25 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from mtcool.experiments import spec
+from mtcool.experiments.cutoff import Payoff, payoffs
 from mtcool.experiments.results import PointResults, Results, numbers_of, short
 
 Floats = NDArray[np.float64]
 
 # Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines. An
 # algorithm has the same colour in all figures; other variants of it take the colours left over.
-OF_KIND = {"mt_co2ol": "#0072B2", "i_ftrl": "#D55E00", "st_ftrl": "#009E73", "pairwise": "#CC79A7"}
-LEFT_OVER = ("#56B4E9", "#E69F00", "#000000", "#7F7F7F")
+OF_KIND = {
+    "mt_co2ol": "#0072B2",
+    "i_ftrl": "#D55E00",
+    "dpmt_co2ol": "#000000",
+    "st_ftrl": "#009E73",
+    "pairwise": "#CC79A7",
+}
+LEFT_OVER = ("#56B4E9", "#E69F00", "#7F7F7F")
 MARKERS = "osD^vP*X"
 WIDE = 30.0  # a ratio that asks for a logarithmic axis
 IN_A_ROW = 2
+CUTOFF = "; ringed: where sharing starts or ceases to pay"
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Series:
     x: Floats
     mean: Floats
     error: Floats
+    flat: bool
+    """The axis does not change it: a line to compare with."""
 
 
 def draw(results: Results, figure: spec.Figure, path: Path) -> None:
@@ -51,19 +61,22 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     for axes in every[len(panels) :]:
         axes.set_visible(False)
     grid: Sequence[Axes] = list(every[: len(panels)])
-    for axes, (label, _), series in zip(grid, panels, lines, strict=True):
+    marked = False
+    for axes, (label, points), series in zip(grid, panels, lines, strict=True):
         if label is not None and figure.panels is not None:
             axes.set_title(f"{results.title_of(figure.panels)} = {label}", fontsize=10)
         axes.set_xlabel(results.title_of(figure.x))
         axes.spines[["top", "right"]].set_visible(False)
         if categories is None:
             _lines(axes, series, figure.x)
+            marked |= _mark_cutoffs(axes, series, list(payoffs(points, figure.x, results)))
         else:
             _dots(axes, series, categories)
     for axes in grid[::IN_A_ROW]:
         axes.set_ylabel("multitask regret")
     _scale(grid, [one for series in lines for one in series], figure.x == "time")
-    canvas.text(0.995, 0.005, _setting(results, figure), ha="right", fontsize=7, color="#555555")
+    words = _setting(results, figure) + (CUTOFF if marked else "")
+    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
     if categories is None:
@@ -118,21 +131,33 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     names = points[0].names
     colours = _colours([results.kind_of(name) for name in names])
     return [
-        Series(name, colours[k], MARKERS[k % len(MARKERS)], places, means[:, k], errors[:, k])
+        Series(
+            name,
+            colours[k],
+            MARKERS[k % len(MARKERS)],
+            places,
+            means[:, k],
+            errors[:, k],
+            flat=not results.depends(name, x),
+        )
         for k, name in enumerate(names)
     ]
 
 
 def _colours(kinds: Sequence[str]) -> list[str]:
     """A colour for every algorithm: the first of a kind has the colour of its kind."""
-    spare = iter(LEFT_OVER * len(kinds))
+    free = [colour for kind, colour in OF_KIND.items() if kind not in kinds]
+    spare = iter([*LEFT_OVER, *free] * len(kinds))
     return [OF_KIND[kind] if kind not in kinds[:k] else next(spare) for k, kind in enumerate(kinds)]
 
 
 def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:
     for one in series:
-        marker = "" if axis == "time" else one.marker
-        axes.plot(one.x, one.mean, color=one.colour, linewidth=1.6, marker=marker, markersize=4)
+        marker = "" if axis == "time" or one.flat else one.marker
+        style = "--" if one.flat else "-"
+        axes.plot(
+            one.x, one.mean, style, color=one.colour, linewidth=1.6, marker=marker, markersize=4
+        )
         axes.fill_between(
             one.x,
             one.mean - one.error,
@@ -144,10 +169,21 @@ def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:
     x = series[0].x
     if axis not in ("time", "sigma") and x.min() > 0 and x.max() / x.min() >= WIDE:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
     axes.margins(x=0.0 if axis == "time" else 0.03)
+
+
+def _mark_cutoffs(axes: Axes, series: Sequence[Series], found: Sequence[Payoff]) -> bool:
+    """Ring the places where an algorithm's curve crosses that of learning alone."""
+    looks = {one.name: one for one in series}
+    marks = [(looks[payoff.name], mark) for payoff in found for mark in payoff.marks()]
+    for look, (x, y) in marks:
+        axes.plot(x, y, "o", markersize=11, markerfacecolor="white", color=look.colour)
+        axes.plot(x, y, look.marker, markersize=5, color=look.colour)
+    return bool(marks)
 
 
 def _dots(axes: Axes, series: Sequence[Series], categories: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtcool.experiments import spec
+from mtcool.experiments.cutoff import payoff_words
 from mtcool.experiments.promises import PointPromises
 from mtcool.experiments.results import Estimate, PointResults, Results, numbers_of, short
 
@@ -22,7 +23,10 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
         if figure.x == "time":
             yield from (where + _standing(point) for point in points)
         else:
-            yield from (where + sentence for sentence in _along(points, figure.x, results))
+            varied = [name for name in points[0].names if results.depends(name, figure.x)]
+            compared = [point.only(varied) for point in points]
+            yield from (where + sentence for sentence in _along(compared, figure.x, results))
+            yield from (where + sentence for sentence in payoff_words(points, figure.x, results))
 
 
 def _along(points: list[PointResults], x: str, results: Results) -> Iterator[str]:

@@ -62,7 +62,7 @@ class PointPromises:
 
 def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the first replicate of a point."""
-    for_graph, for_stream = np.random.SeedSequence(job.seed, spawn_key=(job.replicate,)).spawn(2)
+    for_graph, for_stream, _ = job.seeds()
     graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
     stream = build_stream(job.point, graph, for_stream)
     rows = list(_rows(job.point, graph, stream, results))

@@ -13,6 +13,7 @@ import msgspec
 
 from mtcool.experiments import spec
 from mtcool.experiments.cells import code_digest
+from mtcool.experiments.cutoff import published_words
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
 from mtcool.experiments.findings import findings, theory_words, verdicts
@@ -108,7 +109,7 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
         "png": base64.b64encode(png).decode(),
         "facts": graph_rows(points),
         "rows": promise_rows(points),
-        "words": list(theory_words(points)),
+        "words": [*theory_words(points), *published_words(results.firsts)],
     }
 
 
@@ -140,7 +141,7 @@ def _words(prefix: str, table: dict[str, Any], swept: list[str]) -> list[str]:
     words = []
     for key, value in table.items():
         path = f"{prefix}.{key}" if prefix else key
-        if path == "algorithm" or path in swept:
+        if path == "algorithm" or path in swept or value is None:
             continue
         if isinstance(value, dict):
             words += _words(path, value, swept)

@@ -148,6 +148,12 @@ class Results:
         algorithms = self.experiment.points[0].algorithm
         return next(a.algorithm for a in algorithms if a.name == name)
 
+    def depends(self, name: str, parameter: str) -> bool:
+        """Can this parameter change the numbers of an algorithm? Only noise feels privacy."""
+        algorithms = self.experiment.points[0].algorithm
+        noisy = any(a.name == name and a.private and a.aggregator != "none" for a in algorithms)
+        return noisy or not parameter.startswith("privacy.")
+
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""
         for sweep in self.experiment.head.sweep:

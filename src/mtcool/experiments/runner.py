@@ -13,6 +13,7 @@ from mtcool.experiments import spec
 from mtcool.experiments.build import build_graph, build_network, build_stream, read_graph
 from mtcool.experiments.cells import Job
 from mtcool.experiments.engines import Engine, run_jobs
+from mtcool.experiments.private import build_private
 from mtcool.experiments.results import PointResults, Results
 from mtcool.experiments.store import Store
 from mtcool.simulation.progress import progress_bar
@@ -56,10 +57,13 @@ def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, 
         part = "graph: "
         graph = graph or build_graph(point.graph, np.random.default_rng(child))
         part, short = "", msgspec.structs.replace(point, rounds=1)
-        build_stream(short, graph, child)
+        stream = build_stream(short, graph, child)
         for algorithm in point.algorithm:
             part = f"{algorithm.name}: "
-            build_network(short, algorithm, graph)
+            if algorithm.private:
+                build_private(short, algorithm, graph, stream, child)
+            else:
+                build_network(short, algorithm, graph)
     except ValueError as error:
         raise ValueError(f"{place}: {part}{error}" if place else f"{part}{error}") from None
 
@@ -83,7 +87,7 @@ def run_tasks(
 
 
 def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> None:
-    """One round of every combination of learner and loss, the slowest to compile first.
+    """One round of every combination of learner, aggregator and loss, the slowest to compile first.
 
     On a fresh machine the workers then compile different ones side by side, where in the run
     itself all of them would compile the same. Later it takes no time.
@@ -94,7 +98,8 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             kind = algorithm.algorithm
             learner = algorithm.learner or ("FTRL" if kind in ("i_ftrl", "st_ftrl") else "MTFTRL")
             two_phase = algorithm.rates == "estimated"
-            key = kind == "st_ftrl", learner, two_phase, job.point.stream.loss
+            noise = algorithm.private and (algorithm.aggregator or "binary_tree")
+            key = kind == "st_ftrl", learner, two_phase, noise, job.point.stream.loss
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
             distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph))
     slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)

@@ -4,8 +4,8 @@ import dataclasses
 from importlib.resources import files
 from pathlib import Path
 
+from mtcool.experiments.loading import load_experiment
 from mtcool.experiments.runner import Task
-from mtcool.experiments.spec import load_experiment
 
 TITLE = "Multitask Online Learning: Listen to the Neighborhood Buzz, the experiments"
 LEAD = (
@@ -26,6 +26,9 @@ EXPERIMENTS = {
     "weights": 6,
     "activations": 6,
     "growth": 6,
+    "privacy": 6,
+    "privacy-rounds": 6,
+    "privacy-few": 12,
 }
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 

@@ -1,0 +1,153 @@
+"""From an experiment file to its points: read, checked before anything runs, multiplied out."""
+
+import copy
+import itertools
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from mtcool.experiments.checks import check_keys, check_names, check_options
+from mtcool.experiments.complaints import one_sentence
+from mtcool.experiments.spec import (
+    ROUNDS,
+    ErdosRenyi,
+    Experiment,
+    Gaussian,
+    Head,
+    Point,
+    Privacy,
+    Stochastic,
+    Stream,
+    Sweep,
+    label,
+)
+
+S = TypeVar("S")
+
+
+def load_experiment(path: Path, most_rounds: int | None = None) -> Experiment:
+    """Read and check an experiment file; paths of graphs in it are relative to it.
+
+    With `most_rounds`, all numbers of rounds are scaled down so that none is above it.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} must be TOML, got {error}") from None
+    try:
+        experiment = make_experiment(table, folder=path.parent)
+        if most_rounds is None:
+            return experiment
+        return make_experiment(_shortened(table, experiment, most_rounds), folder=path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
+    """Check the content of an experiment file and multiply its sweeps out.
+
+    >>> experiment = make_experiment(
+    ...     {
+    ...         "name": "demo",
+    ...         "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}],
+    ...         "sweep": [{"parameter": "graph.p", "values": [0.5, 1.0]}],
+    ...     }
+    ... )
+    >>> [point.graph.p for point in experiment.points]
+    [0.5, 1.0]
+    >>> make_experiment({"name": "demo", "replicats": 3})
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown key replicats; did you mean replicates?
+    """
+    check_keys(table)
+    own = set(Head.__struct_fields__)
+    head = _convert({key: value for key, value in table.items() if key in own}, Head)
+    swept = [sweep.parameter for sweep in head.sweep]
+    if len(set(swept)) < len(swept):
+        raise ValueError(f"sweep must name every parameter once, got {', '.join(swept)}")
+    if {"algorithm", "algorithm.name"} & set(swept):
+        raise ValueError("sweep: parameter must leave the names of the algorithms alone")
+    rest = {key: copy.deepcopy(value) for key, value in table.items() if key not in own}
+    _fill(rest)
+    choices = [list(zip(_labels(sweep), sweep.values, strict=True)) for sweep in head.sweep]
+    points, labels = [], []
+    for chosen in itertools.product(*choices):
+        point = copy.deepcopy(rest)
+        for sweep, (_, value) in zip(head.sweep, chosen, strict=True):
+            _assign(point, sweep.parameter, copy.deepcopy(value))
+        _resolve_path(point, folder)
+        points.append(_convert(point, Point))
+        labels.append(
+            {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
+        )
+    experiment = Experiment(head=head, points=points, values=labels)
+    check_options(points)
+    check_names(experiment)
+    return experiment
+
+
+def _fill(point: dict[str, Any]) -> None:
+    """Write out the tables that the file leaves to their defaults: a sweep may reach into them."""
+    defaults = {"graph": ErdosRenyi(), "tasks": Gaussian(), "stream": Stream()}
+    for key, table in msgspec.to_builtins(defaults).items():
+        point.setdefault(key, table)
+    if isinstance(point["stream"], dict):
+        point["stream"].setdefault("activations", msgspec.to_builtins(Stochastic()))
+    algorithms = point.get("algorithm")
+    kinds = [a.get("algorithm") for a in algorithms or () if isinstance(a, dict)]
+    if "dpmt_co2ol" in kinds:
+        point.setdefault("privacy", msgspec.to_builtins(Privacy()))
+
+
+def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict[str, Any]:
+    scale = min(1.0, most / max(point.rounds for point in experiment.points))
+    table = copy.deepcopy(table)
+    table["rounds"] = max(1, int(scale * table.get("rounds", ROUNDS)))
+    for sweep in table.get("sweep", []):
+        if sweep["parameter"] == "rounds":
+            sweep["values"] = [max(1, int(scale * value)) for value in sweep["values"]]
+    for part in [*table.get("figure", []), *table.get("claim", [])]:
+        if "rounds" in part.get("at", {}):
+            part["at"]["rounds"] = max(1, int(scale * part["at"]["rounds"]))
+    return table
+
+
+def _labels(sweep: Sweep) -> list[str]:
+    labels = sweep.labels or [label(value) for value in sweep.values]
+    if len(labels) != len(sweep.values) or len(set(labels)) != len(labels):
+        raise ValueError(
+            f"sweep of {sweep.parameter}: labels must be {len(sweep.values)} distinct names, "
+            f"got {labels!r}"
+        )
+    return labels
+
+
+def _convert(table: dict[str, Any], kind: type[S]) -> S:
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(one_sentence(str(error), table, kind)) from None
+
+
+def _assign(table: dict[str, Any], path: str, value: Any) -> None:
+    """Set the parameter at a dotted path; `algorithm.x` sets it for every algorithm."""
+    *parents, last = path.split(".")
+    places: list[Any] = [table]
+    for name in parents:
+        children = [place.setdefault(name, {}) for place in places]
+        places = [
+            one for child in children for one in (child if isinstance(child, list) else [child])
+        ]
+        if not all(isinstance(place, dict) for place in places):
+            raise ValueError(f"sweep: parameter must be a path through tables, got {path!r}")
+    for place in places:
+        place[last] = value
+
+
+def _resolve_path(point: dict[str, Any], folder: Path) -> None:
+    graph = point.get("graph")
+    if isinstance(graph, dict) and isinstance(graph.get("path"), str):
+        graph["path"] = str(folder / graph["path"])
