@@ -2,10 +2,10 @@
 
 import networkx as nx
 import numpy as np
-import oracle
 import pytest
 
 import mtcool
+import oracle
 from mtcool.learners import MTFTRL
 from mtcool.network import Network
 from mtcool.privacy import SimulatedNoise
@@ -48,9 +48,7 @@ def both(graph, dim, epsilon, horizon, experts):
         return oracle.PrivateHedge(size, dim, rate, bound, experts=chosen)
 
     weights = oracle.uniform(simple)
-    cliques = [
-        {i: weights[i, j] for i in oracle.neighbourhood(simple, j)} for j in sorted(simple)
-    ]
+    cliques = [{i: weights[i, j] for i in oracle.neighbourhood(simple, j)} for j in sorted(simple)]
     theirs = oracle.PrivateNetwork(cliques, clique, dim, levels, padding, lipschitz=2.0)
     return ours, theirs, noise
 
