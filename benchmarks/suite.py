@@ -3,12 +3,13 @@
 import inspect
 from types import ModuleType
 
-from benchmarks import ask_tell, clipped, experiment, growth, hedge, kt, scale, startup
+from benchmarks import ask_tell, clipped, experiment, growth, hedge, kt, privacy, scale, startup
 
 SUITE: dict[str, ModuleType] = {
     "kt": kt,
     "hedge": hedge,
     "clipped": clipped,
+    "privacy": privacy,
     "growth": growth,
     "experiment": experiment,
     "scale": scale,
