@@ -26,7 +26,7 @@ EXPERIMENTS = {
     "weights": 6,
     "activations": 6,
     "growth": 6,
-    "privacy": 6,
+    "privacy": 8,
     "privacy-rounds": 6,
     "privacy-few": 12,
 }
