@@ -20,7 +20,7 @@ import mtcool
 import oracle
 from mtcool.learners import MTFTRL, mt_ftrl
 from mtcool.learners.argmin import minimise
-from mtcool.learners.argmin_line import mean_of
+from mtcool.learners.argmin_line import ABOVE, BELOW, EXPERT, ROOM, mean_of
 from mtcool.learners.learner import Cliques
 from mtcool.learners.mt_ftrl import CLOSED_FORM
 
@@ -344,12 +344,12 @@ def test_a_solution_that_clips_other_rows_is_not_accepted():
     gamma = np.random.default_rng(0).standard_normal(13)
     state = clique_on_line(MTFTRL(), 30.0 * gamma, 0.1, 10)
     line, eta = state.work.line, state.unit[0] * state.pull[6]
-    j = int(np.flatnonzero(line.expert == 6)[0])
+    j = int(np.flatnonzero(line.place[EXPERT] == 6)[0])
     assert mean_of(line, 13, eta, j) == state.centre[6, 0]
-    for field, step in ((line.below, 1), (line.below, -1), (line.above, 1), (line.above, -1)):
-        field[j] += step
-        if 0 <= line.below[j] <= line.above[j] <= 13:
+    for field, step in ((BELOW, 1), (BELOW, -1), (ABOVE, 1), (ABOVE, -1)):
+        line.place[field, j] += step
+        if 0 <= line.place[BELOW, j] <= line.place[ABOVE, j] <= 13:
             assert np.isnan(mean_of(line, 13, eta, j))
-        field[j] -= step
-    line.room[j] = -1.0
+        line.place[field, j] -= step
+    line.piece[ROOM, j] = -1.0
     assert np.isnan(mean_of(line, 13, eta, j))

@@ -30,9 +30,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.kernels import inline
+from mtcool.kernels import inline, kernel
 from mtcool.learners.learner import Floats, Integers
 
+CLOSED_FORM = -1.0  # in place of s, for experts without clipped rows
+NEGLIGIBLE = 1e-10  # a standard deviation that rows in the unit ball may as well not have
 ROUNDS = 30  # pieces or steps to try; there are seldom more than three
 CLOSE = 3e-8  # relative size of a step of Newton's method after which the next one is rounding
 THIN = 0.05  # share of a sum of squares below which its rounding would show
@@ -40,42 +42,30 @@ EDGE = 1e-14  # how far a row may be on the wrong side of the ball's boundary
 
 
 class Line(NamedTuple):
-    """Room for the solver, allocated once."""
+    """Room for the solver, allocated once; few arrays, because each costs time in every call."""
 
     order: Integers
     """The rows of every clique by descending Gamma, as they were when it was last sorted.
 
     An update moves one row, so sorting starts almost sorted. Results do not depend on it.
     """
-    value: Floats
-    """The v_i of one clique, ascending, between -inf and inf: v_i is value[i + 1]."""
-    sums: Floats
-    """Sum of v_j - v_middle from the middle to i, negative where i comes before it."""
-    squares: Floats
-    """The same for (v_j - v_middle)^2."""
-    inverse: Floats
-    """1 / i, but zero for i = 0."""
-    expert: Integers
-    """The experts that have clipped rows; the fields below are of their pieces, in this order."""
-    below: Integers
-    """a"""
-    above: Integers
-    """h"""
-    clipped: Floats
-    """k"""
-    growth: Floats
-    """F / eta: D = k + t F / eta."""
-    drift: Floats
-    """F v: m = (r + t F v) / D."""
-    between: Floats
-    """P"""
-    within: Floats
-    """S"""
-    room: Floats
-    """(N - 1) xi - 4 a b / k: what t^2 (P / D^2 + S) must be."""
-    most: Floats
-    """The largest t, eta / (1 + N)."""
-    t: Floats
+    rows: Floats
+    """What is known of the sorted rows of one clique, (4, N + 2)."""
+    place: Integers
+    """Where the pieces of the experts with clipped rows are, (3, experts)."""
+    piece: Floats
+    """What their equations are made of, (8, experts)."""
+
+
+# rows: the v_i, ascending, between -inf and inf (v_i is at i + 1); the sums of v_j - v_middle from
+# the middle to i, negative where i comes before it; the same for (v_j - v_middle)^2; and 1 / i, but
+# zero for i = 0
+VALUE, SUM, SQUARE, INVERSE = range(4)
+# place: the number of the expert, a, h
+EXPERT, BELOW, ABOVE = range(3)
+# piece: k; F / eta, D = k + t F / eta; F v, m = (r + t F v) / D; P; S; (N - 1) xi - 4 a b / k, what
+# t^2 (P / D^2 + S) must be; the largest t, eta / (1 + N); t
+CLIPPED, GROWTH, DRIFT, BETWEEN, WITHIN, ROOM, MOST, T = range(8)
 
 
 class Trail(NamedTuple):
@@ -95,39 +85,37 @@ def make_line(starts: Integers, experts: int) -> Line:
     sizes = np.diff(starts)
     size = int(sizes.max(initial=0))
     order = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    value, sums, squares = np.zeros((3, size + 2))
-    inverse = 1.0 / np.maximum(np.arange(size + 2.0), 1.0)
-    inverse[0] = 0.0
-    whole, real = np.zeros((3, experts), np.int64), np.zeros((8, experts))
-    return Line(order, value, sums, squares, inverse, *whole, *real)
+    rows = np.zeros((4, size + 2))
+    rows[INVERSE, 1:] = 1.0 / np.arange(1.0, size + 2.0)
+    return Line(order, rows, np.zeros((3, experts), np.int64), np.zeros((8, experts)))
 
 
 @inline
-def sort_rows(gradients: Floats, first: int, last: int, line: Line) -> None:
-    """Sort the rows first:last, and sum them from the middle, so that far ones drown nothing."""
-    size, value, order = last - first, line.value, line.order[first:last]
+def sort_rows(gradients: Floats, order: Integers, line: Line) -> None:
+    """Sort the rows, and sum them from the middle, so that far ones drown nothing."""
+    size, value = gradients.shape[0], line.rows[VALUE]
     value[0], value[size + 1] = -np.inf, np.inf
     for i in range(size):
         row, j = order[i], i
-        v = -gradients[first + row, 0]
+        v = -gradients[row, 0]
         while value[j] > v:
             value[j + 1], order[j] = value[j], order[j - 1]
             j -= 1
         value[j + 1], order[j] = v, row
     middle = size // 2
     origin, total, square = value[middle + 1], 0.0, 0.0
-    line.sums[middle], line.squares[middle] = 0.0, 0.0
+    line.rows[SUM, middle], line.rows[SQUARE, middle] = 0.0, 0.0
     for i in range(middle, size):
         v = value[i + 1] - origin
         total += v
         square += v * v
-        line.sums[i + 1], line.squares[i + 1] = total, square
+        line.rows[SUM, i + 1], line.rows[SQUARE, i + 1] = total, square
     total, square = 0.0, 0.0
     for i in range(middle - 1, -1, -1):
         v = value[i + 1] - origin
         total -= v
         square -= v * v
-        line.sums[i], line.squares[i] = total, square
+        line.rows[SUM, i], line.rows[SQUARE, i] = total, square
 
 
 @inline
@@ -138,13 +126,13 @@ def first_piece(line: Line, size: int, eta: float) -> Trail:
     up to terms in s^2, where w - 1 is the mean of the maxima: F w = sum of the F free eta v_i +
     N (w - 1), and F is the first number of rows for which the next eta v_i is at least this w.
     """
-    most = eta * line.inverse[size + 1]
-    total = line.sums[size] - line.sums[0] + size * line.value[size // 2 + 1]
+    most = eta * line.rows[INVERSE, size + 1]
+    total = line.rows[SUM, size] - line.rows[SUM, 0] + size * line.rows[VALUE, size // 2 + 1]
     if eta * abs(total) <= size:
         return Trail(0, size, most, np.nan, most, np.nan)
     sign, free, rest = 1.0 if total > 0.0 else -1.0, 0, float(size)  # rest = (N - F) w
     while free < size:
-        v = sign * eta * line.value[free + 1 if total > 0.0 else size - free]
+        v = sign * eta * line.rows[VALUE, free + 1 if total > 0.0 else size - free]
         if rest <= (size - free) * v:
             break
         rest -= v
@@ -159,15 +147,15 @@ def find_piece(line: Line, size: int, eta: float, cap: float, trail: Trail, out:
 
     If the search does not end the last piece stands, and `mean_of` will not accept it.
     """
-    per_eta, most, variance = 1.0 / eta, eta * line.inverse[size + 1], (size - 1) * cap * cap
+    per_eta, most, variance = 1.0 / eta, eta * line.rows[INVERSE, size + 1], (size - 1) * cap * cap
     t, least = 2.0 * trail.t - trail.t_before, 0.5 * trail.t
     t = t if t > least else least
     centre = 2.0 * trail.centre - trail.centre_before
-    a, h = _clip(line.value, centre, t, 1.0, trail.a, trail.h)
+    a, h = _clip(line.rows[VALUE], centre, t, 1.0, trail.a, trail.h)
     below, above = 0, size
     for _ in range(ROUNDS):
         k, r, free = float(size - h + a), float(size - h - a), float(h - a)
-        per_clipped = line.inverse[size - h + a]
+        per_clipped = line.rows[INVERSE, size - h + a]
         room = variance - 4.0 * a * (size - h) * per_clipped
         if room < 0.0:  # the clipped rows alone vary too much: half the way back
             a, h = (a + below) // 2, (h + above) // 2
@@ -182,12 +170,14 @@ def find_piece(line: Line, size: int, eta: float, cap: float, trail: Trail, out:
         scale = k + free * t * per_eta
         centre = (1.0 - t * per_eta) * (r + free * t * mean)
         below, above = a, h
-        a, h = _clip(line.value, centre, t * scale, scale, a, h)
+        a, h = _clip(line.rows[VALUE], centre, t * scale, scale, a, h)
         if a == below and h == above:
             break
-    line.below[out], line.above[out], line.clipped[out] = below, above, k
-    line.growth[out], line.drift[out], line.most[out] = free * per_eta, free * mean, most
-    line.between[out], line.within[out], line.room[out], line.t[out] = between, within, room, t
+    line.place[BELOW, out], line.place[ABOVE, out] = below, above
+    line.piece[CLIPPED, out], line.piece[GROWTH, out] = k, free * per_eta
+    line.piece[DRIFT, out], line.piece[BETWEEN, out] = free * mean, between
+    line.piece[WITHIN, out], line.piece[ROOM, out] = within, room
+    line.piece[MOST, out], line.piece[T, out] = most, t
     centre /= scale
     if np.isnan(trail.centre):
         return Trail(a, h, t, centre, t, centre)
@@ -213,27 +203,30 @@ def _clip(
 @inline
 def _free_moments(line: Line, size: int, a: int, h: int) -> tuple[float, float]:
     """v and S, the mean of the free v_i and the sum of their squared deviations from it."""
-    per_row, origin = line.inverse[h - a], line.value[size // 2 + 1]
-    total, square = line.sums[h] - line.sums[a], line.squares[h] - line.squares[a]
+    per_row, origin = line.rows[INVERSE, h - a], line.rows[VALUE, size // 2 + 1]
+    total, square = (
+        line.rows[SUM, h] - line.rows[SUM, a],
+        line.rows[SQUARE, h] - line.rows[SQUARE, a],
+    )
     mean = total * per_row
     within = square - total * mean
     if within >= THIN * square:
         return origin + mean, within
     # The free rows are few, or close together and far from the middle: no differences of sums.
-    origin, total, within = line.value[a + 1], 0.0, 0.0
+    origin, total, within = line.rows[VALUE, a + 1], 0.0, 0.0
     for i in range(a, h):
-        total += line.value[i + 1] - origin
+        total += line.rows[VALUE, i + 1] - origin
     mean = total * per_row
     for i in range(a, h):
-        within += (line.value[i + 1] - origin - mean) ** 2
+        within += (line.rows[VALUE, i + 1] - origin - mean) ** 2
     return origin + mean, within
 
 
 @inline
 def polish(line: Line, count: int) -> None:
     """Newton's method for t sqrt(P / D^2 + S) = sqrt(room), for `count` entries side by side."""
-    clipped, growth, between = line.clipped, line.growth, line.between
-    within, room, most, t = line.within, line.room, line.most, line.t
+    clipped, growth, between = line.piece[CLIPPED], line.piece[GROWTH], line.piece[BETWEEN]
+    within, room, most, t = line.piece[WITHIN], line.piece[ROOM], line.piece[MOST], line.piece[T]
     for _ in range(ROUNDS):
         moving = 0
         for j in range(count):
@@ -252,11 +245,71 @@ def polish(line: Line, count: int) -> None:
 @inline
 def mean_of(line: Line, size: int, eta: float, j: int) -> float:
     """m of entry j, or a NaN if the rows that it clips are not those of its piece."""
-    value, t, a, h = line.value, line.t[j], line.below[j], line.above[j]
-    m = (size - h - a + t * line.drift[j]) / (line.clipped[j] + t * line.growth[j])
-    centre, right = (1.0 - t / eta) * m, line.room[j] >= 0.0
+    value, t, a, h = line.rows[VALUE], line.piece[T, j], line.place[BELOW, j], line.place[ABOVE, j]
+    m = (size - h - a + t * line.piece[DRIFT, j]) / (
+        line.piece[CLIPPED, j] + t * line.piece[GROWTH, j]
+    )
+    centre, right = (1.0 - t / eta) * m, line.piece[ROOM, j] >= 0.0
     right &= centre + t * value[a] <= -1.0 + EDGE
     right &= centre + t * value[a + 1] >= -1.0 - EDGE
     right &= centre + t * value[h] <= 1.0 + EDGE
     right &= centre + t * value[h + 1] >= 1.0 - EDGE
     return m if right else np.nan
+
+
+@kernel
+def solve_line(
+    gradients: Floats,
+    order: Integers,
+    mean: float,
+    unit: float,
+    inverse: float,
+    equal: bool,
+    pull: Floats,
+    cap: Floats,
+    weight: Floats,
+    multiplier: Floats,
+    centre: Floats,
+    line: Line,
+) -> tuple[float, float, int, int]:
+    """All experts of a clique: first the piece of each, then their minimisers side by side.
+
+    `gradients` are the rows of Gamma, `mean` their mean, `inverse` one over their standard
+    deviation, `equal` whether they are all equal; eta is `unit` times `pull`. Fills s and m
+    (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows, and a NaN for the general
+    method to replace.
+    Returns the weighted sums of eta and shrink over the experts in closed form, and the numbers of
+    the other experts and of those with a NaN.
+    """
+    size = gradients.shape[0]
+    per_mode = 1.0 / (size + 1.0)
+    sort_rows(gradients, order, line)
+    highest = -line.rows[VALUE, 1] - mean  # of the rows of Gamma
+    lowest = -line.rows[VALUE, size] - mean
+    level, slope, alike, count, failed = 0.0, 0.0, 0, 0, 0
+    trail = first_piece(line, size, unit * pull[0])
+    for e in range(pull.shape[0]):
+        eta = unit * pull[e]
+        shrink = eta * per_mode if eta * per_mode < cap[e] * inverse else cap[e] * inverse
+        if eta * mean + shrink * highest <= 1.0 and eta * mean + shrink * lowest >= -1.0:
+            multiplier[e] = CLOSED_FORM
+            level += weight[e] * eta
+            slope += weight[e] * shrink
+        elif equal or cap[e] <= NEGLIGIBLE:  # all rows are at the mean, in the ball
+            alike += 1
+            m = -eta * mean
+            multiplier[e], centre[e, 0] = 0.0, 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
+        else:
+            trail = find_piece(line, size, eta, cap[e], trail, count)
+            line.place[EXPERT, count] = e
+            count += 1
+    polish(line, count)
+    for j in range(count):
+        e = line.place[EXPERT, j]
+        eta = unit * pull[e]
+        m = mean_of(line, size, eta, j)
+        multiplier[e], centre[e, 0] = line.piece[T, j] / eta, m
+        if np.isnan(m):
+            multiplier[e] = np.nan
+            failed += 1
+    return level, slope, alike + count, failed

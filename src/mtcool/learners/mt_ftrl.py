@@ -26,12 +26,10 @@ from mtcool.learners.argmin import (
     project_row,
     start_at_mean,
 )
-from mtcool.learners.argmin_line import find_piece, first_piece, mean_of, polish, sort_rows
+from mtcool.learners.argmin_line import CLOSED_FORM, NEGLIGIBLE, solve_line
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
 
-CLOSED_FORM = -1.0
-NEGLIGIBLE = 1e-10  # a standard deviation that rows in the unit ball may as well not have
 LARGEST = 2.0  # variance of rows in the unit ball, reached by two opposite ones
 
 
@@ -449,43 +447,41 @@ def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: flo
     )
 
 
-@kernel
+@inline
 def _solve_each_on_line(state: MTFTRLState, clique: int) -> None:
-    """The same for d = 1: first the piece of each expert, then all minimisers side by side."""
-    first, table, line = state.expert[clique], state.table[clique], state.work.line
-    start, size = state.start[clique], state.start[clique + 1] - state.start[clique]
-    unit, inverse, per_mode = state.unit[clique], state.inverse[clique], 1.0 / (size + 1.0)
-    mean = state.total[clique, 0] / size
-    sort_rows(state.gradients, start, start + size, line)
-    highest, lowest = -line.value[1] - mean, -line.value[size] - mean  # of the rows of Gamma
-    level, slope, equal, count = 0.0, 0.0, 0, 0
-    trail = first_piece(line, size, unit * state.pull[table])
-    for e in range(state.expert[clique + 1] - first):
-        eta, cap = unit * state.pull[table + e], state.cap[table + e]
-        shrink = least_of(eta * per_mode, cap * inverse)
-        if eta * mean + shrink * highest <= 1.0 and eta * mean + shrink * lowest >= -1.0:
-            state.multiplier[first + e] = CLOSED_FORM
-            level += state.weight[first + e] * eta
-            slope += state.weight[first + e] * shrink
-        elif _solve_equal(state, clique, first + e, eta, cap):
-            equal += 1
-        else:
-            trail = find_piece(line, size, eta, cap, trail, count)
-            line.expert[count] = e
-            count += 1
+    """The same for d = 1, where all experts are solved side by side."""
+    first, last = state.expert[clique], state.expert[clique + 1]
+    start, end, table = state.start[clique], state.start[clique + 1], state.table[clique]
+    level, slope, clipped, failed = solve_line(
+        state.gradients[start:end],
+        state.work.line.order[start:end],
+        state.total[clique, 0] / float(end - start),
+        state.unit[clique],
+        state.inverse[clique],
+        state.deviation[clique] == 0.0,
+        state.pull[table : table + last - first],
+        state.cap[table : table + last - first],
+        state.weight[first:last],
+        state.multiplier[first:last],
+        state.centre[first:last],
+        state.work.line,
+    )
     mass = state.mass[clique]
     state.level[clique], state.slope[clique] = level / mass, slope / mass
-    state.clipped[clique] = equal + count
-    polish(line, count)
-    for j in range(count):
-        e = line.expert[j]
-        eta, cap = unit * state.pull[table + e], state.cap[table + e]
-        m = mean_of(line, size, eta, j)
-        if np.isnan(m):
+    state.clipped[clique] = clipped
+    if failed > 0:
+        _solve_failed(state, clique)
+
+
+@kernel
+def _solve_failed(state: MTFTRLState, clique: int) -> None:
+    """The experts that `solve_line` left to the general method."""
+    first, table = state.expert[clique], state.table[clique]
+    for e in range(state.expert[clique + 1] - first):
+        if np.isnan(state.multiplier[first + e]):
+            eta, cap = state.unit[clique] * state.pull[table + e], state.cap[table + e]
             state.multiplier[first + e] = CLOSED_FORM  # no warm start
             _solve_clipped(state, clique, first + e, eta, cap)
-        else:
-            state.multiplier[first + e], state.centre[first + e, 0] = line.t[j] / eta, m
 
 
 @predict_row.register
