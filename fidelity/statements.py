@@ -171,7 +171,7 @@ STATEMENTS = (
             AUDIT + "test_200_neighbouring_pairs_never_exceed_the_budget",
             AUDIT + "test_from_outside_the_tree_looks_as_private_as_it_is",
         ),
-        erratum="messages of one agent only; the joint transcript of all is as private",
+        erratum="speaks of one agent's messages; the joint transcript of all agents is as private",
     ),
     Statement(
         "alg:DOPE_learning, alg:mt-ftrl-DP",

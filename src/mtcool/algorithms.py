@@ -106,8 +106,9 @@ def dpmt_co2ol(
     Parameters
     ----------
     epsilon, delta
-        Privacy levels, one number or one for each agent. Without `delta` privacy is pure and the
-        noise is Laplace; with it the noise is Gaussian.
+        Privacy levels: one number, or one for each agent, as a sequence in node order or as a
+        dictionary by name. Without `delta` privacy is pure and the noise is Laplace; with it the
+        noise is Gaussian.
     horizon
         The most activations of an agent, one number or one for each; beyond it `update` refuses.
     rho
@@ -139,7 +140,7 @@ def dpmt_co2ol(
     """
     graph = as_graph(graph)
     privacy = make_privacy(
-        graph.size,
+        graph.labels,
         epsilon=epsilon,
         horizon=horizon,
         delta=delta,

@@ -46,7 +46,7 @@ def calibrate(
     adjacency: Annotated[str, typer.Option(help="replace, or zero-out.")] = "replace",
     agents: Agents = 30,
     p: EdgeProbability = 0.9,
-    dim: Dim = 1,
+    dim: Dim = 10,
     seed: GraphSeed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -55,6 +55,8 @@ def calibrate(
     With --noise no graph is needed: it solves for the one of epsilon, delta and noise that is not
     given.
     """
+    if noise is not None and rho is not None:
+        raise ValueError(f"rho has no meaning with noise, which tells it, got {rho}")
     if noise is not None:
         _tell(_solved(epsilon, delta, noise), as_json)
         return
@@ -63,7 +65,7 @@ def calibrate(
     from mtcool.privacy.settings import AGGREGATORS as KINDS
     from mtcool.published_noise import published_noise
 
-    kind = KINDS[AGGREGATORS[_known("aggregator", aggregator)]]
+    kind = KINDS[AGGREGATORS[_known("aggregator", aggregator.replace("_", "-"))]]
     noises = published_noise(
         _graph(agents, p, seed),
         dim,
@@ -80,7 +82,7 @@ def calibrate(
     told = {
         "std of a published gradient sum": float(noises.gradients.max()),
         "std of a published expert loss": float(noises.products.max()),
-        "largest gradient sum": float(horizon),
+        "largest possible gradient sum": float(horizon),
         "true epsilon" if rho is None else "true rho": level,
     }
     _tell(told, as_json)

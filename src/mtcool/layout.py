@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.learners import MTFTRL, Cliques, Learner
-from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, make_private_state
+from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.privacy.aggregator import Blocks
@@ -101,7 +101,7 @@ def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
     if privacy is None or not isinstance(learner, MTFTRL):
         raise ValueError(f"privacy must be set for {setup.algorithm}, got {privacy!r}")
     state = make_private_state(learner, cliques, setup.dim)
-    channels = _channels(setup.dim, entries, state)
+    channels = _channels(setup, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
     blocks = Blocks(channels.width, horizon)
     widest, rows = int(channels.width.max()), int(np.diff(state.base.expert).max())
@@ -119,20 +119,22 @@ def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
             value=np.zeros(widest),
             noisy=np.zeros(widest),
             draws=np.zeros(max(CAPACITY, widest)),
-            cursor=np.zeros(1, np.int64),
+            cursor=np.zeros(2, np.int64),
         ),
     )
 
 
-def channels_of(peers: PrivatePeers) -> Channels:
-    """What the agents' leaves hold."""
-    entries = _Entries(peers.ptr, peers.clique, peers.row, peers.weight)
-    return _channels(peers.models.shape[1], entries, peers.state.learner)
+def channels_for(setup: Setup, graph: Graph, weights: Floats) -> Channels:
+    """What the agents' leaves hold, without a state for them."""
+    return _channels(setup, *_entries(setup, graph.ptr, graph.idx.view(np.uint32), weights))
 
 
-def _channels(dim: int, entries: _Entries, state: DPMTFTRLState) -> Channels:
-    experts, sizes = np.diff(state.base.expert), np.diff(state.base.start)
-    return make_channels(dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
+def _channels(setup: Setup, entries: _Entries, cliques: Cliques) -> Channels:
+    sizes = np.diff(cliques.start)
+    if not isinstance(setup.learner, MTFTRL):
+        raise ValueError(f"learner must be MTFTRL(...), got {setup.learner!r}")
+    experts = setup.learner.numbers(sizes)
+    return make_channels(setup.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 
 def _stochastic_rate(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from mtcool import learners, storage, validation
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.layout import assemble, channels_of
+from mtcool.layout import assemble, channels_for
 from mtcool.learners import Learner, update_row
 from mtcool.learners.learner import Floats, Integers
 from mtcool.privacy.noise import Noise, make_noise
@@ -49,7 +49,9 @@ class Network:
         weights.setflags(write=False)
         if isinstance(self.peers, PrivatePeers) and setup.privacy is not None:
             source = make_noise(setup.privacy.noise) if noise is None else noise
-            self.sanitiser = Sanitiser(setup.privacy, channels_of(self.peers), source)
+            if source.grid != self.peers.grid:
+                raise ValueError(f"noise must be {setup.privacy.noise}, got {source!r}")
+            self.sanitiser = Sanitiser(setup.privacy, channels_for(setup, graph, weights), source)
             if arrays is None:
                 self.sanitiser.begin(self.peers.state.aggregator)
                 begin_publication(self.peers)
@@ -63,10 +65,10 @@ class Network:
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if getattr(self, "sanitiser", None) is not None and self.released:
+        if getattr(self, "sanitiser", None) is not None:
             raise ValueError(
-                f"{name} cannot change after the first release: the noise would no longer fit "
-                f"what is out, got {value!r}"
+                f"{name} of a private network cannot change, whose noise is made for what it is, "
+                f"got {value!r}"
             )
         super().__setattr__(name, value)
 
@@ -134,9 +136,10 @@ class Network:
         }
         if self.sanitiser is not None:
             header["noise"] = self.sanitiser.noise.state()
+            header["scales"] = self.sanitiser.calibration.plain()
         arrays = dict(storage.state_arrays(self.peers.state))
         arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
-        storage.write(path, header, arrays)
+        storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     @property
     def released(self) -> int:
@@ -176,7 +179,7 @@ class Network:
         desk = self.peers.work
         draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
         desk.draws[: len(draws)] = draws
-        desk.cursor[0] = 0
+        desk.cursor[:] = 0, len(draws)
         return rounds
 
     def check_horizon(self, agents: Integers) -> None:
@@ -196,7 +199,7 @@ class Network:
 
     def _check_release(self, i: int, gradient: Floats) -> None:
         self.check_horizon(np.array([i]))
-        if math.hypot(*gradient) > LONGEST:
+        if np.abs(gradient).max() > LONGEST / math.sqrt(self.setup.dim):
             self._refuse(gradient)
 
     def _refuse(self, gradient: Floats) -> NoReturn:
@@ -264,11 +267,19 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
         settings["q"] = tuple(settings["q"])
     noise: Noise | None = None
     if settings.get("privacy") is not None:
-        settings["privacy"] = Privacy.from_plain(settings["privacy"])
-        noise = make_noise(settings["privacy"].noise)
-        noise.restore(header["noise"])
+        try:
+            settings["privacy"] = Privacy.from_plain(settings["privacy"])
+            noise = make_noise(settings["privacy"].noise)
+            noise.restore(header["noise"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"path must hold a private network, got {str(path)!r}") from error
     setup = Setup(learner=learner, **settings)
-    return Network(setup, graph, arrays["weights"], noise, arrays)
+    network = Network(setup, graph, arrays["weights"], noise, arrays)
+    sanitiser = network.sanitiser
+    # Another version may choose other noise: what is out was made for this one.
+    if sanitiser is not None and sanitiser.calibration.plain() != header.get("scales"):
+        raise ValueError(f"path must hold noise scales of this version, got {str(path)!r}")
+    return network
 
 
 def _plain_settings(setup: Setup) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Desk(NamedTuple):
     noisy: Floats
     """What was released."""
     draws: Floats
-    """Noise for the releases to come, from `cursor` on."""
+    """Noise for the releases to come, from `cursor[0]` to `cursor[1]`; nothing leaves without."""
     cursor: Integers
 
 
@@ -83,7 +83,10 @@ def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) ->
         return False
     if not clip(gradient, peers.units.lipschitz):
         return False
-    width, first = stage(peers, agent, gradient), desk.cursor[0]
+    width, first = aggregator.width[agent], desk.cursor[0]
+    if first + width > desk.cursor[1]:
+        return False
+    stage(peers, agent, gradient)
     value, noisy = desk.value[:width], desk.noisy[:width]
     release(value, desk.draws[first : first + width], peers.grid, noisy)
     decode(aggregator, agent, value, noisy)
@@ -101,8 +104,8 @@ def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) ->
 
 
 @inline
-def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> int:
-    """Put the value of the agent's next node on the desk, for a clipped gradient; its length."""
+def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
+    """Put the value of the agent's next node on the desk, for a clipped gradient."""
     desk, first, last = peers.work, peers.ptr[agent], peers.ptr[agent + 1]
     width = peers.state.aggregator.width[agent]
     make_leaf(
@@ -116,7 +119,6 @@ def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> int:
     )
     truncate(desk.leaf[:width], peers.grid)
     encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
-    return int(width)
 
 
 @kernel

@@ -9,15 +9,14 @@ from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.graphs import as_graph, entry_weights
-from mtcool.layout import assemble, channels_of
+from mtcool.layout import channels_for
 from mtcool.learners import MTFTRL
 from mtcool.privacy.aggregator import Aggregator, Floats
 from mtcool.privacy.filters import BLT, PerGradient
 from mtcool.privacy.noise import SimulatedNoise
 from mtcool.privacy.sanitiser import Sanitiser
-from mtcool.privacy.settings import make_privacy
+from mtcool.privacy.settings import Privacy, make_privacy
 from mtcool.privacy.trees import BinaryTree, Doubling, SmoothTree
-from mtcool.private_peers import PrivatePeers
 from mtcool.setup import Setup
 
 
@@ -62,7 +61,7 @@ def published_noise(
     """
     network = as_graph(graph)
     privacy = make_privacy(
-        network.size,
+        network.labels,
         epsilon=epsilon,
         horizon=horizon,
         delta=delta,
@@ -81,22 +80,22 @@ def published_noise(
         on_excess="clip",
         privacy=privacy,
     )
-    peers = assemble(setup, network, entry_weights(network, weights))
-    assert isinstance(peers, PrivatePeers)
-    sanitiser = Sanitiser(privacy, channels_of(peers), SimulatedNoise(0))
+    channels = channels_for(setup, network, entry_weights(network, weights))
+    sanitiser = Sanitiser(privacy, channels, SimulatedNoise(0))
     unit = 2.0 if privacy.law == "laplace" else 1.0  # variance of a draw of scale one
-    most = np.array(
-        [
-            math.sqrt(unit * float(privacy.aggregator.variance(np.array([T]), T, privacy.law)[0]))
-            for T in privacy.horizon
-        ]
-    )
+    most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])
     scales = sanitiser.calibration
     return PublishedNoise(
         gradients=scales.gradient * most * setup.lipschitz,
         products=scales.products * most * setup.lipschitz * setup.radius,
         promised=scales.level,
     )
+
+
+def _largest_variance(privacy: Privacy, horizon: int) -> float:
+    """Of a published sum: at the end, or, in a tree that is not completed, at the last 2^k - 1."""
+    times = np.array([horizon, 2 ** ((horizon + 1).bit_length() - 1) - 1])
+    return float(privacy.aggregator.variance(times, horizon, privacy.law).max())
 
 
 class Comparison(NamedTuple):

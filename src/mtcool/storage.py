@@ -18,14 +18,20 @@ FORMAT = "mtcool-network-1"
 Arrays = dict[str, NDArray[Any]]
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
-    """Write header and arrays to `path`, which appears only when it is complete."""
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays, secret: bool = False
+) -> None:
+    """Write header and arrays to `path`, which appears only when it is complete.
+
+    A secret file can be read by its owner only.
+    """
     target = Path(path)
     text = _encoded({"format": FORMAT, **header})
     # Not tempfile's: its files are readable by their owner only, whatever the umask.
     temporary = target.with_name(f"mtcool-{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as file:
+        mode = 0o600 if secret else 0o666
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
             file.flush()
             os.fsync(file.fileno())

@@ -86,17 +86,15 @@ def test_the_optimal_split_has_the_least_cost_in_the_regret_bound(law):
 
 @pytest.mark.parametrize(
     ("neighbours", "horizon", "share"),
-    [(30, 150_000, 0.017), (2, 1024, 0.38), (1, 1024, 1.06)],
+    [(30, 150_000, 0.017), (2, 1024, 0.40)],
 )
 def test_true_epsilon_of_the_published_calibration(neighbours, horizon, share):
-    """About .017 epsilon for N_max = 30; .38 for two; above one, a violation, for one agent."""
+    """About .017 epsilon for N_max = 30; .4 for two."""
     graph = mtcool.graphs.complete(neighbours)
     noise = published_noise(graph, 1, 2.0, horizon, calibration="paper")
-    levels, experts = horizon.bit_length(), neighbours if neighbours > 1 else 0
-    true = 2 * levels / math.log(horizon) * (1 + experts) / (6 * neighbours**2)
+    true = 2 * horizon.bit_length() / math.log(horizon) * (1 + neighbours) / (6 * neighbours**2)
     assert noise.promised[0] == pytest.approx(2.0 * true, rel=1e-9)
-    if neighbours > 1:
-        assert true == pytest.approx(share, rel=0.05)
+    assert true == pytest.approx(share, rel=0.05)
 
 
 def test_one_agent_with_the_published_noise_and_its_expert_channel_breaks_the_promise():
@@ -145,6 +143,16 @@ def test_published_sums_are_as_noisy_as_it_says(aggregator, levels):
     found = 3.0 * net.peers.state.aggregator.published[:dim].std()
     kurtosis = 6.0 if len(levels) == 1 else 3.0
     assert found == pytest.approx(expected.gradients[0], rel=5 * math.sqrt(kurtosis / dim) / 2)
+
+
+def test_published_noise_is_the_largest_at_any_time():
+    """A tree that is not completed is noisiest at 2^k - 1."""
+    for horizon in (1023, 1024):
+        tree = BinaryTree(completed=False)
+        noise = published_noise(RING, 1, 1.0, horizon, aggregator=tree)
+        scale = mtcool.dpmt_co2ol(RING, 1, 1.0, horizon, aggregator=tree, seed=0).sanitiser
+        expected = scale.calibration.gradient * math.sqrt(2 * 10)
+        np.testing.assert_allclose(noise.gradients, expected)
 
 
 def test_scales_do_not_depend_on_other_agents():

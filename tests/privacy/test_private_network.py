@@ -10,6 +10,7 @@ import pytest
 import mtcool
 from mtcool.learners import MTFTRL, MTFTRLKT
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
+from mtcool.simulation.loop import play
 
 GRAPH = mtcool.graphs.erdos_renyi(7, 0.5, seed=3)
 LEARNERS = [MTFTRL(), MTFTRL(experts="geometric"), MTFTRL(experts=[0.2]), MTFTRL(free_last=True)]
@@ -149,16 +150,56 @@ def test_long_gradients_are_clipped():
     np.testing.assert_allclose(one.predict(0), two.predict(0), rtol=1e-14)
 
 
-def test_nothing_changes_after_the_first_release():
+@pytest.mark.parametrize("released", [False, True])
+def test_nothing_of_a_private_network_can_be_changed(released):
     net = private()
     other = private(epsilon=9.0)
-    net.setup = net.setup  # before, it may
-    net.update(0, [1.0, 0.0])
+    if released:
+        net.update(0, [1.0, 0.0])
     for name in ("setup", "sanitiser", "peers", "weights"):
-        with pytest.raises(ValueError, match=f"{name} cannot change after the first release"):
+        with pytest.raises(ValueError, match=f"{name} of a private network cannot change"):
             setattr(net, name, getattr(other, name))
-    with pytest.raises(ValueError, match="epsilon cannot change after the first release"):
+    with pytest.raises(ValueError, match=r"epsilon of a private network cannot change, .* got 3.0"):
         net.epsilon = 3.0
+    for name in ("noise", "calibration"):
+        with pytest.raises(ValueError, match=f"{name} of a private network cannot change"):
+            setattr(net.sanitiser, name, getattr(other.sanitiser, name))
+
+
+def test_without_noise_in_the_buffer_nothing_is_released():
+    """Whoever calls the protocol without providing noise gets a refusal, not a raw value."""
+    net = private(dim=1)
+    losses = mtcool.streams.linear(np.ones((1, 1)))
+    totals = np.zeros(7, np.int64), np.zeros(7), np.zeros(7)
+    room = np.zeros((0, 1)), np.zeros(1), np.zeros(1)
+    agents = np.zeros(1, np.int64)
+    assert play(net.peers, losses, agents, *room, 0, 1, *totals) == 0
+    assert net.released == 0
+
+
+def test_levels_by_name():
+    graph = nx.path_graph(["rome", "milan"])
+    net = mtcool.dpmt_co2ol(graph, 1, {"milan": 2.0, "rome": 1.0}, 10, seed=0)
+    assert {name: account.budget for name, account in net.ledger().items()} == {
+        "rome": 1.0,
+        "milan": 2.0,
+    }
+    with pytest.raises(ValueError, match="epsilon must have every agent as a key"):
+        mtcool.dpmt_co2ol(graph, 1, {"milan": 2.0}, 10)
+    with pytest.raises(ValueError, match=r"epsilon of agent 'milan' must be positive, got 0.0"):
+        mtcool.dpmt_co2ol(graph, 1, [1.0, 0.0], 10)
+
+
+def test_files_of_private_networks_are_for_their_owner_only(tmp_path):
+    private().save(tmp_path / "net.npz")
+    assert (tmp_path / "net.npz").stat().st_mode & 0o077 == 0
+
+
+def test_a_file_with_other_noise_is_refused(tmp_path, monkeypatch):
+    private().save(tmp_path / "net.npz")
+    monkeypatch.setattr("mtcool.privacy.calibration.ADJACENCIES", {"replace": 1.5, "zero-out": 1})
+    with pytest.raises(ValueError, match="path must hold noise scales of this version"):
+        mtcool.load(tmp_path / "net.npz")
 
 
 def test_levels_and_horizons_of_each_agent():
@@ -195,6 +236,8 @@ def test_an_unknown_horizon_needs_none():
         net.update(0, [1.0])
     assert net.ledger()[0].released == 40
     assert net.ledger()[0].remaining > 10**9
+    exact = mtcool.dpmt_co2ol(GRAPH, 1, epsilon=1.0, aggregator=Doubling(), noise="exact")
+    exact.update(0, [1.0])
 
 
 def test_a_network_without_privacy_has_no_ledger():
@@ -223,7 +266,10 @@ def test_messages_carry_experts_and_sums():
         ({"epsilon": "much"}, "epsilon must be a number, got 'much'"),
         ({"epsilon": None}, "one of epsilon and rho must be given"),
         ({"epsilon": [1.0, 2.0]}, r"epsilon must be one number or one for each of the 7 agents"),
-        ({"epsilon": [1.0] * 6 + [0.0]}, "epsilon must be positive"),
+        ({"epsilon": [1.0] * 6 + [0.0]}, "epsilon of agent 6 must be positive"),
+        ({"epsilon": [[1.0], [1.0, 2.0]]}, "epsilon must be one number or one for each"),
+        ({"epsilon": 1e-200}, "epsilon must give noise scales from"),
+        ({"epsilon": 1e-12, "delta": 1e-15}, "epsilon and delta must be larger"),
         ({"delta": 0.0}, "delta must be between 0 and 1, both excluded, got 0.0"),
         ({"delta": 1.0}, "delta must be between 0 and 1"),
         ({"delta": [1e-6] * 3}, "delta must be one number or one for each"),
@@ -240,7 +286,7 @@ def test_messages_carry_experts_and_sums():
         ({"learner": MTFTRLKT()}, "learner must be MTFTRL"),
         ({"calibration": "loose"}, "calibration must be one of tight, paper"),
         ({"adjacency": "add"}, "adjacency must be one of replace, zero-out"),
-        ({"split": 0.0}, "split must be between 0 and 1"),
+        ({"split": 0.0}, "split must be .* between 0 and 1"),
         ({"split": "half"}, "split must be"),
         ({"noise": "none"}, "noise must be one of simulated, exact"),
         ({"noise": "exact", "seed": 1}, 'seed has no meaning but for noise="simulated"'),
@@ -276,9 +322,27 @@ def test_exact_noise_runs_and_stays_on_its_grid(tmp_path):
     loaded.update(1, [0.3, 0.7])
 
 
-def test_exact_noise_refuses_scales_beyond_its_numbers():
-    with pytest.raises(ValueError, match="epsilon must be larger for exact noise"):
-        private(noise="exact", seed=None, epsilon=1e-9)
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epsilon": 1e-9}, "epsilon must be larger for exact noise"),
+        ({"epsilon": 1e6}, "epsilon must be smaller for exact noise"),
+        ({"horizon": 2**33}, "horizon must be at most 2147483648 for exact noise"),
+    ],
+)
+def test_exact_noise_refuses_scales_beyond_its_numbers(settings, message):
+    with pytest.raises(ValueError, match=message):
+        private(noise="exact", seed=None, **settings)
+
+
+def test_exact_noise_hides_values_at_large_scales():
+    """Noise of scale 10 000, far beyond 2^31 steps of the grid: nothing saturates."""
+    single = MTFTRL(experts=[0.2])
+    net = private(dim=400, noise="exact", seed=None, epsilon=0.1, learner=single, horizon=255)
+    net.update(0, np.zeros(400))
+    noisy = net.peers.work.noisy[:400]
+    assert np.abs(noisy).max() > 2.0**12
+    assert len(set(np.abs(noisy))) > 390
 
 
 def test_stochastic_rates_are_those_of_mt_co2ol():

@@ -8,7 +8,6 @@ ln(p / q); Clopper-Pearson intervals for p and q make that a bound with known co
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy.stats import beta
 
 from mtcool import validation
 from mtcool.algorithms import dpmt_co2ol
-from mtcool.audit.subject import private_parts
+from mtcool.audit.subject import Plant, private_parts
 from mtcool.graphs import Graph
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
@@ -49,7 +48,7 @@ def black_box(
     epsilon: float = 1.0,
     runs: int = 100_000,
     seed: int = 0,
-    plant: Callable[[Network], None] | None = None,
+    plant: Plant | None = None,
 ) -> BlackBox:
     """Audit the binary tree over `horizon` = 3 or 7 activations; `plant` may put a bug into it.
 
@@ -73,7 +72,7 @@ def _telling(
     runs: int,
     seed: int,
     first: float,
-    plant: Callable[[Network], None] | None,
+    plant: Plant | None,
 ) -> int:
     """In how many runs the event happened when the first gradient is `first`."""
     graph = Graph(np.arange(runs + 1), np.arange(runs, dtype=np.int32))

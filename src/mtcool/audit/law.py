@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstest, laplace, norm
 
-from mtcool.audit.subject import fresh_parts
+from mtcool.audit.subject import Plant, fresh_copy, private_parts
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
 
@@ -37,7 +37,7 @@ class Law:
         return sized and self.fits and self.sharp and self.correlation <= self.threshold
 
 
-def noise_law(network: Network, releases: int = 100) -> Law:
+def noise_law(network: Network, releases: int = 100, plant: Plant | None = None) -> Law:
     """Audit the noise of a fresh private network over so many releases, agents in turn.
 
     The test is sharp only if releases have many numbers: audit a network with a dim of 50 or so.
@@ -47,13 +47,13 @@ def noise_law(network: Network, releases: int = 100) -> Law:
     >>> noise_law(net).passed
     True
     """
-    _, sanitiser = fresh_parts(network)
-    return judge(sanitiser.privacy.law, standardised(network, releases))
+    twin = fresh_copy(network, plant)
+    return judge(private_parts(twin)[1].privacy.law, standardised(twin, releases))
 
 
 def standardised(network: Network, releases: int) -> Floats:
     """Noise of the releases over its scale, (releases, numbers); zero gradients, agents in turn."""
-    peers, sanitiser = fresh_parts(network)
+    peers, sanitiser = private_parts(network)
     width = int(sanitiser.channels.width.min())
     noise = np.empty((releases, width))
     labels = list(network.graph.labels)

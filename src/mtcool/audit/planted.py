@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool.audit.subject import private_parts
+from mtcool.audit.subject import private_parts, swap
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
 from mtcool.privacy.noise import Noise
@@ -19,9 +19,8 @@ from mtcool.privacy.noise import Noise
 def _scale_noise(network: Network, gradient: float, products: float) -> None:
     sanitiser = private_parts(network)[1]
     old = sanitiser.calibration
-    sanitiser.calibration = replace(
-        old, gradient=old.gradient * gradient, products=old.products * products
-    )
+    spoiled = replace(old, gradient=old.gradient * gradient, products=old.products * products)
+    swap(sanitiser, "calibration", spoiled)
 
 
 def missing_factor_two(network: Network) -> None:
@@ -48,9 +47,10 @@ def no_split(network: Network) -> None:
     channels, calibration, privacy = sanitiser.channels, sanitiser.calibration, sanitiser.privacy
     norm = 2.0 * privacy.aggregator.column_norm(privacy.horizon[0], "laplace")
     full = norm / calibration.level
-    sanitiser.calibration = replace(
+    spoiled = replace(
         calibration, gradient=full * math.sqrt(channels.dim), products=full * channels.load
     )
+    swap(sanitiser, "calibration", spoiled)
 
 
 def own_raw_sums(network: Network) -> None:
@@ -91,7 +91,7 @@ class _Wrapped:
 def too_little_noise(network: Network) -> None:
     """The sampler takes a scale for a variance, or the like: two thirds of the noise."""
     sanitiser = private_parts(network)[1]
-    sanitiser.noise = _Wrapped(sanitiser.noise, lambda noise: noise * (2.0 / 3.0))
+    swap(sanitiser, "noise", _Wrapped(sanitiser.noise, lambda noise: noise * (2.0 / 3.0)))
 
 
 def wrong_law(network: Network) -> None:
@@ -102,7 +102,7 @@ def wrong_law(network: Network) -> None:
         ranks = np.argsort(np.argsort(noise)) + 0.5
         return np.asarray((ranks / len(noise) * 2.0 - 1.0) * 2.0 * np.abs(noise).mean())
 
-    sanitiser.noise = _Wrapped(sanitiser.noise, uniform)
+    swap(sanitiser, "noise", _Wrapped(sanitiser.noise, uniform))
 
 
 def same_noise_again(network: Network) -> None:
@@ -116,15 +116,14 @@ def same_noise_again(network: Network) -> None:
         kept[len(noise)] = noise
         return noise
 
-    sanitiser.noise = _Wrapped(sanitiser.noise, again)
+    swap(sanitiser, "noise", _Wrapped(sanitiser.noise, again))
 
 
 def same_noise_everywhere(network: Network) -> None:
     """One draw for all numbers of a release."""
     sanitiser = private_parts(network)[1]
-    sanitiser.noise = _Wrapped(
-        sanitiser.noise, lambda noise: np.full_like(noise, noise[0] if len(noise) else 0.0)
-    )
+    spoiled = _Wrapped(sanitiser.noise, lambda noise: np.full_like(noise, noise[0]))
+    swap(sanitiser, "noise", spoiled)
 
 
 IN_TRANSCRIPTS = (missing_factor_two, natural_logarithm, one_level_short, no_split, own_raw_sums)

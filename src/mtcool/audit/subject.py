@@ -1,8 +1,15 @@
 """What is audited: a private network, before anything was released."""
 
+import copy
+from collections.abc import Callable
+from typing import Any
+
 from mtcool.network import Network
 from mtcool.privacy.sanitiser import Sanitiser
 from mtcool.private_peers import PrivatePeers
+
+Plant = Callable[[Network], None]
+"""Puts a bug into a network, to see whether an audit finds it (`planted.py`)."""
 
 
 def private_parts(network: Network) -> tuple[PrivatePeers, Sanitiser]:
@@ -13,8 +20,17 @@ def private_parts(network: Network) -> tuple[PrivatePeers, Sanitiser]:
     return peers, sanitiser
 
 
-def fresh_parts(network: Network) -> tuple[PrivatePeers, Sanitiser]:
-    """The same of a network that has released nothing."""
+def fresh_copy(network: Network, plant: Plant | None = None) -> Network:
+    """A copy to audit, with a bug if one is planted; networks that released are refused."""
+    private_parts(network)
     if network.released:
         raise ValueError(f"network must be fresh, got one with {network.released} releases")
-    return private_parts(network)
+    twin = copy.deepcopy(network)
+    if plant is not None:
+        plant(twin)
+    return twin
+
+
+def swap(sanitiser: Sanitiser, name: str, value: Any) -> None:
+    """Replace what nobody else may: auditors choose noise, planted bugs spoil it."""
+    object.__setattr__(sanitiser, name, value)

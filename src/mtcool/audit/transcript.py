@@ -8,7 +8,6 @@ of the ratio of the densities of that noise is the privacy loss of this transcri
 noise its largest value is the sum of |v - v'| / b over all released numbers.
 """
 
-import copy
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtcool.audit.subject import fresh_parts, private_parts
+from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
@@ -56,9 +55,15 @@ class Leak:
 
 
 def forced_transcript(
-    network: Network, rounds: Sequence[Round], changed: int, other: Callable[[Floats], Floats]
+    network: Network,
+    rounds: Sequence[Round],
+    changed: int,
+    other: Callable[[Floats], Floats],
+    plant: Plant | None = None,
 ) -> Leak:
     """Audit a fresh private network: round `changed` has the subgradient `other` in world two.
+
+    The network itself is left as it is; `plant` puts a bug into both worlds.
 
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=3, seed=0)
@@ -67,10 +72,10 @@ def forced_transcript(
     >>> leak.passed, 0.0 < leak.paid <= 1.0
     (True, True)
     """
-    _, sanitiser = fresh_parts(network)
-    first, second = network, copy.deepcopy(network)
+    first, second = fresh_copy(network, plant), fresh_copy(network, plant)
+    _, sanitiser = private_parts(first)
     forced = _Forced(sanitiser.noise.grid)
-    private_parts(second)[1].noise = forced
+    swap(private_parts(second)[1], "noise", forced)
     owner = rounds[changed].agent
     paid = dict.fromkeys(network.graph.labels, 0.0)
     difference = 0.0
@@ -99,7 +104,7 @@ def forced_transcript(
     )
 
 
-def worst_case(network: Network, agent: Hashable) -> Leak:
+def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) -> Leak:
     """Audit a fresh private network where a loss costs most: the agent pays its whole budget.
 
     The auditor chooses the noise. Before the first activation everybody publishes sums far out in
@@ -113,7 +118,8 @@ def worst_case(network: Network, agent: Hashable) -> Leak:
     >>> leak.passed, round(leak.paid, 9)
     (True, 1.0)
     """
-    peers, _ = fresh_parts(network)
+    network = fresh_copy(network)
+    peers, _ = private_parts(network)
     i, dim = network.graph.index(agent), network.setup.dim
     aggregator = peers.state.aggregator
     for k in range(network.graph.size):
@@ -124,7 +130,7 @@ def worst_case(network: Network, agent: Hashable) -> Leak:
     direction = np.full(dim, network.setup.lipschitz / math.sqrt(dim))
     rounds = [Round(agent, lambda x: direction)]
     rounds += [Round(agent, lambda x: 0.0 * direction)] * (int(peers.horizon[i]) - 1)
-    return forced_transcript(network, rounds, 0, lambda x: -direction)
+    return forced_transcript(network, rounds, 0, lambda x: -direction, plant)
 
 
 class _Forced:
@@ -145,10 +151,11 @@ class _Forced:
 
 
 def _released(network: Network, agent: Hashable) -> tuple[Floats, Floats]:
-    """Value and noisy value of the last release."""
+    """Value, as it left, and noisy value of the last release."""
     peers, _ = private_parts(network)
     width = int(peers.state.aggregator.width[network.graph.index(agent)])
-    return peers.work.value[:width].copy(), peers.work.noisy[:width].copy()
+    value, noisy = peers.work.value[:width].copy(), peers.work.noisy[:width].copy()
+    return peers.grid * np.rint(value / peers.grid) if peers.grid > 0.0 else value, noisy
 
 
 def _published(network: Network) -> Floats:
@@ -180,5 +187,5 @@ def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
 @kernel
 def _stage(peers: Any, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
-    width = stage(peers, agent, gradient)
-    release(peers.work.value[:width], silence, peers.grid, value)
+    stage(peers, agent, gradient)
+    release(peers.work.value[: value.shape[0]], silence, peers.grid, value)

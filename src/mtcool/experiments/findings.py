@@ -108,7 +108,8 @@ def _stretch(name: str, points: list[PointResults], x: str, results: Results) ->
     ends = list(dict.fromkeys((_shown(points[0], x), _shown(points[-1], x))))
     axis = "σ̄" if x == "sigma" else results.title_of(x)
     where = f"at {axis} = {ends[0]}" if len(ends) == 1 else f"from {axis} = {ends[0]} to {ends[1]}"
-    best = f"{where} {name} has the least regret ({_range(points, name)})"
+    among = " of the private ones" if x.startswith("privacy.") else ""
+    best = f"{where} {name} has the least regret{among} ({_range(points, name)})"
     if len(points[0].names) == 1:
         return f"{where} the regret of {name} is {_range(points, name)}."
     seconds = [(p.ranking()[1], p) for p in points]

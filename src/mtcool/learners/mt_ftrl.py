@@ -137,6 +137,15 @@ class MTFTRL:
             return np.arange(1, size + 1) / size
         return 0.5 ** np.arange(np.ceil(np.log2(size)), -1.0, -1.0)
 
+    def numbers(self, sizes: Integers) -> Integers:
+        """How many experts cliques of these sizes have.
+
+        >>> MTFTRL().numbers(np.array([0, 1, 5])).tolist()
+        [0, 1, 5]
+        """
+        distinct, which = np.unique(sizes, return_inverse=True)
+        return np.array([len(self._constraints(int(size))[0]) for size in distinct])[which]
+
     def make_state(self, cliques: Cliques, dim: int) -> MTFTRLState:
         """Fresh state for the given cliques."""
         count, sizes = len(cliques.rate), np.diff(cliques.start)

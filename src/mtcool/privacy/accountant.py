@@ -11,13 +11,14 @@ with mu = 1 / sigma, and rho-zCDP with rho = mu^2 / 2 (Bun and Steinke, 2016).
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from mtcool import validation
 
-LARGEST_MU = 1e6
+SMALLEST_MU, LARGEST_MU = 1e-9, 1e6
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,15 @@ def account(
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
         raise ValueError(f"two of epsilon, delta and noise must be given, got {given!r}")
-    if noise is not None:
-        noise = validation.positive("noise", noise)
     if noise is None:
-        noise = 1.0 / gaussian_mu(float(epsilon or 0.0), float(delta or 0.0))
-    elif epsilon is None:
-        epsilon = gaussian_epsilon(1.0 / noise, float(delta or 0.0))
-    else:
-        delta = gaussian_delta(1.0 / noise, epsilon)
-    return Guarantee(law, float(epsilon or 0.0), float(delta or 0.0), noise)
+        epsilon, delta = validation.positive("epsilon", epsilon or 0.0), proper("delta", delta)
+        return Guarantee(law, epsilon, delta, 1.0 / gaussian_mu(epsilon, delta))
+    noise = validation.positive("noise", noise)
+    if epsilon is None:
+        delta = proper("delta", delta)
+        return Guarantee(law, gaussian_epsilon(1.0 / noise, delta), delta, noise)
+    epsilon = validation.non_negative("epsilon", epsilon)
+    return Guarantee(law, epsilon, gaussian_delta(1.0 / noise, epsilon), noise)
 
 
 def _pure(epsilon: float | None, delta: float | None, noise: float | None) -> Guarantee:
@@ -115,7 +116,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     1.0
     """
     epsilon, delta = validation.positive("epsilon", epsilon), proper("delta", delta)
-    low, high = 1e-12, 1.0
+    low, high = 1.0, 1.0
+    while gaussian_delta(low, epsilon) > delta:
+        low /= 16.0
+        if low < SMALLEST_MU:
+            raise ValueError(f"epsilon and delta must be larger, got {epsilon!r} and {delta!r}")
     while gaussian_delta(high, epsilon) < delta:
         low, high = high, 2.0 * high
         if high > LARGEST_MU:
@@ -134,7 +139,7 @@ def zcdp_mu(rho: float) -> float:
     return math.sqrt(2.0 * validation.positive("rho", rho))
 
 
-def proper(name: str, value: float) -> float:
+def proper(name: str, value: Any) -> float:
     """A number strictly between 0 and 1."""
     number = validation.finite(name, value)
     if not 0.0 < number < 1.0:

@@ -27,8 +27,6 @@ from mtcool.kernels import dispatched
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-LAWS = ("laplace", "gaussian", "none")
-
 
 class Blocks(NamedTuple):
     """The vectors that a state has to serve: agent i's have `width[i]` numbers."""

@@ -14,20 +14,19 @@ one expert needs no products.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool import validation
-from mtcool.privacy.accountant import gaussian_epsilon, gaussian_mu, zcdp_mu
+from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
 from mtcool.privacy.aggregator import Aggregator, Floats, Integers
 from mtcool.privacy.filters import NoNoise
 from mtcool.privacy.trees import BinaryTree
 
 METHODS = ("tight", "paper")
 ADJACENCIES = {"replace": 2.0, "zero-out": 1.0}
-SAFETY = 1.0 + 1e-12  # on the noise: clipped norms are one up to rounding
 
 
 class Channels(NamedTuple):
@@ -89,10 +88,10 @@ class Budget:
     rho: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if (self.epsilon is None) == (self.rho is None):
-            raise ValueError(
-                f"one of epsilon and rho must be given, got {self.epsilon!r} and {self.rho!r}"
-            )
+        if self.epsilon is None and self.rho is None:
+            raise ValueError("one of epsilon and rho must be given, got neither")
+        if self.epsilon is not None and self.rho is not None:
+            raise ValueError("one of epsilon and rho must be given, got both")
         if self.rho is not None and self.delta is not None:
             raise ValueError(f"delta has no meaning with rho, got {self.delta!r}")
 
@@ -123,13 +122,9 @@ class Calibration:
     level: Floats
     """What the whole transcript costs the agent: epsilon of Laplace noise, mu of Gaussian noise."""
 
-    def epsilon(self, delta: float | None = None) -> Floats:
-        """The true epsilon of every agent, for Gaussian noise at this delta."""
-        if self.law != "gaussian":
-            return self.level
-        if delta is None:
-            raise ValueError("delta must be given for Gaussian noise, got None")
-        return np.array([gaussian_epsilon(float(mu), delta) for mu in self.level])
+    def plain(self) -> list[Any]:
+        """What a file keeps, to know that it goes on with the same noise."""
+        return [self.law, self.gradient.tolist(), self.products.tolist()]
 
 
 def calibrate(
@@ -158,9 +153,11 @@ def calibrate(
         return Calibration("none", silent, silent, np.full(agents, np.inf))
     if method == "paper":
         return _as_published(channels, aggregator, budget, horizon, ADJACENCIES[adjacency])
+    # Clipped norms are one up to rounding, which grows with the dimension.
+    safety = 1.0 + 1e-12 + channels.dim * 2.0**-50
     gradient, products, level = np.empty((3, agents))
     for i in range(agents):
-        norm = SAFETY * ADJACENCIES[adjacency] * aggregator.column_norm(horizon[i], budget.law)
+        norm = safety * ADJACENCIES[adjacency] * aggregator.column_norm(horizon[i], budget.law)
         level[i] = budget.level(i)
         theta = _optimal(channels, i, budget.law) if share is None else share
         if channels.products[i] == 0:
@@ -220,10 +217,11 @@ def _optimal(channels: Channels, agent: int, law: str) -> float:
 
 
 def _share(split: float | str) -> float:
-    share = validation.finite("split", split)  # type: ignore[arg-type]
-    if not 0.0 < share < 1.0:
-        raise ValueError(f"split must be between 0 and 1, both excluded, got {split!r}")
-    return share
+    if isinstance(split, str) or not 0.0 < validation.finite("split", split) < 1.0:
+        raise ValueError(
+            f'split must be "optimal" or between 0 and 1, both excluded, got {split!r}'
+        )
+    return float(split)
 
 
 def _as_published(

@@ -126,7 +126,7 @@ class BLT:
 
     def column_norm(self, horizon: int, law: str) -> float:
         """Norm of the first column of C, which is the longest."""
-        return math.sqrt(float((coefficients(_design(horizon), horizon)[0] ** 2).sum()))
+        return math.sqrt(_squared_norm(horizon))
 
     def growth(self, activations: Integers, law: str) -> Floats:
         """All nodes have the same noise."""
@@ -229,7 +229,7 @@ class NoNoise:
         return np.zeros_like(state.width)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=8)
 def coefficients(recurrence: Recurrence, horizon: int) -> tuple[Floats, Floats]:
     """First columns of C and of B = A C^-1, for `horizon` activations.
 
@@ -259,10 +259,19 @@ def _solve_for_column(theta: Floats, coupling: Floats, buffers: Floats, column: 
             buffers[b] = theta[b] * buffers[b] + column[t]
 
 
-@functools.lru_cache(maxsize=64)
-def _design(horizon: int) -> Recurrence:
-    """The design with the least largest error at this horizon."""
+@functools.lru_cache(maxsize=1024)
+def _squared_norm(horizon: int) -> float:
+    return float((coefficients(_design(horizon), horizon)[0] ** 2).sum())
 
+
+def _design(horizon: int) -> Recurrence:
+    """The design with the least largest error at this horizon, in steps of a quarter of it."""
+    step = max(1, 2 ** (horizon.bit_length() - 3))
+    return _best_design(-(-horizon // step) * step)
+
+
+@functools.lru_cache(maxsize=1024)
+def _best_design(horizon: int) -> Recurrence:
     def error(recurrence: Recurrence) -> float:
         column, rows = coefficients(recurrence, horizon)
         return float((column**2).sum() * (rows**2).sum())

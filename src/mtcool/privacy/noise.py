@@ -18,6 +18,7 @@ from mtcool.privacy.release import GRID
 from mtcool.seeds import Seed, generator
 
 NOISES = ("simulated", "exact")
+EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles
 
 
 class Noise(Protocol):
@@ -98,9 +99,11 @@ class ExactNoise:
         drawn = np.empty(len(scales))
         for scale in np.unique(scales):
             chosen = scales == scale
-            sampler = _sampler(law, float(scale) / GRID)
-            # Whole numbers below 2^53: exact in doubles, and so is their product with the grid.
-            drawn[chosen] = np.array(sampler([0] * int(chosen.sum())), float) * GRID
+            steps = np.array(_sampler(law, float(scale) / GRID)([0] * int(chosen.sum())))
+            # Beyond, doubles are not exact, and at 2^63 the sampler would saturate.
+            if (np.abs(steps) >= EXACT_STEPS).any():
+                raise ValueError(f"scale must be small enough for exact noise, got {scale!r}")
+            drawn[chosen] = steps * GRID
         return drawn
 
     def state(self) -> None:
@@ -136,7 +139,8 @@ def _opendp() -> Any:
 def _sampler(law: str, scale: float) -> Any:
     dp = _opendp()
     dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T=int))
+    # 64 bits: OpenDP takes Python's int for 32, and saturates draws at 2^31.
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
     if law == "gaussian":
-        return dp.m.make_gaussian(domain, dp.l2_distance(T=int), scale)
-    return dp.m.make_laplace(domain, dp.l1_distance(T=int), scale)
+        return dp.m.make_gaussian(domain, dp.l2_distance(T="i64"), scale)
+    return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale)

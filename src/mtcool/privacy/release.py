@@ -1,8 +1,8 @@
 """The way out: everything that leaves an agent passes here, clipped and with noise.
 
-`make_leaf` clips what the agent saw and what it was sent, so that nobody, not even a malicious
-neighbour, can make a leaf larger than the noise is made for. `release` adds the noise; no other
-function of the package mixes private values with what is published.
+`clip` and `clipped_product` shorten what the agent saw and what it was sent, so that nobody, not
+even a malicious neighbour, can make a leaf larger than the noise is made for. `release` adds the
+noise: what is published is computed from what it returns.
 """
 
 import math
@@ -59,8 +59,8 @@ def truncate(leaf: Floats, grid: float) -> None:
 
 @inline
 def release(value: Floats, noise: Floats, grid: float, noisy: Floats) -> None:
-    """noisy = value + noise: the choke point. On a grid the value is rounded to it first."""
+    """noisy = value + noise: the choke point. On a grid what leaves is rounded to it first."""
     for k in range(value.shape[0]):
-        if grid > 0.0:
-            value[k] = grid * np.rint(value[k] / grid)
-        noisy[k] = value[k] + noise[k]
+        # The value itself stays as it is: rounding that went back into a filter would add up.
+        leaving = grid * np.rint(value[k] / grid) if grid > 0.0 else value[k]
+        noisy[k] = leaving + noise[k]

@@ -4,6 +4,7 @@ The compiled protocol adds noise from a buffer of draws. A sanitiser fills it, i
 releases to come, with draws at the scales of the calibration.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +18,15 @@ from mtcool.privacy.settings import Privacy
 
 CAPACITY = 2**17  # draws that wait in the buffer
 EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles
+FINEST = 2.0**16  # steps of the grid in a scale of exact noise: then discrete laws are continuous
+SMALLEST, LARGEST = 1e-100, 1e100  # scales of noise: squares must neither vanish nor overflow
 
 
 class Account(NamedTuple):
     """What one agent has spent of its budget, and what is left.
 
-    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget.
+    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget, and
+    are of the loss that is worst off: losses do not share a budget, each has the whole of it.
     """
 
     budget: float
@@ -32,6 +36,7 @@ class Account(NamedTuple):
     spent: float
     """The level that the releases so far give."""
     left: float
+    """Promised and not spent yet; a difference of levels, not a level to spend elsewhere."""
     released: int
     """Activations, each of which published one noisy sum."""
     remaining: int
@@ -55,8 +60,13 @@ class Sanitiser:
             split=privacy.split,
             grid=noise.grid,
         )
-        if noise.grid > 0.0:
-            self._check_range()
+        self._check_scales()
+        self._sealed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_sealed", False):
+            raise ValueError(f"{name} of a private network cannot change, got {value!r}")
+        super().__setattr__(name, value)
 
     def begin(self, state: Any) -> None:
         """Pure noise of every agent, before anything is learned."""
@@ -95,6 +105,9 @@ class Sanitiser:
         spent = level * share if share > 0.0 else 0.0
         budget = privacy.budget.rho or privacy.budget.epsilon or ()
         promised, paid = self._public(agent, level), self._public(agent, spent)
+        if privacy.calibration == "tight" and privacy.law != "none":
+            promised = budget[agent]  # without the rounding of mu and back
+        paid = min(paid, promised)
         left = promised - paid if np.isfinite(promised) else promised
         return Account(budget[agent], promised, paid, left, released, horizon - released)
 
@@ -102,8 +115,11 @@ class Sanitiser:
         privacy = self.privacy
         true = [self._public(i, float(level)) for i, level in enumerate(self.calibration.level)]
         word = "rho" if privacy.budget.rho is not None else "epsilon"
-        span = f"{min(true):.4g}" if min(true) == max(true) else f"{min(true):.4g}-{max(true):.4g}"
-        return f"{privacy.aggregator!r}, {privacy.calibration} noise, true {word} {span}"
+        words = [repr(privacy.aggregator), f"{privacy.calibration} noise, {privacy.noise}"]
+        words.append(f"true {word} {_span(true)}")
+        if privacy.budget.delta is not None:
+            words.append(f"delta {_span(privacy.budget.delta)}")
+        return f"{', '.join(words)}, {privacy.adjacency}, horizon {_span(privacy.horizon)}"
 
     def _public(self, agent: int, level: float) -> float:
         """A level in the words of the budget."""
@@ -126,14 +142,40 @@ class Sanitiser:
             return np.zeros(len(scales))
         return self.noise.draw(self.privacy.law, scales)
 
-    def _check_range(self) -> None:
-        largest = max(self.calibration.gradient.max(), self.calibration.products.max())
-        reach = 4000.0 * float(largest) + max(self.privacy.horizon)
-        if reach > EXACT_UP_TO and self.privacy.law != "none":
+    def _check_scales(self) -> None:
+        """Refuse noise that doubles, or the grid of exact noise, cannot hold."""
+        scales = self.calibration
+        used = np.concatenate((scales.gradient, scales.products[self.channels.products > 0]))
+        if self.privacy.law == "none":
+            return
+        if not (used.min() >= SMALLEST and used.max() <= LARGEST):
+            raise ValueError(
+                f"epsilon must give noise scales from {SMALLEST:g} to {LARGEST:g}, "
+                f"got {used.min():g} to {used.max():g}"
+            )
+        if self.noise.grid == 0.0:
+            return
+        horizon = max(self.privacy.horizon)
+        growth = self.privacy.aggregator.growth(np.array([horizon]), self.privacy.law)[0]
+        if horizon > EXACT_UP_TO / 2:
+            raise ValueError(
+                f"horizon must be at most {EXACT_UP_TO / 2:.0f} for exact noise, got {horizon}"
+            )
+        if 4000.0 * growth * used.max() > EXACT_UP_TO / 2:  # beyond any draw
             raise ValueError(
                 "epsilon must be larger for exact noise, whose sums must stay below 2^32, "
-                f"got a noise scale of {largest:g} and a horizon of {max(self.privacy.horizon)}"
+                f"got a noise scale of {growth * used.max():g}"
             )
+        if used.min() < FINEST * self.noise.grid:
+            raise ValueError(
+                "epsilon must be smaller for exact noise, whose grid must be fine next to it, "
+                f"got a noise scale of {used.min():g}"
+            )
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.4g}", f"{max(values):.4g}"
+    return low if low == high else f"{low} to {high}"
 
 
 @kernel

@@ -1,5 +1,6 @@
 """The private settings of a network, checked and plain, as a file keeps them."""
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -71,7 +72,7 @@ class Privacy:
 
 
 def make_privacy(
-    agents: int,
+    labels: Sequence[Hashable],
     *,
     epsilon: ArrayLike | None,
     horizon: ArrayLike | None,
@@ -80,7 +81,7 @@ def make_privacy(
     aggregator: Aggregator,
     **rest: Any,
 ) -> Privacy:
-    """Settings from what a caller writes: one number, or one for each agent."""
+    """Settings from what a caller writes: one number, or one for each agent, listed or by name."""
     kind = type(aggregator)
     if AGGREGATORS.get(kind.__name__) is not kind:
         raise ValueError(
@@ -88,15 +89,13 @@ def make_privacy(
             f"got {aggregator!r}"
         )
     budget = Budget(
-        epsilon=_each("epsilon", epsilon, agents, validation.positive),
-        delta=_each("delta", delta, agents, proper),
-        rho=_each("rho", rho, agents, validation.positive),
+        epsilon=_each("epsilon", epsilon, labels, validation.positive),
+        delta=_each("delta", delta, labels, proper),
+        rho=_each("rho", rho, labels, validation.positive),
     )
-    if isinstance(horizon, (str, bytes)):
-        raise ValueError(f"horizon must be a whole number of at least 1, got {horizon!r}")
     law = "none" if isinstance(aggregator, NoNoise) else budget.law
-    given = _each("horizon", horizon, agents, validation.count)
-    horizons = (None,) * agents if given is None else given
+    given = _each("horizon", horizon, labels, validation.count)
+    horizons = (None,) * len(labels) if given is None else given
     return Privacy(
         budget=budget,
         horizon=tuple(aggregator.check(law, number) for number in horizons),
@@ -105,15 +104,22 @@ def make_privacy(
     )
 
 
-def _each(name: str, value: Any, agents: int, check: Any) -> tuple[Any, ...] | None:
+def _each(name: str, value: Any, labels: Sequence[Hashable], check: Any) -> tuple[Any, ...] | None:
     """One checked value for each agent."""
     if value is None:
         return None
-    if np.ndim(value) == 0:
-        return (check(name, value),) * agents
-    if np.ndim(value) != 1 or len(value) != agents:
+    if isinstance(value, Mapping):
+        strange = set(value) ^ set(labels)
+        if strange:
+            raise ValueError(f"{name} must have every agent as a key, and no other, got {strange}")
+        value = [value[label] for label in labels]
+    if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) == 0:
+        return (check(name, value),) * len(labels)
+    if len(value) != len(labels):
         raise ValueError(
-            f"{name} must be one number or one for each of the {agents} agents, "
-            f"got shape {np.shape(value)}"
+            f"{name} must be one number or one for each of the {len(labels)} agents, "
+            f"got {len(value)}"
         )
-    return tuple(check(name, one) for one in value)
+    return tuple(
+        check(f"{name} of agent {label!r}", one) for label, one in zip(labels, value, strict=True)
+    )

@@ -31,7 +31,7 @@ from mtcool.privacy.aggregator import Blocks, Floats, Integers, begin, decode, e
 
 BINARY, SMOOTH, DOUBLING = 0, 1, 2
 LONGEST = 2**40  # activations of an agent; a word must fit into 62 bits
-UNKNOWN = 2**32 - 2  # activations that doubling is ready for when no horizon is given
+UNKNOWN = 2**31 - 2  # activations that doubling is ready for when no horizon is given
 
 
 class TreeState(NamedTuple):
@@ -75,6 +75,10 @@ class BinaryTree:
 
     completed: bool = True
     whole: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.completed, bool):
+            raise ValueError(f"completed must be True or False, got {self.completed!r}")
 
     def check(self, law: str, horizon: int | None) -> int:
         """Any law; the horizon must be known."""
@@ -172,7 +176,7 @@ class Doubling:
     whole: ClassVar[bool] = True
 
     def check(self, law: str, horizon: int | None) -> int:
-        """Any law; without a horizon it is ready for four thousand million activations."""
+        """Any law; without a horizon it is ready for two thousand million activations."""
         return UNKNOWN if horizon is None else known_horizon(horizon)
 
     def column_norm(self, horizon: int, law: str) -> float:

@@ -136,6 +136,11 @@ def _advance(
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:
     label, lipschitz = network.graph.labels[stream.agents[t]], network.setup.lipschitz
+    if network.sanitiser is not None:
+        raise ValueError(
+            f"stream has a gradient in round {t} of agent {label!r} that is too long to be clipped "
+            f"or not finite; the network holds the {t} rounds before it"
+        )
     raise ValueError(
         f"stream has a gradient in round {t} of agent {label!r} that is not finite or longer than "
         f"lipschitz = {lipschitz}; the network holds the {t} rounds before it. "
