@@ -11,19 +11,13 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mtcool.kernels import inline, kernel
-from mtcool.learners import predict_row
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, put_row, tell_row
 from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.mt_ftrl import expert_rows, refresh, reweigh
 from mtcool.privacy.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_product, release, truncate
-from mtcool.protocol import Units, fetch, send
-
-Indices = NDArray[np.uint32]
+from mtcool.protocol import Indices, Units, fetch, fetch_rows, send
 
 
 class PrivateState(NamedTuple):
@@ -70,10 +64,8 @@ class PrivatePeers(NamedTuple):
 @fetch.register
 def _(peers: PrivatePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
-    cliques, rows = peers.clique[first:last], peers.row[first:last]
-    for e in range(rows.shape[0]):
-        predict_row(peers.state.learner, int(cliques[e]), int(rows[e]), peers.models[e])
-    return peers.models[: rows.shape[0]], peers.weight[first:last]
+    fetch_rows(peers.state.learner, peers.clique[first:last], peers.row[first:last], peers.models)
+    return peers.models[: last - first], peers.weight[first:last]
 
 
 @send.register

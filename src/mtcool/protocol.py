@@ -17,6 +17,8 @@ from mtcool.learners import predict_row, update_row
 from mtcool.learners.learner import Floats, Integers
 from mtcool.streams.losses import subgradient, value
 
+Indices = NDArray[np.uint32]
+
 # A gradient of norm exactly `lipschitz` must pass however its norm was rounded.
 SLACK = 1.0 + 1e-9
 
@@ -95,8 +97,8 @@ class CliquePeers(NamedTuple):
     """
 
     ptr: Integers
-    clique: NDArray[np.uint32]
-    row: NDArray[np.uint32]
+    clique: Indices
+    row: Indices
     weight: Floats
     state: Any
     """State of the learner for all cliques."""
@@ -108,11 +110,16 @@ class CliquePeers(NamedTuple):
 @fetch.register
 def _(peers: CliquePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
-    cliques, rows = peers.clique[first:last], peers.row[first:last]
+    fetch_rows(peers.state, peers.clique[first:last], peers.row[first:last], peers.models)
+    return peers.models[: last - first], peers.weight[first:last]
+
+
+@inline
+def fetch_rows(state: Any, cliques: Indices, rows: Indices, models: Floats) -> None:
+    """Write the model of each row, one below the other."""
     for e in range(rows.shape[0]):
         # int: learners are compiled once, for 64-bit indices, whoever calls them
-        predict_row(peers.state, int(cliques[e]), int(rows[e]), peers.models[e])
-    return peers.models[: rows.shape[0]], peers.weight[first:last]
+        predict_row(state, int(cliques[e]), int(rows[e]), models[e])
 
 
 @send.register

@@ -67,15 +67,18 @@ def unweighted_products(learner, cliques, rows, weights, gradient, room, leaf):
     ORIGINALS["make_leaf"](learner, cliques, rows, np.ones_like(weights), gradient, room, leaf)
 
 
-print(
-    json.dumps(
-        {
-            "right code": with_bug(),
-            "no clipping of gradients": with_bug(clip=no_clipping_of_gradients),
-            "no clipping of rows": with_bug(clipped_product=no_clipping_of_rows),
-            "a number without noise": with_bug(release=no_noise_in_the_first_number),
-            "raw sums for oneself": with_bug(tell=raw_sums_for_oneself, make_leaf=remembered_leaf),
-            "unweighted products": with_bug(make_leaf=unweighted_products),
-        }
+if __name__ == "__main__":  # not when tests are collected: it changes the protocol
+    print(
+        json.dumps(
+            {
+                "right code": with_bug(),
+                "no clipping of gradients": with_bug(clip=no_clipping_of_gradients),
+                "no clipping of rows": with_bug(clipped_product=no_clipping_of_rows),
+                "a number without noise": with_bug(release=no_noise_in_the_first_number),
+                "raw sums for oneself": with_bug(
+                    tell=raw_sums_for_oneself, make_leaf=remembered_leaf
+                ),
+                "unweighted products": with_bug(make_leaf=unweighted_products),
+            }
+        )
     )
-)

@@ -11,7 +11,7 @@ from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, Smoo
 from mtcool.privacy.aggregator import Blocks, begin, decode, encode
 from mtcool.privacy.filters import DESIGNS, coefficients
 
-HORIZONS = (1, 2, 3, 7, 8, 20, 27, 64)
+HORIZONS = (1, 2, 3, 7, 8, 16, 27)
 CASES = [
     (BinaryTree(), "laplace"),
     (BinaryTree(completed=False), "laplace"),
