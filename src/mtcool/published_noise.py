@@ -57,7 +57,7 @@ def published_noise(
     >>> graph = mtcool.graphs.complete(30)
     >>> noise = published_noise(graph, 10, epsilon=1.0, horizon=150_000)
     >>> int(noise.gradients.max())
-    4242
+    4443
     """
     network = as_graph(graph)
     privacy = make_privacy(

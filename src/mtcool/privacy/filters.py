@@ -108,7 +108,7 @@ class BLT:
 
     >>> rows = BLT().variance(np.array([1000]), 1000, "gaussian")
     >>> (rows * BLT().column_norm(1000, "gaussian") ** 2).round(2)
-    array([10.69])
+    array([10.68])
     """
 
     whole: ClassVar[bool] = False

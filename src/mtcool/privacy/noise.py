@@ -41,7 +41,7 @@ class SimulatedNoise:
     """NumPy's generator: fast and repeatable, for simulation only; NOT private in deployment.
 
     >>> SimulatedNoise(0).draw("laplace", np.ones(3)).round(2)
-    array([-0.34,  0.02, -1.31])
+    array([-0.34,  0.02, -1.08])
     """
 
     grid = 0.0
