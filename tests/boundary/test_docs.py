@@ -27,7 +27,7 @@ def test_files_named_in_the_documents_exist():
     """`some/file.py` in backquotes is a path from the root, from `src/mtcool`, or a file's name."""
     names = {
         path.name
-        for folder in ("src", "tests", "benchmarks", "docs")
+        for folder in ("src", "tests", "benchmarks", "docs", "examples")
         for path in (ROOT / folder).rglob("*.*")
     }
     for page in PAGES:
