@@ -1,6 +1,7 @@
 """The numbers of a cell: those of an independent slow run, and the same wherever it is run."""
 
 import dataclasses
+from pathlib import Path
 
 import msgspec
 import networkx as nx
@@ -12,9 +13,10 @@ import mtcool
 import oracle
 from mtcool.experiments import spec
 from mtcool.experiments.build import build_graph, build_stream
-from mtcool.experiments.cells import Job, marks, run_cell
+from mtcool.experiments.cells import MAKERS, Job, marks, run_cell
 from mtcool.experiments.runner import jobs_of
 from mtcool.experiments.suite import paper_tasks, task_of
+from mtcool.kernels import SOURCES
 
 SLOW = {"KT": oracle.KT, "FTRL": oracle.FTRL}
 
@@ -150,3 +152,22 @@ def test_q_comes_from_the_activations(options):
     turns = spec.Stream(activations=spec.RoundRobin())
     with pytest.raises(ValueError, match=r"stream\.activations\.kind must be stochastic"):
         run_cell(Job(spec.Point(rounds=20, stream=turns, algorithm=[algorithm]), 0, 0))
+
+
+def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
+    package = Path(mtcool.__file__).parent
+    rooms = ("graphs", "learners", "privacy", "simulation", "streams")
+    files = {
+        file.relative_to(package).as_posix()
+        for room in rooms
+        for file in (package / room).glob("*.py")
+    }
+    without_numbers = {
+        "graphs/parameters.py",
+        "simulation/progress.py",
+        "simulation/replicate.py",
+        "simulation/trace.py",
+        *(f"{room}/__init__.py" for room in rooms),
+    }
+    assert files - {*SOURCES, *MAKERS} == without_numbers
+    assert all((package / name).is_file() for name in (*SOURCES, *MAKERS))

@@ -5,7 +5,6 @@ import hashlib
 import math
 import platform
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,12 +13,41 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
-from mtcool.experiments import build, private, spec
+from mtcool.experiments import spec
 from mtcool.experiments.build import build_graph, build_network, build_stream
 from mtcool.experiments.private import build_private
-from mtcool.kernels import source_digest
+from mtcool.kernels import SOURCES, digest_of
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
+
+# Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
+MAKERS = (
+    "algorithms.py",
+    "experiments/build.py",
+    "experiments/cells.py",
+    "experiments/private.py",
+    "graphs/dominating.py",
+    "graphs/edges.py",
+    "graphs/generators.py",
+    "graphs/graph.py",
+    "graphs/labels.py",
+    "graphs/pairing.py",
+    "graphs/programs.py",
+    "graphs/weights.py",
+    "privacy/accountant.py",
+    "privacy/calibration.py",
+    "privacy/noise.py",
+    "privacy/settings.py",
+    "seeds.py",
+    "setup.py",
+    "simulation/communication.py",
+    "simulation/simulate.py",
+    "streams/activations.py",
+    "streams/adversaries.py",
+    "streams/gaussian.py",
+    "streams/synthetic.py",
+    "streams/tasks.py",
+)
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,9 +102,7 @@ class Job(msgspec.Struct, frozen=True):
 @functools.cache
 def code_digest() -> str:
     """A name for the code that makes a cell: our sources, and the versions of what they call."""
-    digest = hashlib.sha256(source_digest().encode())
-    for source in (__file__, build.__file__, private.__file__):
-        digest.update(Path(source).read_bytes())
+    digest = hashlib.sha256(digest_of((*SOURCES, *MAKERS)).encode())
     for package in NUMERICAL:
         digest.update(f"{package} {version(package)} ".encode())
     digest.update(platform.python_version().encode())
