@@ -3,6 +3,7 @@
 Nothing else in the package talks to numba's machinery.
 
 - `kernel` compiles a function and caches the machine code on disk;
+- `routine` does the same for a function that only kernels call;
 - `inline` compiles a function into the kernels that call it;
 - `dispatched` makes a function whose implementation is chosen by the *type* of its first argument.
   It is a `functools.singledispatch` function for Python and a numba overload for kernels, so the
@@ -35,6 +36,7 @@ __all__ = [
     "inline",
     "kernel",
     "power_of_two",
+    "routine",
     "source_digest",
 ]
 
@@ -62,7 +64,19 @@ _PART: Any = {
 
 def kernel(function: F) -> F:
     """Compile `function` on first call and keep the machine code for the next process."""
-    compiled = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
+    return _compiled(function)
+
+
+def routine(function: F) -> F:
+    """Compile `function` as a kernel that only kernels call: it needs no door to Python.
+
+    Translating Python's arguments is most of the code of a small kernel with a large state.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    compiled: Any = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
     if not _config.DISABLE_JIT:
         compiled._cache = KernelCache(function)
     return compiled  # type: ignore[no-any-return]

@@ -33,6 +33,8 @@ SOURCES = (
     "learners/kt.py",
     "learners/learner.py",
     "learners/mt_ftrl.py",
+    "learners/mt_ftrl_clipped.py",
+    "learners/mt_ftrl_closed.py",
     "learners/mt_ftrl_kt.py",
     "learners/two_phase.py",
     "network.py",
