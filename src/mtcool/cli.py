@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -52,6 +53,24 @@ def options(
     ] = False,
 ) -> None:
     """Multitask online learning on networks."""
+
+
+@app.command()
+def warm(workers: Workers = CORES, as_json: AsJson = False) -> None:
+    """Compile everything ahead of time: for containers, fleets and continuous integration.
+
+    Otherwise each algorithm compiles when it is first used, once per machine.
+    """
+    from mtcool.kernels import cache_folder
+    from mtcool.warm import warm as compile_all
+
+    began = time.perf_counter()
+    count = compile_all(workers, progress=True)
+    took, folder = time.perf_counter() - began, str(cache_folder())
+    if as_json:
+        print(json.dumps({"combinations": count, "seconds": round(took, 1), "folder": folder}))
+    else:
+        print(f"{count} combinations of algorithm, learner and loss are compiled in {folder}")
 
 
 @app.command()

@@ -24,6 +24,7 @@ from llvmlite import ir
 from numba.core import config, types
 from numba.extending import intrinsic, overload
 
+from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
 from mtcool.kernels.cache import KernelCache, cache_folder
 from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
@@ -76,10 +77,11 @@ def routine(function: F) -> F:
 
 
 def _compiled(function: F, **options: bool) -> F:
-    compiled: Any = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
+    njit: Any = numba.njit
+    compiled: F = njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
     if not _config.DISABLE_JIT:
-        compiled._cache = KernelCache(function)
-    return compiled  # type: ignore[no-any-return]
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+    return compiled
 
 
 def inline(function: F) -> F:

@@ -37,6 +37,7 @@ SOURCES = (
     "learners/mt_ftrl_closed.py",
     "learners/mt_ftrl_kt.py",
     "learners/two_phase.py",
+    "learners/wealth.py",
     "network.py",
     "privacy/aggregator.py",
     "privacy/filters.py",

@@ -15,7 +15,6 @@ process.
 import importlib
 from typing import Any, NamedTuple
 
-from numba import _dynfunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
@@ -27,7 +26,9 @@ _JITCodeLibrary: Any = JITCodeLibrary
 _CompilerBase: Any = CompilerBase
 _NativeLowering: Any = NativeLowering
 _register_pass: Any = register_pass
-_make_function: Any = _dynfunc.make_function
+_CompileResult: Any = CompileResult
+_DefaultPassBuilder: Any = DefaultPassBuilder
+_make_function: Any = importlib.import_module("numba._dynfunc").make_function
 
 
 class Callee(NamedTuple):
@@ -71,7 +72,7 @@ class KernelReference(PartLibrary):
         return self._final_module
 
 
-@_register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator]
+@_register_pass(mutates_CFG=True, analysis_only=False)
 class _PartLowering(_NativeLowering):  # type: ignore[misc]
     _name = "mtcool_part_lowering"
 
@@ -90,7 +91,7 @@ class _PartLowering(_NativeLowering):  # type: ignore[misc]
         return True
 
 
-@_register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator]
+@_register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(_NativeLowering):  # type: ignore[misc]
     _name = "mtcool_kernel_lowering"
 
@@ -111,11 +112,11 @@ def callee_of(function: Any, types: tuple[Any, ...]) -> Callee:
 
 def rebuilt(target_context: Any, reduced: tuple[Any, ...]) -> Any:
     """A compiled kernel from what the cache kept of it; its callees are made ready first."""
-    return CompileResult._rebuild(target_context, *reduced)
+    return _CompileResult._rebuild(target_context, *reduced)
 
 
 def _pipeline_with(compiler: Any, lowering: Any) -> list[Any]:
-    pipeline = DefaultPassBuilder.define_nopython_pipeline(compiler.state)
+    pipeline = _DefaultPassBuilder.define_nopython_pipeline(compiler.state)
     pipeline.passes = [
         (lowering if kind is NativeLowering else kind, text) for kind, text in pipeline.passes
     ]
