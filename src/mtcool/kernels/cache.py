@@ -4,6 +4,7 @@ A file that is damaged, truncated or from elsewhere is a miss, and so is a folde
 written: then the kernel is compiled, as if there were no cache.
 """
 
+import contextlib
 import hashlib
 import os
 import pickle
@@ -64,7 +65,8 @@ class KernelCache(_Base):  # type: ignore[misc]
             temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
             os.replace(temporary, path)
         except Exception:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
     def _path(self, types: tuple[Any, ...], codegen: Any) -> Path:
         known = repr((identity(self._function, types), codegen.magic_tuple()))
