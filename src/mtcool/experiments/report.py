@@ -87,6 +87,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
                 "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
                 "findings": list(findings(results, figure)),
                 "title": figure.title or "",
+                "panels": figure.panels is not None,
             }
         )
     for old in place.glob("figure-*"):  # of an earlier run with more figures
