@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from mtcool.experiments.cells import Job, run_cell
+from mtcool.experiments.cells import Cell, Job, Run, run_cell
 from mtcool.experiments.gradients import gradient_words
 from mtcool.experiments.loading import make_experiment
 from mtcool.experiments.results import PointResults, Results
@@ -75,6 +75,15 @@ def test_the_ball_is_no_limit_for_kt():
         "Predictions left the ball of radius 1, on which no gradient is longer "
         "than 2.00: try lipschitz = 100."
     )
+
+
+def test_private_runs_do_not_tell_whether_they_clipped():
+    private = {"name": "private", "algorithm": "dpmt_co2ol"}
+    experiment = make_experiment({"name": "small", "algorithm": [private]})
+    cell = Cell(0.1, [1], [Run("private", [1.0], 1.0, 1.0, 1, 8, True, 3.0)])
+    (told,) = gradient_words(Results(experiment, 1, [PointResults.of({}, [cell])], []))
+    assert "clipped (or, in private runs, may have been) in 1 of 1 runs" in told
+    assert advice(told) == 3.0
 
 
 def test_of_losses_without_gradients_nothing_is_said():
