@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,15 +14,16 @@ from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.layout import assemble, channels_for
 from mtcool.learners import Learner, update_row
-from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.learner import Floats, Integers, updates_at_once
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.privacy.settings import Privacy
 from mtcool.private_peers import PrivatePeers, begin_publication
-from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
+from mtcool.protocol import SingleTaskPeers, Units, learn, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 
+SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
 
 
@@ -45,6 +46,7 @@ class Network:
         self.graph = graph
         self.weights = weights
         self.peers = assemble(setup, graph, weights)
+        self._delivery = _Delivery.for_peers(self.peers, setup.dim)
         self.sanitiser: Sanitiser | None = None
         weights.setflags(write=False)
         if isinstance(self.peers, PrivatePeers) and setup.privacy is not None:
@@ -59,6 +61,7 @@ class Network:
             storage.restore(self.peers.state, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._deliver()
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         arrays = dict(storage.state_arrays(self.peers.state))
         noise = None if self.sanitiser is None else self.sanitiser.noise
@@ -81,8 +84,9 @@ class Network:
         >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
         array([0., 0.])
         """
-        x = np.empty(self.setup.dim)
-        _predict(self.peers, self.graph.index(agent), x)
+        i, x = self.graph.index(agent), np.empty(self.setup.dim)
+        self._deliver()
+        _predict(self.peers, i, x)
         return x
 
     def update(self, agent: Hashable, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
@@ -110,8 +114,24 @@ class Network:
         if self.sanitiser is not None:
             self._check_release(i, g)
             self.provision(np.array([i]))
-        if not _send(self.peers, i, g.copy(), _NO_LOSSES):
+            if not _send(self.peers, i, g.copy(), _NO_LOSSES):
+                self._refuse(g)
+            return
+        self._deliver()  # what an interrupt left undone comes first
+        self._delivery.begin(self.peers, i, g)
+        if not self._deliver():
             self._refuse(g)
+
+    def _deliver(self) -> bool:
+        """Take the gradient on its way to all neighbours; Ctrl-C is heard in between.
+
+        If it comes the rest is delivered before anything else is done, so that an update is never
+        half done, nor done twice.
+        """
+        delivery, accepted = self._delivery, True
+        while delivery.next_entry < delivery.end:
+            accepted = _receive(self.peers, delivery.gradient, delivery.cursor, delivery.pace)
+        return accepted
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
@@ -129,6 +149,7 @@ class Network:
         >>> bool(copy.predict(2) == net.predict(2))
         True
         """
+        self._deliver()
         header: dict[str, Any] = {
             "setup": _plain_settings(self.setup),
             "learner": _description(self.setup.learner),
@@ -236,6 +257,37 @@ class Network:
         )
 
 
+class _Delivery(NamedTuple):
+    """A gradient on its way to the neighbours of the active agent."""
+
+    gradient: Floats
+    cursor: Integers
+    """Next entry, end of the entries, and whether the gradient must still be checked."""
+    pace: int
+    """Entries between two looks at Ctrl-C."""
+
+    @classmethod
+    def for_peers(cls, peers: Any, dim: int) -> "_Delivery":
+        return cls(np.zeros(dim), np.zeros(3, np.int64), updates_at_once(peers.state))
+
+    def begin(self, peers: Any, agent: int, gradient: Floats) -> None:
+        self.gradient[:] = gradient
+        self.cursor[:] = peers.ptr[agent], peers.ptr[agent + 1], 1
+
+    @property
+    def next_entry(self) -> int:
+        return int(self.cursor[0])
+
+    @property
+    def end(self) -> int:
+        return int(self.cursor[1])
+
+    @property
+    def is_slow(self) -> bool:
+        """Can one round take so long that Ctrl-C must be heard inside it?"""
+        return self.pace < SLOW
+
+
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
     """Read a network that `Network.save` wrote; it goes on exactly where that one was.
 
@@ -311,6 +363,23 @@ def _predict(peers: Any, agent: int, x: Floats) -> None:
 @kernel
 def _send(peers: Any, agent: int, gradient: Floats, losses: Any) -> bool:
     return send(peers, agent, gradient, losses, 0)
+
+
+@kernel
+def _receive(peers: Any, gradient: Floats, cursor: Integers, most: int) -> bool:
+    """Deliver the gradient to the next entries; False, and nothing to deliver, if it is refused.
+
+    The cursor moves on inside: wherever an interrupt comes it tells what was done.
+    """
+    if cursor[2]:
+        cursor[2] = 0
+        if not to_units(gradient, peers.units):
+            cursor[0] = cursor[1]
+            return False
+    last = min(cursor[0] + most, cursor[1])
+    learn(peers, cursor[0], last, gradient)
+    cursor[0] = last
+    return True
 
 
 @kernel

@@ -12,11 +12,19 @@ import numpy as np
 from mtcool import validation
 from mtcool.learners.argmin import make_workspace
 from mtcool.learners.argmin_line import CLOSED_FORM
-from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.learner import (
+    Cliques,
+    Floats,
+    Integers,
+    predict_row,
+    update_row,
+    updates_at_once,
+)
 from mtcool.learners.mt_ftrl_clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl_closed import add_expert_losses, add_gradient, reweigh
 from mtcool.learners.mt_ftrl_state import CLIQUE, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 
+EXPERTS_AT_ONCE = 100_000  # experts to be moved between two looks at Ctrl-C
 LARGEST = 2.0  # variance of rows in the unit ball, reached by two opposite ones
 
 
@@ -136,6 +144,12 @@ class MTFTRL:
         if self.free_last:
             cap[-1] = np.inf
         return xi, cap
+
+
+@updates_at_once.register
+def _(state: MTFTRLState) -> int:
+    # An expert with rows on the ball takes up to some microseconds.
+    return max(1, EXPERTS_AT_ONCE // int(state.plan["experts"].max(initial=1)))
 
 
 @predict_row.register
