@@ -464,7 +464,8 @@ BAD_SIMULATIONS = {
     "dim": ({"stream": stream_of(dim=3)}, "stream must have dim 2, got 3"),
     "more agents": (
         {"stream": Stream([5], quadratic([[0.0, 0.0]]))},
-        "stream must have the network's 5 agents as labels, in the same order, got 6 others",
+        "stream must have the network's 5 agents as labels, or none and at most as many agents, "
+        "got 6 agents",
     ),
     "other names": (
         {"stream": stream_of(labels="abcde")},
@@ -474,9 +475,13 @@ BAD_SIMULATIONS = {
         {"stream": stream_of(labels="abcd")},
         "stream must have the network's 5 agents",
     ),
-    "names in another order": (
-        {"stream": stream_of(labels=[1, 0, 2, 3, 4])},
-        "stream must have the network's 5 agents as labels",
+    "a name of nobody": (
+        {"stream": stream_of(labels=[1, 0, 2, 3, 7])},
+        "stream must have the network's 5 agents as labels, in any order, got 7, which is none",
+    ),
+    "a comparator for some of the names": (
+        {"stream": stream_of(labels=[1, 0, 2, 3, 4]), "comparator": np.zeros((4, 2))},
+        "comparator must be a matrix of 5 x 2, got shape (4, 2)",
     ),
     "other numbers": (
         {"stream": stream_of(labels=range(10, 15))},
