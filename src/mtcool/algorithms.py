@@ -1,5 +1,7 @@
 """The named algorithms, each a combination of a learner, weights and peers."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from numpy.typing import ArrayLike

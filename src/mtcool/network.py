@@ -1,5 +1,7 @@
 """A network of learning agents: ask it for a prediction, tell it the gradient."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Callable, Hashable

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.storage import state_arrays
 
 MAKERS = {
+    "dpmt_co2ol": partial(mtcool.dpmt_co2ol, epsilon=20.0, horizon=200, seed=0),
     "mt_co2ol": mtcool.mt_co2ol,
     "pairwise": mtcool.pairwise,
     "i_ftrl": mtcool.i_ftrl,
@@ -24,15 +27,18 @@ NETWORKS = {
     "i_ftrl, KT": (mtcool.i_ftrl, KT()),
     "st_ftrl, FTRL": (mtcool.st_ftrl, FTRL()),
     "st_ftrl, KT": (mtcool.st_ftrl, KT()),
+    "dpmt_co2ol": (MAKERS["dpmt_co2ol"], MTFTRL()),
 }
 WHEEL = nx.wheel_graph(5)
-SCRATCH = {"model", "work"}  # rooms in a state that a prediction may write to
 
 
 def state(network):
-    """The arrays of the learner's state as bytes."""
-    fields = network.peers.state._asdict().items()
-    return {name: array.tobytes() for name, array in fields if name not in SCRATCH}
+    """The arrays of the learner's state as bytes, but for the room that a prediction writes to."""
+    return {
+        name: array.tobytes()
+        for name, array in state_arrays(network.peers.state)
+        if not name.endswith(".model")
+    }
 
 
 def tell(network, agent, gradient):
@@ -128,7 +134,7 @@ GRADIENTS = {
 
 
 @pytest.mark.parametrize("kind", GRADIENTS)
-@pytest.mark.parametrize("algorithm", ["i_ftrl", "st_ftrl"])
+@pytest.mark.parametrize("algorithm", ["i_ftrl", "st_ftrl", "dpmt_co2ol"])
 def test_any_vector_of_numbers_is_a_gradient(algorithm, kind):
     network, plain = (MAKERS[algorithm](WHEEL, 2) for _ in range(2))
     tell(network, 0, GRADIENTS[kind])
@@ -219,6 +225,11 @@ def test_the_defaults_are_hedge_and_plain_ftrl():
         setup = make(WHEEL, 2).setup
         assert (setup.learner, setup.lipschitz, setup.radius) == (default, 1.0, 1.0)
         assert (setup.on_excess, setup.rates) == ("raise", "adversarial")
+        assert setup.privacy is None
+    setup = MAKERS["dpmt_co2ol"](WHEEL, 2).setup
+    assert (setup.learner, setup.lipschitz, setup.radius) == (MTFTRL(), 1.0, 1.0)
+    assert (setup.on_excess, setup.rates) == ("clip", "adversarial")
+    assert setup.privacy.aggregator == mtcool.privacy.BinaryTree()
 
 
 def test_neighbours_with_the_same_task_learn_it_together():

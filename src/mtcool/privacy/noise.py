@@ -7,6 +7,8 @@ proven; added to values on the same grid, which doubles hold exactly, no digit d
 the noisy sum itself.
 """
 
+from __future__ import annotations
+
 import functools
 import json
 from typing import Any, Protocol
