@@ -165,6 +165,16 @@ class Network:
         storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     @property
+    def is_slow(self) -> bool:
+        """Can one round take so long that Ctrl-C should be heard inside it?
+
+        >>> import mtcool
+        >>> mtcool.mt_co2ol(mtcool.graphs.complete(30), dim=1).is_slow
+        False
+        """
+        return self._delivery.pace < SLOW
+
+    @property
     def released(self) -> int:
         """Noisy sums that the agents of a private network have published since their first losses.
 
@@ -269,7 +279,7 @@ class _Delivery(NamedTuple):
     """Entries between two looks at Ctrl-C."""
 
     @classmethod
-    def for_peers(cls, peers: Any, dim: int) -> "_Delivery":
+    def for_peers(cls, peers: Any, dim: int) -> _Delivery:
         return cls(np.zeros(dim), np.zeros(3, np.int64), updates_at_once(peers.state))
 
     def begin(self, peers: Any, agent: int, gradient: Floats) -> None:
@@ -283,11 +293,6 @@ class _Delivery(NamedTuple):
     @property
     def end(self) -> int:
         return int(self.cursor[1])
-
-    @property
-    def is_slow(self) -> bool:
-        """Can one round take so long that Ctrl-C must be heard inside it?"""
-        return self.pace < SLOW
 
 
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:

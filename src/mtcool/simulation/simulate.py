@@ -16,13 +16,12 @@ from mtcool.simulation.communication import communication
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
-from mtcool.streams import Stream
+from mtcool.streams import Loss, Stream
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FIRST_CHUNK = 256  # rounds between two looks at the clock, doubled while they take less than
-CHUNK_SECONDS = 0.1
+CHUNK_SECONDS = 0.1  # rounds between two looks at the clock double while they take less than this
 
 
 def simulate(
@@ -73,7 +72,7 @@ def simulate(
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     with progress_bar("simulate", len(stream), progress) as advance:
-        done, chunk = 0, FIRST_CHUNK
+        done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
             done = mark
@@ -125,6 +124,11 @@ def _advance(
     Returns the size of the next chunk.
     """
     while first < last:
+        if network.is_slow:
+            _play_one_round(network, stream, tasks, first, totals)
+            advance(1)
+            first += 1
+            continue
         goal = min(first + chunk, last)
         goal = first + network.provision(stream.agents[first:goal])
         began = time.perf_counter()
@@ -139,6 +143,23 @@ def _advance(
         advance(goal - first)
         first = goal
     return chunk
+
+
+def _play_one_round(
+    network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals
+) -> None:
+    """One round by ask and tell, where it may take so long that Ctrl-C must be heard inside it."""
+    i, loss = int(stream.agents[t]), Loss(stream.losses, t)
+    label = network.graph.labels[i]
+    paid, gradient = loss(network.predict(label))
+    try:
+        network.update(label, gradient)
+    except ValueError:
+        _refuse(network, stream, t)
+    totals.activations[i] += 1
+    totals.loss[i] += paid
+    if len(tasks) > 0:
+        totals.regret[i] += paid - loss.value(tasks[i])
 
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:
