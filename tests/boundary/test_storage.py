@@ -110,7 +110,7 @@ def test_both_phases_of_the_two_phase_strategy_are_covered_above():
 def test_experts_on_the_ball_are_covered_above(case):
     network = CASES[case]()
     play(network, 70, seed=1)
-    assert network.peers.state.clipped.any()
+    assert network.peers.state.cliques["clipped"].any()
 
 
 def test_what_was_loaded_can_be_saved_and_loaded_again(tmp_path):
