@@ -22,6 +22,7 @@ from mtcool.private_peers import PrivatePeers, begin_publication
 from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
+from mtcool.turns import Turn
 
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
 
@@ -30,7 +31,9 @@ class Network:
     """Agents on a graph, made by `mt_co2ol`, `dpmt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
 
     `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
-    stream with the same code. A network is not safe to use from several threads at once.
+    stream with the same code. Threads may share a network: their calls take turns, in any order, a
+    whole `simulate` being one call. A private network is for the process that made or loaded it: a
+    forked one is refused noise.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Network:
         noise: Noise | None = None,
         arrays: storage.Arrays | None = None,
     ) -> None:
+        self.turn = Turn()
         self.setup = setup
         self.graph = graph
         self.weights = weights
@@ -60,7 +64,8 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
-        arrays = dict(storage.state_arrays(self.peers.state))
+        with self.turn:
+            arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
 
@@ -72,6 +77,11 @@ class Network:
             )
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if getattr(self, "sanitiser", None) is not None:
+            raise ValueError(f"{name} of a private network cannot be deleted")
+        super().__delattr__(name)
+
     def predict(self, agent: Hashable) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
 
@@ -81,8 +91,9 @@ class Network:
         >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
         array([0., 0.])
         """
-        x = np.empty(self.setup.dim)
-        _predict(self.peers, self.graph.index(agent), x)
+        i, x = self.graph.index(agent), np.empty(self.setup.dim)
+        with self.turn:
+            _predict(self.peers, i, x)
         return x
 
     def update(self, agent: Hashable, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
@@ -102,15 +113,18 @@ class Network:
         """
         i = self.graph.index(agent)
         if isinstance(self.peers, SingleTaskPeers):
-            self._update_single_task(i, gradient)
+            with self.turn:
+                self._update_single_task(i, gradient)
             return
         if callable(gradient):
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
         g = validation.vector("gradient", gradient, self.setup.dim)
-        if self.sanitiser is not None:
-            self._check_release(i, g)
-            self.provision(np.array([i]))
-        if not _send(self.peers, i, g.copy(), _NO_LOSSES):
+        with self.turn:
+            if self.sanitiser is None:
+                accepted = _send(self.peers, i, g.copy(), _NO_LOSSES)
+            else:
+                accepted = self._send_private(i, g)
+        if not accepted:
             self._refuse(g)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -182,6 +196,15 @@ class Network:
         desk.cursor[:] = 0, len(draws)
         return rounds
 
+    def settle(self) -> None:
+        """After rounds with noise of `provision`: what they did not use was never drawn."""
+        if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
+            return
+        used, provided = self.peers.work.cursor.tolist()
+        self.peers.work.cursor[:] = 0
+        if used < provided:
+            self.sanitiser.give_back(provided - used)
+
     def check_horizon(self, agents: Integers) -> None:
         """Refuse rounds in which a private agent would be active beyond its horizon."""
         if not isinstance(self.peers, PrivatePeers):
@@ -197,10 +220,16 @@ class Network:
                 "nothing was released"
             )
 
-    def _check_release(self, i: int, gradient: Floats) -> None:
-        self.check_horizon(np.array([i]))
+    def _send_private(self, i: int, gradient: Floats) -> bool:
+        agents = np.array([i])
+        self.check_horizon(agents)
         if np.abs(gradient).max() > LONGEST / math.sqrt(self.setup.dim):
-            self._refuse(gradient)
+            return False
+        try:
+            self.provision(agents)
+            return _send(self.peers, i, gradient.copy(), _NO_LOSSES)
+        finally:
+            self.settle()
 
     def _refuse(self, gradient: Floats) -> NoReturn:
         limit = f"lipschitz = {self.setup.lipschitz}"

@@ -34,7 +34,8 @@ def simulate(
     """Play all rounds of `stream`, with the same code and the same numbers as `predict`/`update`.
 
     The network learns: it goes on from the state it is in, and ends in the state after the stream.
-    If a gradient is refused the network holds the rounds before it.
+    If a gradient is refused the network holds the rounds before it. Other threads that use the
+    network wait until the stream is played.
 
     Parameters
     ----------
@@ -58,14 +59,14 @@ def simulate(
     """
     _check_types(network, stream)
     _check_match(network, stream)
-    network.check_horizon(stream.agents)
     marks = _times(times, len(stream))
     tasks = _comparator(comparator, stream, network.graph.size)
     totals = _Totals.of(network.graph.size)
     shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
-    with progress_bar("simulate", len(stream), progress) as advance:
+    with network.turn, progress_bar("simulate", len(stream), progress) as advance:
+        network.check_horizon(stream.agents)
         done, chunk = 0, FIRST_CHUNK
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
@@ -119,12 +120,23 @@ def _advance(
     """
     while first < last:
         goal = min(first + chunk, last)
-        goal = first + network.provision(stream.agents[first:goal])
-        began = time.perf_counter()
         x, gradient = np.empty((2, stream.dim))
-        stop = play(
-            network.peers, stream.losses, stream.agents, tasks, x, gradient, first, goal, *totals
-        )
+        try:
+            goal = first + network.provision(stream.agents[first:goal])
+            began = time.perf_counter()
+            stop = play(
+                network.peers,
+                stream.losses,
+                stream.agents,
+                tasks,
+                x,
+                gradient,
+                first,
+                goal,
+                *totals,
+            )
+        finally:
+            network.settle()
         if stop < goal:
             _refuse(network, stream, stop)
         if goal - first == chunk and time.perf_counter() - began < CHUNK_SECONDS:
