@@ -3,23 +3,23 @@
 import math
 import os
 from collections.abc import Callable, Hashable
-from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool import learners, storage, validation
+from mtcool import storage, validation
 from mtcool.graphs import Graph
+from mtcool.header import encode_header
 from mtcool.kernels import kernel
 from mtcool.layout import assemble, channels_for
-from mtcool.learners import Learner, update_row
+from mtcool.learners import update_row
 from mtcool.learners.learner import Floats, Integers
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.privacy.settings import Privacy
 from mtcool.private_peers import PrivatePeers, begin_publication
 from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
+from mtcool.saved_states import restore
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 from mtcool.turns import Turn
@@ -60,7 +60,7 @@ class Network:
                 self.sanitiser.begin(self.peers.state.aggregator)
                 begin_publication(self.peers)
         if arrays is not None:
-            storage.restore(self.peers.state, arrays)
+            restore(self.peers, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
@@ -130,9 +130,11 @@ class Network:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
 
-        The file appears only when it is complete. Labels must be numbers, strings, or tuples of
-        them. The file of a private network holds the exact sums: it is as sensitive as the data,
-        and only one network may go on from it, else noise is used twice.
+        The file appears only when it is complete; through a symbolic link it replaces the target,
+        with the permissions that were there. Labels must be numbers, strings, or tuples of them.
+        The file of a private network holds the exact sums: it is as sensitive as the data, only its
+        owner may read it, and only one network may go on from it, else noise is used twice. What a
+        save that was killed left in the folder, the next one removes.
 
         >>> import mtcool, tempfile
         >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
@@ -143,17 +145,15 @@ class Network:
         >>> bool(copy.predict(2) == net.predict(2))
         True
         """
-        header: dict[str, Any] = {
-            "setup": _plain_settings(self.setup),
-            "learner": _description(self.setup.learner),
-            "labels": storage.plain_labels(self.graph.labels),
-        }
-        if self.sanitiser is not None:
-            header["noise"] = self.sanitiser.noise.state()
-            header["scales"] = self.sanitiser.calibration.plain()
-        arrays = dict(storage.state_arrays(self.peers.state))
-        arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
-        storage.write(path, header, arrays, secret=self.sanitiser is not None)
+        noise = calibration = None
+        with self.turn:
+            if self.sanitiser is not None:
+                noise = self.sanitiser.noise.state()
+                calibration = self.sanitiser.calibration
+            header = encode_header(self.setup, self.graph.labels, noise, calibration)
+            arrays = dict(storage.state_arrays(self.peers.state))
+            arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
+            storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     @property
     def released(self) -> int:
@@ -263,69 +263,6 @@ class Network:
             f"lipschitz={setup.lipschitz}, radius={setup.radius}, rates={setup.rates!r}"
             f"{'' if self.sanitiser is None else f', {self.sanitiser!r}'}>"
         )
-
-
-def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
-    """Read a network that `Network.save` wrote; it goes on exactly where that one was.
-
-    A learner from outside mtcool is not known by name: pass it, with the parameters it had.
-
-    >>> load("no-such-file.npz")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
-    """
-    header, arrays = storage.read(path, "ptr", "idx", "weights")
-    missing = {"setup", "learner", "labels"} - set(header)
-    if missing:
-        raise ValueError(f"path must hold {', '.join(sorted(missing))}, got {str(path)!r}")
-    saved = header["learner"]
-    if learner is None:
-        name = saved["name"]
-        if not saved["ours"] or name not in learners.__all__:
-            raise ValueError(f"learner must be given to load a network of {name}, got None")
-        learner = getattr(learners, name)(**saved["parameters"])
-    elif storage.plain(_description(learner)) != saved:
-        raise ValueError(
-            f"learner must be the {saved['name']} of the saved network, with parameters "
-            f"{saved['parameters']}, got {learner!r}"
-        )
-    graph = Graph(arrays["ptr"], arrays["idx"], storage.labels_from(header["labels"]))
-    settings = header["setup"]
-    if settings["q"] is not None:
-        settings["q"] = tuple(settings["q"])
-    noise: Noise | None = None
-    if settings.get("privacy") is not None:
-        try:
-            settings["privacy"] = Privacy.from_plain(settings["privacy"])
-            noise = make_noise(settings["privacy"].noise)
-            noise.restore(header["noise"])
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"path must hold a private network, got {str(path)!r}") from error
-    setup = Setup(learner=learner, **settings)
-    network = Network(setup, graph, arrays["weights"], noise, arrays)
-    sanitiser = network.sanitiser
-    # Another version may choose other noise: what is out was made for this one.
-    if sanitiser is not None and sanitiser.calibration.plain() != header.get("scales"):
-        raise ValueError(f"path must hold noise scales of this version, got {str(path)!r}")
-    return network
-
-
-def _plain_settings(setup: Setup) -> dict[str, Any]:
-    """Settings that a file can hold; the learner has a description of its own."""
-    table = {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
-    return table | {"privacy": setup.privacy and setup.privacy.plain()}
-
-
-def _description(learner: Any) -> dict[str, Any]:
-    """What a file says of a learner; a name alone would take a stranger's FTRL for ours."""
-    kind = type(learner)
-    known = fields(learner) if is_dataclass(learner) else ()
-    return {
-        "name": kind.__name__,
-        "ours": getattr(learners, kind.__name__, None) is kind,
-        "parameters": {field.name: getattr(learner, field.name) for field in known},
-    }
 
 
 # For `send` of peers that learn from the gradient alone: no loss travels.

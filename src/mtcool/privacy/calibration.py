@@ -14,7 +14,7 @@ one expert needs no products.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,10 +127,6 @@ class Calibration:
     def __post_init__(self) -> None:
         for name in ("gradient", "products", "level"):
             object.__setattr__(self, name, _constant(getattr(self, name)))
-
-    def plain(self) -> list[Any]:
-        """What a file keeps, to know that it goes on with the same noise."""
-        return [self.law, self.gradient.tolist(), self.products.tolist()]
 
 
 def calibrate(
