@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.layout import Peers
-from mtcool.learners.learner import Integers
+from mtcool.learners.ftrl import FTRLState
+from mtcool.learners.kt import KTState
+from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.mt_ftrl import MTFTRLState
+from mtcool.learners.mt_ftrl_kt import CLIQUE, MTFTRLKTState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.privacy.filters import FilterState
 from mtcool.privacy.trees import DOUBLING, SMOOTH, TreeState
@@ -25,7 +29,25 @@ Saved = Mapping[str, NDArray[Any]]
 
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_SUM = 1e150  # of leaves and noise, whose scale is at most 1e100: its square is finite
+SLACK = 1.0 + 1e-6  # for the rounding of many updates
 MOST = 2**62 - 1  # of a count: another one does not overflow; and of a tree's word
+
+# Of MT-FTRL's numbers, in the units of the paper. Sums may be of noise, and rates are at least
+# 1e-100, as weights are; squares of all of them are finite.
+HEDGE = {
+    "gradients": (-1e120, 1e120),
+    "total": (-1e120, 1e120),
+    "deviation": (0.0, 1e250),
+    "reach": (0.0, 1e125),
+    "unit": (0.0, 1e120),
+    "inverse": (0.0, 1e300),
+    "level": (0.0, 1e120),
+    "slope": (0.0, 1e120),
+    "loss": (-1e150, 1e150),
+    "weight": (0.0, 1.0 + 1e-6),
+    "multiplier": (-1.0, 1.0 + 1e-6),  # CLOSED_FORM, or s from 0 to 1
+    "centre": (-1.0 - 1e-6, 1.0 + 1e-6),
+}
 
 # Set when a state is made, and never again; `rate` only by the two-phase strategy.
 CONSTANT = ("bound", "coin", "focus", "size")
@@ -77,6 +99,52 @@ def _(state: FilterState, saved: Saved) -> None:
 
 
 @check_state.register
+def _(state: FTRLState, saved: Saved) -> None:
+    _check_numbers(state, saved)
+    _at_most("total", saved["total"], saved["n"])
+
+
+@check_state.register
+def _(state: KTState, saved: Saved) -> None:
+    _check_numbers(state, saved)
+    n, total = saved["n"], saved["total"]
+    _at_most("total", total, n)
+    beta = saved["rate"] * np.sqrt(1.0 + n)
+    scale = np.maximum(beta, np.sqrt((total**2).sum(axis=1)))
+    _check_bets(saved, n, -np.divide(1.0, scale, out=np.zeros_like(scale), where=n > 0))
+
+
+@check_state.register
+def _(state: MTFTRLKTState, saved: Saved) -> None:
+    _check_numbers(state, saved)
+    gradients, total, c = saved["gradients"], saved["total"], saved["cliques"]
+    n, sizes = c["n"], c["size"]
+    clique = np.repeat(np.arange(len(c)), sizes.astype(np.int64))
+    _at_most("gradients", gradients, n[clique])
+    sums = np.zeros_like(total)
+    np.add.at(sums, clique, gradients)
+    _close("total", total, sums, 1.0 + n[:, None])
+    squares = np.bincount(clique, (gradients**2).sum(axis=1), minlength=len(c))
+    length = (total**2).sum(axis=1)
+    spread = sizes * squares - length
+    _close("cliques.deviation", c["deviation"], spread, sizes * (1.0 + squares))
+    modes = 1.0 + sizes
+    norm = modes * np.maximum(c["rate"] ** 2 * (1.0 + n) * modes, c["deviation"] + length * modes)
+    direction = np.divide(sizes, norm, out=np.zeros_like(norm), where=n > 0)
+    _check_bets({name: c[name] for name in CLIQUE.fields or ()}, n, -np.sqrt(direction))
+
+
+@check_state.register
+def _(state: MTFTRLState, saved: Saved) -> None:
+    _check_numbers(state, saved)
+    for field, (low, high) in HEDGE.items():
+        _within(field, saved[field], low, high)
+    _within("clipped", saved["clipped"], 0, np.diff(state.expert))
+    mass = np.concatenate(([0.0], np.cumsum(saved["weight"])))[state.expert]
+    _close("mass", saved["mass"], np.diff(mass), 1.0 + saved["mass"])
+
+
+@check_state.register
 def _(state: TwoPhaseState, saved: Saved) -> None:
     _check_numbers(state, saved)
     _within("elapsed", saved["elapsed"], 0, state.tau)
@@ -122,6 +190,26 @@ def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]
         yield name, array
     else:
         yield from ((f"{name}.{field}", array[field]) for field in array.dtype.names)
+
+
+def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
+    """A coin with outcomes of at most one, a fraction that follows from them, at most doublings."""
+    _close("direction", saved["direction"], direction, np.abs(direction))
+    _within("outcomes", saved["outcomes"], -SLACK * n, SLACK * n)
+    fraction = -saved["outcomes"] / (1.0 + n)
+    _close("fraction", saved["fraction"], fraction, np.abs(fraction))
+    _within("wealth", saved["wealth"], 0.0, SLACK * np.exp2(np.minimum(n, 1000.0)))
+
+
+def _at_most(name: str, vectors: Floats, updates: Integers) -> None:
+    """An update adds a vector of norm at most one."""
+    most = SLACK * updates[:, None]
+    _within(name, vectors, -most, most)
+
+
+def _close(name: str, values: Floats, expected: Floats, size: Floats) -> None:
+    """Equal up to the rounding of many updates of this size."""
+    _within(name, values, expected - (SLACK - 1.0) * size, expected + (SLACK - 1.0) * size)
 
 
 def _within(name: str, values: NDArray[Any], low: Any, high: Any) -> None:
