@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
 
     Safe on any file: reading one runs none of its content, and what no network could have written
     is refused with a ValueError. A learner from outside mtcool is not known by name: pass it, with
-    the parameters it had.
+    the parameters it had. Of its state only types and shapes are checked, so load no stranger's
+    file with it.
 
     >>> load("no-such-file.npz")
     Traceback (most recent call last):
