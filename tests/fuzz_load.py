@@ -177,7 +177,8 @@ def mutate_arrays(original, rng, path):
         elif kind == 4:
             arrays[name] = array.reshape(-1, 1)
         elif kind == 5 and array.dtype.names is None:
-            arrays[name] = array.astype(rng.choice([np.float32, np.int64, np.float64]))
+            with np.errstate(invalid="ignore"):
+                arrays[name] = array.astype(rng.choice([np.float32, np.int64, np.float64]))
         elif kind == 6:
             arrays[name] = array[::-1].copy()
         elif array.size:

@@ -40,7 +40,8 @@ def write_whole(path: str | os.PathLike[str], write: Content, *, secret: bool = 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of writers that are no more: they may hold secrets."""
-    with os.scandir(folder) as entries:
+    found = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # not for us to list
         found = [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]
     for path in found:
         with contextlib.suppress(OSError):  # still written to, not ours, or gone

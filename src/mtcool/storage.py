@@ -1,7 +1,7 @@
 """One file for a saved network: a header of plain values, and arrays, bit for bit.
 
 The file is a NumPy archive without pickles and without compression: reading one never runs code,
-and never takes more memory than the file has bytes. A checksum over header and arrays tells damage.
+and takes no more memory than a few times its bytes. A checksum over header and arrays tells damage.
 """
 
 import ast
