@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench fidelity fuzz clean
+.PHONY: venv lock test lint types layers unit paper bench fidelity blt fuzz clean
 
 venv: .venv/ready
 
@@ -44,6 +44,10 @@ fuzz: venv
 
 fidelity: venv
 	$(BIN)/python -m fidelity
+
+# Searches for the coefficients of BLT again, and compares them with those of the package.
+blt: venv
+	$(BIN)/python -m designs
 
 clean:
 	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

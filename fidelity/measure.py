@@ -123,15 +123,29 @@ def published_privacy() -> str:
 
 
 def private_regret() -> str:
-    """Mean regret with the paper's noise on linear losses, over the bound."""
-    graph, regrets, bounds = graphs.ring(8), [], []
+    """Mean regret with the paper's noise on linear losses, over the bound where that says much."""
+    graph, rounds, epsilon, rows = graphs.ring(6), 20_000, 60.0, []
     for seed in range(SEEDS):
-        stream = streams.linear_stream(graph, 1, ROUNDS, seed, drift=0.3, smoothness=10.0)
-        net = mtcool.dpmt_co2ol(graph, 1, 50.0, ROUNDS, calibration="paper", seed=seed)
+        stream = streams.linear_stream(graph, 1, rounds, seed, drift=4.0, smoothness=10.0)
+        net = mtcool.dpmt_co2ol(
+            graph,
+            1,
+            epsilon,
+            rounds,
+            calibration="paper",
+            learner=MTFTRL(free_last=True),
+            seed=seed,
+        )
+        trace = mtcool.simulate(net, stream)
         counts = np.bincount(stream.agents, minlength=graph.size)
-        regrets.append(mtcool.simulate(net, stream).regret[-1])
-        bounds.append(theory.private(graph, stream.comparator, counts, 50.0).value)
-    return f"{np.mean(regrets) / np.mean(bounds):.2f} of the bound (ring, mean of {SEEDS} runs)"
+        bound = theory.private(graph, stream.comparator, counts, epsilon).value
+        # Predicting zero pays nothing: its regret is what the best tasks gain.
+        rows.append((trace.regret[-1], bound, trace.regret[-1] - trace.loss[-1]))
+    regret, bound, nothing = np.mean(rows, axis=0)
+    return (
+        f"{regret / bound:.2f} of the bound, itself {bound / nothing:.2f} of the regret of "
+        f"predicting zero (ring, epsilon {epsilon:g}, T = 20 000, mean of {SEEDS} runs)"
+    )
 
 
 def _rows(name: str) -> list[dict[str, str]]:

@@ -1,11 +1,15 @@
 """The named algorithms, each a combination of a learner, weights and peers."""
 
+from __future__ import annotations
+
+import warnings
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.graphs import as_graph, entry_weights, own_weights
+from mtcool.graphs import Graph, as_graph, entry_weights, own_weights
 from mtcool.learners import FTRL, MTFTRL, Learner
 from mtcool.network import Network
 from mtcool.privacy.aggregator import Aggregator
@@ -14,6 +18,9 @@ from mtcool.privacy.settings import make_privacy
 from mtcool.privacy.trees import BinaryTree
 from mtcool.seeds import Seed
 from mtcool.setup import Setup
+
+MANY_EXPERTS = 1_000_000
+CLOSED, CLIPPED = 7e-9, 1e-6  # seconds for an expert in closed form, and with rows on the ball
 
 
 def mt_co2ol(
@@ -258,4 +265,29 @@ def _network(
             )
     chosen = default if learner is None else learner
     setup = Setup(algorithm=algorithm, dim=dim, learner=chosen, **settings)
+    _warn_if_slow(setup, graph)
     return Network(setup, graph, entry_weights(graph, weights, q), noise)
+
+
+def _warn_if_slow(setup: Setup, graph: Graph) -> None:
+    """Say so before the wait, if one round moves very many experts."""
+    learner = setup.learner
+    if not isinstance(learner, MTFTRL) or setup.algorithm not in ("mt_co2ol", "dpmt_co2ol"):
+        return
+    most, geometric = (
+        _experts_in_a_round(one, graph) for one in (learner, MTFTRL(experts="geometric"))
+    )
+    if most > MANY_EXPERTS:
+        warnings.warn(
+            f"a round of {setup.algorithm} with {learner!r} moves up to {most:,} experts on this "
+            f"graph: about {most * CLOSED:.1g} seconds while predictions stay inside the ball, and "
+            f"{most * CLIPPED:.1g} or more where they reach it. "
+            f'MTFTRL(experts="geometric") moves {geometric:,}, MTFTRLKT() none',
+            stacklevel=4,
+        )
+
+
+def _experts_in_a_round(learner: MTFTRL, graph: Graph) -> int:
+    """Most experts that the neighbours of one agent have together."""
+    experts = learner.numbers(graph.neighbourhood_sizes)[graph.idx]
+    return int(np.add.reduceat(experts, graph.ptr[:-1]).max(initial=0))

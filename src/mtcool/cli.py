@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -35,7 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.
 Tell: TypeAlias = Callable[[dict[str, Any], Path], None]
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red"}
+COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
 
 
 def _show_version(asked: bool) -> None:
@@ -52,6 +53,24 @@ def options(
     ] = False,
 ) -> None:
     """Multitask online learning on networks."""
+
+
+@app.command()
+def warm(workers: Workers = CORES, as_json: AsJson = False) -> None:
+    """Compile everything ahead of time: for containers, fleets and continuous integration.
+
+    Otherwise each algorithm compiles when it is first used, once per machine.
+    """
+    from mtcool.kernels import cache_folder
+    from mtcool.warm import warm as compile_all
+
+    began = time.perf_counter()
+    count = compile_all(workers, progress=True)
+    took, folder = time.perf_counter() - began, str(cache_folder())
+    if as_json:
+        print(json.dumps({"combinations": count, "seconds": round(took, 1), "folder": folder}))
+    else:
+        print(f"{count} combinations of algorithm, learner and loss are compiled in {folder}")
 
 
 @app.command()
@@ -172,8 +191,11 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
     for name, part in summary.items():
         count = part["replicates"]
         console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
+        _tell_quick(console, part["quick"])
         for finding in part["findings"]:
             console.print(f"  {finding}", markup=False)
+        for sentence in part["gradients"]:
+            console.print(f"  gradients: {sentence}", markup=False)
         for sentence in part["theory"]:
             console.print(f"  theory: {sentence}", markup=False)
         for claim in part["claims"]:
@@ -184,12 +206,23 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
     )
 
 
+def _tell_quick(console: Console, size: dict[str, int] | None) -> None:
+    if size is not None:
+        console.print(
+            f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates, "
+            f"{size['rounds']:,} of {size['of_rounds']:,} rounds; not numbers to quote.",
+            markup=False,
+            style="yellow",
+        )
+
+
 def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
     """Graph parameters, bounds and ratios as tables on the screen."""
     console = Console(highlight=False)
     graph = ("graph at", "agents", "edges", "N_min", "N_max", "α", "α₂", "γ")
     rows = ("point", "algorithm", "worst case", "measured", "bound", "ratio", "statement")
     for part in summary.values():
+        _tell_quick(console, part["quick"])
         for heads, cells in ((graph, part["graphs"]), (rows, part["promises"])):
             table = Table()
             for head in heads:

@@ -104,7 +104,7 @@ def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
     channels = _channels(setup, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
     blocks = Blocks(channels.width, horizon)
-    widest, rows = int(channels.width.max()), int(np.diff(state.base.expert).max())
+    widest, rows = int(channels.width.max()), int(state.base.plan["experts"].max())
     _freeze(horizon)
     return PrivatePeers(
         *entries,

@@ -1,9 +1,11 @@
 """A network of learning agents: ask it for a prediction, tell it the gradient."""
 
+from __future__ import annotations
+
 import math
 import os
 from collections.abc import Callable, Hashable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,16 +16,17 @@ from mtcool.header import encode_header
 from mtcool.kernels import kernel
 from mtcool.layout import assemble, channels_for
 from mtcool.learners import update_row
-from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.learner import Floats, Integers, updates_at_once
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.private_peers import PrivatePeers, begin_publication
-from mtcool.protocol import SingleTaskPeers, Units, predict, send, to_units
+from mtcool.protocol import SingleTaskPeers, Units, learn, predict, send, to_units
 from mtcool.saved_states import restore
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 from mtcool.turns import Turn
 
+SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
 
 
@@ -49,6 +52,7 @@ class Network:
         self.graph = graph
         self.weights = weights
         self.peers = assemble(setup, graph, weights)
+        self._delivery = _Delivery.for_peers(self.peers, setup.dim)
         self.sanitiser: Sanitiser | None = None
         weights.setflags(write=False)
         if isinstance(self.peers, PrivatePeers) and setup.privacy is not None:
@@ -65,6 +69,7 @@ class Network:
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         with self.turn:
+            self._deliver()
             arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
@@ -93,6 +98,7 @@ class Network:
         """
         i, x = self.graph.index(agent), np.empty(self.setup.dim)
         with self.turn:
+            self._deliver()
             _predict(self.peers, i, x)
         return x
 
@@ -120,12 +126,25 @@ class Network:
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
         g = validation.vector("gradient", gradient, self.setup.dim)
         with self.turn:
-            if self.sanitiser is None:
-                accepted = _send(self.peers, i, g.copy(), _NO_LOSSES)
-            else:
+            if self.sanitiser is not None:
                 accepted = self._send_private(i, g)
+            else:
+                self._deliver()  # what an interrupt left undone comes first
+                self._delivery.begin(self.peers, i, g)
+                accepted = self._deliver()
         if not accepted:
             self._refuse(g)
+
+    def _deliver(self) -> bool:
+        """Take the gradient on its way to all neighbours; Ctrl-C is heard in between.
+
+        If it comes the rest is delivered before anything else is done, so that an update is never
+        half done, nor done twice.
+        """
+        delivery, accepted = self._delivery, True
+        while delivery.next_entry < delivery.end:
+            accepted = _receive(self.peers, delivery.gradient, delivery.cursor, delivery.pace)
+        return accepted
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
@@ -147,6 +166,7 @@ class Network:
         """
         noise = calibration = None
         with self.turn:
+            self._deliver()
             if self.sanitiser is not None:
                 noise = self.sanitiser.noise.state()
                 calibration = self.sanitiser.calibration
@@ -154,6 +174,16 @@ class Network:
             arrays = dict(storage.state_arrays(self.peers.state))
             arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
+
+    @property
+    def is_slow(self) -> bool:
+        """Can one round take so long that Ctrl-C should be heard inside it?
+
+        >>> import mtcool
+        >>> mtcool.mt_co2ol(mtcool.graphs.complete(30), dim=1).is_slow
+        False
+        """
+        return self._delivery.pace < SLOW
 
     @property
     def released(self) -> int:
@@ -265,6 +295,32 @@ class Network:
         )
 
 
+class _Delivery(NamedTuple):
+    """A gradient on its way to the neighbours of the active agent."""
+
+    gradient: Floats
+    cursor: Integers
+    """Next entry, end of the entries, and whether the gradient must still be checked."""
+    pace: int
+    """Entries between two looks at Ctrl-C."""
+
+    @classmethod
+    def for_peers(cls, peers: Any, dim: int) -> _Delivery:
+        return cls(np.zeros(dim), np.zeros(3, np.int64), updates_at_once(peers.state))
+
+    def begin(self, peers: Any, agent: int, gradient: Floats) -> None:
+        self.gradient[:] = gradient
+        self.cursor[:] = peers.ptr[agent], peers.ptr[agent + 1], 1
+
+    @property
+    def next_entry(self) -> int:
+        return int(self.cursor[0])
+
+    @property
+    def end(self) -> int:
+        return int(self.cursor[1])
+
+
 # For `send` of peers that learn from the gradient alone: no loss travels.
 _NO_LOSSES = LinearLosses(np.zeros((0, 1)))
 
@@ -277,6 +333,23 @@ def _predict(peers: Any, agent: int, x: Floats) -> None:
 @kernel
 def _send(peers: Any, agent: int, gradient: Floats, losses: Any) -> bool:
     return send(peers, agent, gradient, losses, 0)
+
+
+@kernel
+def _receive(peers: Any, gradient: Floats, cursor: Integers, most: int) -> bool:
+    """Deliver the gradient to the next entries; False, and nothing to deliver, if it is refused.
+
+    The cursor moves on inside: wherever an interrupt comes it tells what was done.
+    """
+    if cursor[2]:
+        cursor[2] = 0
+        if not to_units(gradient, peers.units):
+            cursor[0] = cursor[1]
+            return False
+    last = min(cursor[0] + most, cursor[1])
+    learn(peers, cursor[0], last, gradient)
+    cursor[0] = last
+    return True
 
 
 @kernel

@@ -11,10 +11,11 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 
 from typing import Any, NamedTuple
 
-from mtcool.kernels import inline, kernel
+from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, put_row, tell_row
 from mtcool.learners.learner import Floats, Integers
-from mtcool.learners.mt_ftrl import expert_rows, refresh, reweigh
+from mtcool.learners.mt_ftrl_clipped import expert_rows
+from mtcool.learners.mt_ftrl_closed import refresh, reweigh
 from mtcool.privacy.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_product, release, truncate
 from mtcool.protocol import Indices, Units, fetch, fetch_rows, send
@@ -113,7 +114,7 @@ def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
     encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
 
 
-@kernel
+@routine
 def make_leaf(
     learner: DPMTFTRLState,
     cliques: Indices,
@@ -137,7 +138,7 @@ def make_leaf(
             place += count
 
 
-@kernel
+@routine
 def tell(
     learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, published: Floats
 ) -> None:
@@ -174,7 +175,7 @@ def publish_pure_noise(
             place += count
     for clique in range(base.n.shape[0]):
         base.n[clique] = 0  # nobody was active
-        if base.start[clique + 1] > base.start[clique]:
+        if base.plan[clique]["size"] > 0:
             refresh(base, clique)
             reweigh(base, clique)
 

@@ -126,12 +126,17 @@ def fetch_rows(state: Any, cliques: Indices, rows: Indices, models: Floats) -> N
 def _(peers: CliquePeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
     if not to_units(gradient, peers.units):
         return False
-    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    learn(peers, peers.ptr[agent], peers.ptr[agent + 1], gradient)
+    return True
+
+
+@inline
+def learn(peers: CliquePeers, first: int, last: int, gradient: Floats) -> None:
+    """The cliques of the entries first:last learn from a gradient, in units."""
     cliques, rows = peers.clique[first:last], peers.row[first:last]
     weights = peers.weight[first:last]
     for e in range(rows.shape[0]):
         update_row(peers.state, int(cliques[e]), int(rows[e]), weights[e], gradient)
-    return True
 
 
 class SingleTaskPeers(NamedTuple):

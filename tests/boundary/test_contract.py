@@ -2,15 +2,20 @@
 
 import copy
 import pickle
+import warnings
+from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import mtcool
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+import mtcool.network as network_module
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, mt_ftrl
+from mtcool.storage import state_arrays
 
 MAKERS = {
+    "dpmt_co2ol": partial(mtcool.dpmt_co2ol, epsilon=20.0, horizon=200, seed=0),
     "mt_co2ol": mtcool.mt_co2ol,
     "pairwise": mtcool.pairwise,
     "i_ftrl": mtcool.i_ftrl,
@@ -24,15 +29,18 @@ NETWORKS = {
     "i_ftrl, KT": (mtcool.i_ftrl, KT()),
     "st_ftrl, FTRL": (mtcool.st_ftrl, FTRL()),
     "st_ftrl, KT": (mtcool.st_ftrl, KT()),
+    "dpmt_co2ol": (MAKERS["dpmt_co2ol"], MTFTRL()),
 }
 WHEEL = nx.wheel_graph(5)
-SCRATCH = {"model", "work"}  # rooms in a state that a prediction may write to
 
 
 def state(network):
-    """The arrays of the learner's state as bytes."""
-    fields = network.peers.state._asdict().items()
-    return {name: array.tobytes() for name, array in fields if name not in SCRATCH}
+    """The arrays of the learner's state as bytes, but for the room that a prediction writes to."""
+    return {
+        name: array.tobytes()
+        for name, array in state_arrays(network.peers.state)
+        if not name.endswith(".model")
+    }
 
 
 def tell(network, agent, gradient):
@@ -128,7 +136,7 @@ GRADIENTS = {
 
 
 @pytest.mark.parametrize("kind", GRADIENTS)
-@pytest.mark.parametrize("algorithm", ["i_ftrl", "st_ftrl"])
+@pytest.mark.parametrize("algorithm", ["i_ftrl", "st_ftrl", "dpmt_co2ol"])
 def test_any_vector_of_numbers_is_a_gradient(algorithm, kind):
     network, plain = (MAKERS[algorithm](WHEEL, 2) for _ in range(2))
     tell(network, 0, GRADIENTS[kind])
@@ -219,6 +227,11 @@ def test_the_defaults_are_hedge_and_plain_ftrl():
         setup = make(WHEEL, 2).setup
         assert (setup.learner, setup.lipschitz, setup.radius) == (default, 1.0, 1.0)
         assert (setup.on_excess, setup.rates) == ("raise", "adversarial")
+        assert setup.privacy is None
+    setup = MAKERS["dpmt_co2ol"](WHEEL, 2).setup
+    assert (setup.learner, setup.lipschitz, setup.radius) == (MTFTRL(), 1.0, 1.0)
+    assert (setup.on_excess, setup.rates) == ("clip", "adversarial")
+    assert setup.privacy.aggregator == mtcool.privacy.BinaryTree()
 
 
 def test_neighbours_with_the_same_task_learn_it_together():
@@ -296,3 +309,61 @@ def test_later_changes_of_the_users_arrays_do_not_reach_a_stream():
     np.testing.assert_array_equal(stream.agents, [0, 1])
     np.testing.assert_array_equal(stream.losses.targets, np.ones((2, 1)))
     np.testing.assert_array_equal(stream.comparator, np.ones((2, 1)))
+
+
+def hedge_pair(monkeypatch, at_once):
+    """Two equal networks; the first one delivers updates in stretches of `at_once` cliques."""
+    graph = mtcool.graphs.complete(5)
+    monkeypatch.setattr(mt_ftrl, "EXPERTS_AT_ONCE", 5 * at_once)
+    slow = mtcool.mt_co2ol(graph, 1, learner=MTFTRL())
+    monkeypatch.undo()
+    return slow, mtcool.mt_co2ol(graph, 1, learner=MTFTRL())
+
+
+def test_an_interrupted_update_is_finished_before_anything_else(monkeypatch):
+    slow, fast = hedge_pair(monkeypatch, at_once=2)
+    receive, calls = network_module._receive, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt  # as a signal handler does, before the call or after it
+        return receive(*arguments)
+
+    for gradient in (0.5, -1.0):
+        calls.clear()
+        monkeypatch.setattr(network_module, "_receive", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            slow.update(1, [gradient])
+        monkeypatch.setattr(network_module, "_receive", receive)
+        fast.update(1, [gradient])
+        assert [slow.predict(i)[0] for i in range(5)] == [fast.predict(i)[0] for i in range(5)]
+    with pytest.raises(ValueError, match="norm at most"):
+        slow.update(1, [2.0])
+    slow.update(2, [1.0])
+    fast.update(2, [1.0])
+    assert slow.predict(2) == fast.predict(2)
+
+
+def test_a_slow_network_plays_the_same_rounds(monkeypatch):
+    slow, fast = hedge_pair(monkeypatch, at_once=2)
+    assert slow.is_slow
+    assert not fast.is_slow
+    stream = mtcool.Stream([0, 3, 3, 1], mtcool.streams.quadratic([[0.9], [-0.2], [0.4], [0.1]]))
+    traces = [mtcool.simulate(net, stream, comparator=[[0.1]] * 5) for net in (slow, fast)]
+    assert traces[0].loss.tobytes() == traces[1].loss.tobytes()
+    assert traces[0].regret.tobytes() == traces[1].regret.tobytes()
+    assert slow.predict(2) == fast.predict(2)
+    steep = mtcool.Stream([0, 1], mtcool.streams.quadratic([[0.5], [9.0]]))
+    with pytest.raises(ValueError, match="round 1 of agent 1"):
+        mtcool.simulate(slow, steep)
+
+
+def test_a_choice_that_will_be_slow_is_said_at_once():
+    graph = mtcool.graphs.complete(1001)
+    with pytest.warns(UserWarning, match=r"1,002,001 experts .*geometric.* moves 11,011"):
+        mtcool.mt_co2ol(graph, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mtcool.mt_co2ol(graph, 2, learner=MTFTRL(experts="geometric"))
+        mtcool.mt_co2ol(graph, 2, learner=mtcool.learners.MTFTRLKT())

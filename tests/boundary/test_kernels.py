@@ -111,25 +111,32 @@ def predict_here(state, clique, row, out):
     predict_row(state, clique, row, out)
 
 
-def compiled_files():
+def compiled_files(folder):
     """Machine code of `predict_here` in the cache."""
-    folder = Path(predict_here._cache.cache_path)
-    return set(folder.glob("test_kernels.predict_here-*.nbc"))
+    return set(folder.glob("mtcool/*/predict_here-*"))
 
 
-def test_our_states_are_cached_and_foreign_ones_are_not():
-    assert cache_folder() in Path(predict_here._cache.cache_path).parents
-    for file in Path(predict_here._cache.cache_path).glob("test_kernels.predict_here-*"):
-        file.unlink()
-    cliques, out = Cliques(np.array([0, 1]), np.ones(1), np.ones(1)), np.zeros(2)
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """A cache folder of its own; what this process has compiled stays in its memory."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def one_clique():
+    return Cliques(np.array([0, 1]), np.ones(1), np.ones(1)), np.zeros(2)
+
+
+def test_kernels_of_our_states_and_of_foreign_ones_are_kept(empty_cache):
+    cliques, out = one_clique()
+    predict_here.overloads.clear()
     predict_here(FTRL().make_state(cliques, 2), 0, 0, out)
-    cached = compiled_files()
-    assert len(cached) == 1
+    assert len(compiled_files(empty_cache)) == 1
     state = Half().make_state(cliques, 2)
     state.total[:], state.n[:] = 6.0, 2
     predict_here(state, 0, 0, out)
     np.testing.assert_array_equal(out, [-1.5, -1.5])
-    assert compiled_files() == cached
+    assert len(compiled_files(empty_cache)) == 2
 
 
 def test_a_foreign_learner_runs_in_the_simulator():
@@ -143,11 +150,11 @@ def test_a_foreign_learner_runs_in_the_simulator():
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the package's sources and the cache folder that it would use."""
+    """A copy of the package's sources and the digest that would name its cache folder."""
     copy = tmp_path / "mtcool"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(kernels.__file__).parent, copy, ignore=ignored)
-    spec = importlib.util.spec_from_file_location("copied_kernels", copy / "kernels.py")
+    shutil.copytree(Path(mtcool.__file__).parent, copy, ignore=ignored)
+    spec = importlib.util.spec_from_file_location("copied", copy / "kernels" / "identity.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return copy, module.source_digest.__wrapped__
@@ -157,7 +164,7 @@ def test_the_cache_folder_is_named_by_the_sources_and_not_by_their_place(package
     assert package[1]() == kernels.source_digest.__wrapped__() == cache_folder().name
 
 
-@pytest.mark.parametrize("file", ["learners/ftrl.py", "streams/losses.py", "kernels.py"])
+@pytest.mark.parametrize("file", ["learners/ftrl.py", "streams/losses.py", "kernels/__init__.py"])
 def test_an_edit_of_compiled_code_changes_the_cache_folder(package, file):
     copy, folder = package
     before, source = folder(), (copy / file).read_text()
@@ -178,11 +185,14 @@ def test_an_edit_elsewhere_keeps_compiled_code(package, file):
 
 
 def test_every_file_with_compiled_code_is_in_the_key():
-    package = Path(kernels.__file__).parent
-    marks = re.compile(r"^@(kernel|inline|dispatched|overload|\w+\.register)\b", re.MULTILINE)
+    package = Path(mtcool.__file__).parent
+    marks = re.compile(
+        r"^@(kernel|routine|inline|dispatched|overload|\w+\.register)\b", re.MULTILINE
+    )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     compiled = {name for name, file in files.items() if marks.search(file.read_text())}
-    assert compiled == set(kernels.SOURCES)
+    # The files that decide what is compiled and how belong to it, too.
+    assert compiled | {"kernels/identity.py", "kernels/linking.py"} == set(kernels.SOURCES)
 
 
 def test_other_files_do_not_change_the_cache_folder(package):
@@ -230,10 +240,114 @@ def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path):
     assert len(list((tmp_path / "mtcool").iterdir())) == 1
 
 
-def test_without_a_writable_cache_folder_nothing_stale_can_be_kept():
-    program = "from mtcool.simulation.loop import play; print(play._cache.cache_path)"
-    (path,) = run(program, NUMBA_CACHE_DIR="/dev/null/nowhere")
-    assert "__pycache__" not in path
+DAMAGE = {
+    "empty": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "one bit": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "another file": lambda content: b"\x80\x04N." * 100,
+}
+
+
+def test_a_damaged_cache_is_a_miss_and_heals(tmp_path):
+    first = run(SIMULATION, NUMBA_CACHE_DIR=str(tmp_path))
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) >= 3
+    whole = {file: file.read_bytes() for file in files}
+    for name, damage in DAMAGE.items():
+        for file in files:
+            file.write_bytes(damage(whole[file]))
+        again = run(SIMULATION, NUMBA_CACHE_DIR=str(tmp_path))
+        assert again == first, name
+    assert run(SIMULATION, NUMBA_CACHE_DIR=str(tmp_path))[:2] == ["1", "0"]
+    assert {file for file in tmp_path.rglob("*") if file.is_file()} == set(files)
+
+
+def test_without_a_folder_or_with_a_full_disk_everything_runs():
+    first = run(SIMULATION, NUMBA_CACHE_DIR="/dev/null/nowhere")
+    full = """
+import errno, pathlib
+def write(path, data):
+    raise OSError(errno.ENOSPC, "No space left on device")
+pathlib.Path.write_bytes = write
+"""
+    assert run(full + SIMULATION)[1:] == first[1:]
+
+
+LEARNER = """
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+import numpy as np
+import mtcool
+from mtcool.kernels import inline
+from mtcool.learners import predict_row, update_row
+from mtcool.network import _send
+
+PART = {part}
+
+class State(NamedTuple):
+    total: Any
+    n: Any
+    rate: Any
+
+@dataclass(frozen=True)
+class Mine:
+    def make_state(self, cliques, dim):
+        count = len(cliques.rate)
+        return State(np.zeros((count, dim)), np.zeros(count, np.int64), cliques.rate.copy())
+
+@inline
+def step(weight, g):
+    return {step}
+
+@predict_row.register
+def _(state: State, clique: int, row: int, out: Any) -> None:
+    out[0] = state.total[clique, 0]
+
+@update_row.register
+def _(state: State, clique: int, row: int, weight: float, gradient: Any) -> None:
+    state.total[clique, 0] += step(weight, gradient[0])
+
+network = mtcool.i_ftrl(mtcool.graphs.edgeless(1), 1, learner=Mine())
+network.update(0, [1.0])
+print(float(network.predict(0)[0]), sum(_send.stats.cache_hits.values()))
+"""
+
+
+def test_a_learner_from_outside_is_cached_by_what_it_computes(tmp_path):
+    where = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    plain = LEARNER.format(part=0.5, step="PART * weight * g")
+    assert run(plain, **where) == ["0.5", "0"]
+    assert run(plain, **where) == ["0.5", "1"]
+    # A constant, a part that it calls: either makes it another learner.
+    assert run(LEARNER.format(part=0.25, step="PART * weight * g"), **where) == ["0.25", "0"]
+    assert run(LEARNER.format(part=0.5, step="-PART * weight * g"), **where) == ["-0.5", "0"]
+    assert run("# a comment\n" + plain, **where) == ["0.5", "1"]
+
+
+def test_compiling_for_more_than_two_seconds_is_said_once():
+    program = """
+import time
+from numba.core import event
+from mtcool.kernels import announce, kernel
+announce.PATIENCE = 0.05
+@kernel
+def first(x):
+    return x + 1.0
+@kernel
+def second(x):
+    return x + 2.0
+first(1.0), second(1.0), first(1)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=_fresh_cache())
+    assert done.stderr.count("mtcool is compiling") == 1
+    assert done.stderr.count("\n") == 1
+    assert "once" in done.stderr
+    assert done.stdout == ""
+
+
+def _fresh_cache():
+    return os.environ | {"NUMBA_CACHE_DIR": "/dev/null/nowhere"}
 
 
 @kernel

@@ -12,12 +12,21 @@ import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, first_phase
 from mtcool.streams import Stream, quadratic
 
+
+def private(graph, dim, on_excess="clip", **settings):
+    """A private network, which always clips; two of them have the same noise."""
+    assert on_excess == "clip"
+    return mtcool.dpmt_co2ol(graph, dim, **{"epsilon": 20.0, "horizon": 60, "seed": 0} | settings)
+
+
 MAKERS = {
     "mt_co2ol": mtcool.mt_co2ol,
     "pairwise": mtcool.pairwise,
     "i_ftrl": mtcool.i_ftrl,
     "st_ftrl": mtcool.st_ftrl,
+    "dpmt_co2ol": private,
 }
+OPEN = [name for name in MAKERS if name != "dpmt_co2ol"]  # those that may refuse long gradients
 NAN, INF = float("nan"), float("inf")
 STAR = nx.star_graph(4)
 ROOMS = {"gradients", "point", "models"}  # of the peers: scratch, not state
@@ -68,9 +77,6 @@ BAD_GRADIENTS = {
     "a scalar": (0.5, "gradient must have shape (2,), got shape ()"),
     "a matrix": ([[0.5, 0.0]], "gradient must have shape (2,), got shape (1, 2)"),
     "a column": (np.zeros((2, 1)), "gradient must have shape (2,), got shape (2, 1)"),
-    "too large": ([3.0, 4.0], "gradient must have norm at most lipschitz = 1.0, got norm 5.0"),
-    "a little too large": ([1.0 + 1e-8, 0.0], "gradient must have norm at most lipschitz = 1.0"),
-    "too large to square": ([1e200, 0.0], "lipschitz = 1.0, got norm 1e+200"),
     "complex": (np.array([0.5j, 0.0]), "gradient must be an array of numbers, got array([0."),
     "complex and real": (np.zeros(2, complex), "gradient must be an array of numbers"),
     "texts of numbers": (["0.5", "0.5"], "gradient must be an array of numbers, got ['0.5'"),
@@ -89,10 +95,24 @@ BAD_GRADIENTS = {
 }
 
 
-@pytest.mark.parametrize("algorithm", MAKERS)
-@pytest.mark.parametrize("kind", BAD_GRADIENTS)
+LONG_GRADIENTS = {
+    "too large": ([3.0, 4.0], "gradient must have norm at most lipschitz = 1.0, got norm 5.0"),
+    "a little too large": ([1.0 + 1e-8, 0.0], "gradient must have norm at most lipschitz = 1.0"),
+    "too large to square": ([1e200, 0.0], "lipschitz = 1.0, got norm 1e+200"),
+}
+TOO_LONG_TO_CLIP = {
+    "too large to clip": ([1e200, 0.0], "gradient must have norm at most 1e+154, got norm 1e+200"),
+}
+# A private network clips what the others refuse.
+BAD = dict.fromkeys(OPEN, BAD_GRADIENTS | LONG_GRADIENTS)
+BAD["dpmt_co2ol"] = BAD_GRADIENTS | TOO_LONG_TO_CLIP
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind"), [(name, kind) for name in BAD for kind in BAD[name]]
+)
 def test_a_bad_gradient_is_refused_and_changes_nothing(algorithm, kind):
-    gradient, words = BAD_GRADIENTS[kind]
+    gradient, words = BAD[algorithm][kind]
     network = used_network(algorithm)
     before = memory(network)
     with refused(words):
@@ -120,7 +140,7 @@ def test_clipping_equals_sending_the_shortened_gradient(algorithm):
         np.testing.assert_allclose(clipping.predict(agent), shortened.predict(agent), rtol=1e-14)
 
 
-@pytest.mark.parametrize("algorithm", MAKERS)
+@pytest.mark.parametrize("algorithm", OPEN)
 def test_clipping_leaves_short_gradients_as_they_are(algorithm):
     clipping = used_network(algorithm, on_excess="clip")
     assert memory(clipping)["state.total"] == memory(used_network(algorithm))["state.total"]
@@ -212,9 +232,6 @@ BAD_SETTINGS = {
     "lipschitz nan": ({"lipschitz": NAN}, "lipschitz must be finite, got nan"),
     "lipschitz text": ({"lipschitz": "one"}, "lipschitz must be a number, got 'one'"),
     "lipschitz whose square vanishes": ({"lipschitz": 1e-310}, "lipschitz must be between 1e-100"),
-    "on_excess": ({"on_excess": "ignore"}, "on_excess must be one of raise, clip, got 'ignore'"),
-    "on_excess None": ({"on_excess": None}, "on_excess must be one of raise, clip, got None"),
-    "on_excess list": ({"on_excess": ["clip"]}, "on_excess must be one of raise, clip, got ['c"),
     "a class as learner": ({"learner": KT}, "learner must be a learner such as MTFTRL(), got <cl"),
     "a word as learner": ({"learner": "KT"}, "learner must be a learner such as MTFTRL(), got 'K"),
     "a number as learner": ({"learner": 3}, "learner must be a learner such as MTFTRL(), got 3"),
@@ -227,6 +244,45 @@ def test_a_bad_setting_is_refused(algorithm, kind):
     settings, words = BAD_SETTINGS[kind]
     with refused(words):
         MAKERS[algorithm](STAR, **{"dim": 2} | settings)
+
+
+@pytest.mark.parametrize("algorithm", OPEN)
+@pytest.mark.parametrize("word", ["ignore", None, ["clip"]], ids=repr)
+def test_a_bad_choice_for_long_gradients_is_refused(algorithm, word):
+    with refused(f"on_excess must be one of raise, clip, got {word!r}"):
+        MAKERS[algorithm](STAR, 2, on_excess=word)
+
+
+BAD_PRIVACY = {
+    "epsilon 0": ({"epsilon": 0.0}, "epsilon must be positive, got 0.0"),
+    "epsilon nan": ({"epsilon": NAN}, "epsilon must be finite, got nan"),
+    "epsilon text": ({"epsilon": "1"}, "epsilon must be a number, got '1'"),
+    "epsilon short": (
+        {"epsilon": [1.0] * 4},
+        "epsilon must be one number or one for each",
+    ),
+    "no epsilon": ({"epsilon": None}, "epsilon"),
+    "delta 1": ({"delta": 1.0}, "delta must be"),
+    "horizon 0": ({"horizon": 0}, "horizon must be a whole number of at least 1, got 0"),
+    "horizon 2.5": ({"horizon": 2.5}, "horizon must be a whole number of at least 1, got 2.5"),
+    "no horizon": ({"horizon": None}, "horizon must be given for this aggregator, got None"),
+    "rates": ({"rates": "estimated"}, "rates must be one of adversarial, stochastic, got 'estimat"),
+    "no q": ({"rates": "stochastic"}, 'q must be given for rates="stochastic", got None'),
+    "q without use": ({"q": [0.2] * 5}, "q has no meaning but for"),
+    "aggregator": ({"aggregator": "tree"}, "aggregator must be one of BinaryTree"),
+    "learner": ({"learner": MTFTRLKT()}, "learner must be"),
+    "noise": ({"noise": "loud"}, "noise must be one of simulated, exact, got 'loud'"),
+    "adjacency": ({"adjacency": "add"}, "adjacency must be one of replace, zero-out, got 'add'"),
+    "calibration": ({"calibration": "loose"}, "calibration must be one of"),
+    "split": ({"split": 1.5}, "split must be"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_PRIVACY)
+def test_bad_privacy_is_refused(kind):
+    settings, words = BAD_PRIVACY[kind]
+    with refused(words):
+        private(STAR, 2, **settings)
 
 
 @pytest.mark.parametrize("algorithm", MAKERS)
@@ -329,7 +385,7 @@ BAD_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise"])
+@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "dpmt_co2ol"])
 @pytest.mark.parametrize("kind", BAD_WEIGHTS)
 def test_bad_weights_are_refused(algorithm, kind):
     weights, words = BAD_WEIGHTS[kind]
@@ -367,7 +423,7 @@ def test_st_ftrl_refuses_an_array_and_says_why():
     assert memory(network) == before
 
 
-@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "i_ftrl"])
+@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "i_ftrl", "dpmt_co2ol"])
 def test_algorithms_that_learn_from_a_gradient_refuse_a_function(algorithm):
     network = used_network(algorithm)
     before = memory(network)
@@ -464,7 +520,8 @@ BAD_SIMULATIONS = {
     "dim": ({"stream": stream_of(dim=3)}, "stream must have dim 2, got 3"),
     "more agents": (
         {"stream": Stream([5], quadratic([[0.0, 0.0]]))},
-        "stream must have the network's 5 agents as labels, in the same order, got 6 others",
+        "stream must have the network's 5 agents as labels, or none and at most as many agents, "
+        "got 6 agents",
     ),
     "other names": (
         {"stream": stream_of(labels="abcde")},
@@ -474,9 +531,13 @@ BAD_SIMULATIONS = {
         {"stream": stream_of(labels="abcd")},
         "stream must have the network's 5 agents",
     ),
-    "names in another order": (
-        {"stream": stream_of(labels=[1, 0, 2, 3, 4])},
-        "stream must have the network's 5 agents as labels",
+    "a name of nobody": (
+        {"stream": stream_of(labels=[1, 0, 2, 3, 7])},
+        "stream must have the network's 5 agents as labels, in any order, got 7, which is none",
+    ),
+    "a comparator for some of the names": (
+        {"stream": stream_of(labels=[1, 0, 2, 3, 4]), "comparator": np.zeros((4, 2))},
+        "comparator must be a matrix of 5 x 2, got shape (4, 2)",
     ),
     "other numbers": (
         {"stream": stream_of(labels=range(10, 15))},

@@ -27,7 +27,7 @@ def made_up(parameter, regrets, kinds=KINDS, title=None):
     points = []
     for labels, means in zip(values, regrets.values(), strict=True):
         cells = [
-            Cell(0.1, [1, 10], [Run(n, [0.0, m * f], 0.0, 0.0, 1, 8, False) for n, m in named])
+            Cell(0.1, [1, 10], [Run(n, [0.0, m * f], 0.0, 0.0, 1, 8, False, 1.0) for n, m in named])
             for f in (0.99, 1.01)
             for named in [list(zip(kinds, means, strict=True))]
         ]

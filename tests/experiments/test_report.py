@@ -40,7 +40,7 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
         cells = []
         for finals in replicates:
             runs = [
-                Run(n, [f / 2, f], f, f, 1, 8, False)
+                Run(n, [f / 2, f], f, f, 1, 8, False, 1.0)
                 for n, f in zip(names, map(float, finals), strict=True)
             ]
             end = int(values[sweep]) if sweep == "rounds" else 10
@@ -100,9 +100,19 @@ def test_claims_are_judged_by_the_numbers():
         {"text": "A wins everywhere.", "best": "A"},
     ]
     first, second = verdicts(made_up(CLEAR, claims=claims))
-    assert first == ("A wins at 1.", "holds", "A has the least regret")
+    assert first[:2] == ("A wins at 1.", "holds")
+    assert first[2] == (
+        "A has the least regret (2.00 ± 0.58); its lead is 4.33 ± 0.33 over B "
+        "at tasks.smoothness = 1, σ̄ = 0.100"
+    )
     assert second[:2] == ("A wins everywhere.", "does not hold")
     assert second[2] == "B has less regret by 7.00 ± 0.58 at tasks.smoothness = 10, σ̄ = 0.200"
+
+
+def test_claims_about_longer_runs_are_not_judged():
+    claims = [{"text": "A wins everywhere.", "best": "A"}]
+    (verdict,) = verdicts(made_up(CLEAR, claims=claims), needs=150_000)
+    assert verdict == ("A wins everywhere.", "not judged", "it needs runs of 150,000 rounds")
 
 
 def test_a_claim_within_the_noise_is_undecided():

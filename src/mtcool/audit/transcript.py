@@ -8,6 +8,8 @@ of the ratio of the densities of that noise is the privacy loss of this transcri
 noise its largest value is the sum of |v - v'| / b over all released numbers.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

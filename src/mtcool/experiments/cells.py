@@ -64,6 +64,8 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     message_bytes: int
     clipped: bool
     """Were gradients longer than L, and shortened? Of a private run: could they be?"""
+    longest_gradient: float
+    """No gradient at a point of the algorithm's ball is longer."""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +134,7 @@ def run_cell(job: Job) -> Cell:
         stream = build_stream(job.point, graph, for_stream)
     times = marks(job.point.rounds)
     runs = [
-        _recorded(job, one, *_play(job.point, one, graph, stream, times, for_noise))
+        _recorded(job, one, stream, *_play(job.point, one, graph, stream, times, for_noise))
         for one in job.point.algorithm
     ]
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
@@ -164,7 +166,9 @@ def _steep(algorithm: spec.Algorithm, stream: mtcool.Stream) -> bool:
     return stream.lipschitz(algorithm.radius) > algorithm.lipschitz * (1.0 + 1e-9)
 
 
-def _recorded(job: Job, algorithm: spec.Algorithm, trace: mtcool.Trace, clipped: bool) -> Run:
+def _recorded(
+    job: Job, algorithm: spec.Algorithm, stream: mtcool.Stream, trace: mtcool.Trace, clipped: bool
+) -> Run:
     run = Run(
         algorithm=algorithm.name,
         regret=_known(trace.regret).tolist(),
@@ -173,6 +177,7 @@ def _recorded(job: Job, algorithm: spec.Algorithm, trace: mtcool.Trace, clipped:
         messages=int(trace.messages[-1]),
         message_bytes=int(trace.message_bytes[-1]),
         clipped=clipped,
+        longest_gradient=stream.lipschitz(algorithm.radius),
     )
     if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
         raise ValueError(

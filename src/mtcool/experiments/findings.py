@@ -40,9 +40,16 @@ def _along(points: list[PointResults], x: str, results: Results) -> Iterator[str
         yield _stretch(group[0].ranking()[0], group, x, results)
 
 
-def verdicts(results: Results) -> Iterator[tuple[str, str, str]]:
-    """For every claim of the file: its text, the verdict, and where it does not hold."""
+def verdicts(results: Results, *, needs: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """For every claim of the file: its text, the verdict, and the numbers behind it.
+
+    Claims are about runs as long as the file says: of shorter ones, which `needs` the number of
+    rounds for, none is judged.
+    """
     for claim in results.experiment.head.claim:
+        if needs is not None:
+            yield claim.text, "not judged", f"it needs runs of {needs:,} rounds"
+            continue
         points = [p.only(claim.among) for p in results.points if p.fits(claim.at)]
         leads = [(p, n, p.difference(n, claim.best)) for p in points for n in p.names]
         leads = [lead for lead in leads if lead[1] != claim.best]
@@ -62,7 +69,22 @@ def verdicts(results: Results) -> Iterator[tuple[str, str, str]]:
             note = f"{ahead} is ahead of {rival} by {by} {_place(point, results)}"
             yield claim.text, "undecided", f"{note}, within the noise"
         else:
-            yield claim.text, "holds", f"{claim.best} has the least regret"
+            yield claim.text, "holds", _lead(claim.best, points, leads, results)
+
+
+def _lead(
+    best: str,
+    points: list[PointResults],
+    leads: list[tuple[PointResults, str, Estimate]],
+    results: Results,
+) -> str:
+    """The regret of the best algorithm, and where its lead is the least sure."""
+    told = f"{best} has the least regret ({_range(points, best)})"
+    if not leads:
+        return told
+    point, rival, gap = min(leads, key=lambda lead: lead[2].certainty)
+    least = "its lead" if len(leads) == 1 else "its least sure lead"
+    return f"{told}; {least} is {gap} over {rival} {_place(point, results)}"
 
 
 def _gap(gap: Estimate) -> Estimate:

@@ -17,6 +17,7 @@ from mtcool.experiments.cells import Job
 from mtcool.experiments.results import PointResults
 
 TIME_LIMIT = 5.0  # seconds for each graph parameter; an interval stands for what takes longer
+IN_EXPECTATION = ", in expectation"  # of statements about the mean over activations
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def _ceiling(
     hedge = theory.upper.COVERED in bound.assumptions
     if hedge and float(streams.local_variances(graph, tasks).max()) > algorithm.radius**2:
         return None, "none: a local variance is above 1"
-    mean = ", in expectation" if theory.upper.KNOWN_Q in bound.assumptions else ""
+    mean = IN_EXPECTATION if theory.upper.KNOWN_Q in bound.assumptions else ""
     return bound.value, bound.statement + mean
 
 

@@ -16,7 +16,9 @@ from mtcool.experiments.cells import code_digest
 from mtcool.experiments.cutoff import published_words
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
-from mtcool.experiments.findings import findings, theory_words, verdicts
+from mtcool.experiments.findings import findings, theory_words
+from mtcool.experiments.gradients import gradient_words
+from mtcool.experiments.overview import judged, judged_bounds, tally
 from mtcool.experiments.promises import promises
 from mtcool.experiments.results import PointResults, Results, default_figures
 from mtcool.experiments.runner import Task
@@ -49,8 +51,17 @@ def write_report(
     templates = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
+    bounds = judged_bounds([(s["title"], point) for s in sections for point in s["promises"]])
+    claims = [claim for section in sections for claim in section["claims"]]
     page = templates.get_template("report.html.jinja").render(
-        title=title, lead=lead, sections=sections, environment=about["environment"]
+        title=title,
+        lead=lead,
+        sections=sections,
+        bounds=bounds,
+        tally=tally([*claims, *bounds]),
+        quick=any(section["quick"] for section in sections),
+        shortened=any(task.needs for task in tasks),
+        environment=about["environment"],
     )
     _write(folder / "report.html", page + "\n")
     return _summary(results, sections)
@@ -76,6 +87,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
                 "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
                 "findings": list(findings(results, figure)),
                 "title": figure.title or "",
+                "panels": figure.panels is not None,
             }
         )
     for old in place.glob("figure-*"):  # of an earlier run with more figures
@@ -88,10 +100,11 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "paper": head.paper,
         "setting": _setting(task),
         "replicates": task.replicates,
-        "quick": task.quick,
+        "quick": _quick(task),
+        "gradients": list(gradient_words(results)),
         "figures": figures,
-        "verdicts": list(verdicts(results)),
-        "theory": _theory(results, place),
+        "claims": judged(task, results),
+        **_theory(results, place),
         "table": _table(results),
         "source": task.source,
     }
@@ -106,10 +119,25 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
     drawn = draw_promises(points, place / "theory")
     png = (place / "theory.png").read_bytes() if drawn else b""
     return {
-        "png": base64.b64encode(png).decode(),
-        "facts": graph_rows(points),
-        "rows": promise_rows(points),
-        "words": [*theory_words(points), *published_words(results.firsts)],
+        "promises": points,
+        "theory": {
+            "png": base64.b64encode(png).decode(),
+            "facts": graph_rows(points),
+            "rows": promise_rows(points),
+            "words": [*theory_words(points), *published_words(results.firsts)],
+        },
+    }
+
+
+def _quick(task: Task) -> dict[str, int] | None:
+    """What a quick look ran, and what there would have been."""
+    if task.quick is None:
+        return None
+    return {
+        "replicates": task.replicates,
+        "of_replicates": task.quick.replicates,
+        "rounds": task.rounds,
+        "of_rounds": task.quick.rounds,
     }
 
 
@@ -172,6 +200,7 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
     return {
         section["name"]: {
             "replicates": section["replicates"],
+            "quick": section["quick"],
             "regret": list(summary(result)),
             "theory": section["theory"]["words"],
             "graphs": section["theory"]["facts"],
@@ -181,10 +210,8 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
                 for figure in section["figures"]
                 for sentence in figure["findings"]
             ],
-            "claims": [
-                {"text": text, "verdict": verdict, "note": note}
-                for text, verdict, note in section["verdicts"]
-            ],
+            "gradients": section["gradients"],
+            "claims": section["claims"],
         }
         for result, section in zip(results, sections, strict=True)
     }

@@ -20,6 +20,15 @@ from mtcool.simulation.progress import progress_bar
 
 
 @dataclass(frozen=True)
+class FullSize:
+    """What the file asks for, where a quick look ran less."""
+
+    replicates: int
+    rounds: int
+    """The most of any point."""
+
+
+@dataclass(frozen=True)
 class Task:
     """An experiment and how many of its replicates to run."""
 
@@ -27,8 +36,18 @@ class Task:
     replicates: int
     source: str
     """The text of the file, to go with the results."""
-    quick: bool = False
-    """Made smaller than the file says."""
+    quick: FullSize | None = None
+    """Of a task that is smaller than its file: a quick look."""
+
+    @property
+    def rounds(self) -> int:
+        """The most rounds of any point."""
+        return max(point.rounds for point in self.experiment.points)
+
+    @property
+    def needs(self) -> int | None:
+        """The rounds of the file where those of a quick look are fewer, so that claims wait."""
+        return self.quick.rounds if self.quick and self.rounds < self.quick.rounds else None
 
 
 def jobs_of(task: Task) -> list[list[Job]]:

@@ -200,9 +200,13 @@ class Figure(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Claim(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What somebody says: where `at` holds, `best` has the least regret `among` these."""
+    """What somebody says: where `at` holds, `best` has the least regret `among` these.
+
+    `source` says who it is, if not the author of the file: "the paper, Figure 2".
+    """
 
     text: Annotated[str, Meta(min_length=1)]
+    source: str = ""
     best: Annotated[str, Meta(min_length=1)]
     at: dict[str, Any] = {}
     among: list[str] = []

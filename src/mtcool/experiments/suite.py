@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from mtcool.experiments.loading import load_experiment
-from mtcool.experiments.runner import Task
+from mtcool.experiments.runner import FullSize, Task
 
 TITLE = "Multitask Online Learning: Listen to the Neighborhood Buzz, the experiments"
 LEAD = (
@@ -50,14 +50,16 @@ def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
 
 def task_of(path: Path, *, quick: bool = False) -> Task:
     """An experiment file as a task: at its full size, or small enough for a first look."""
-    experiment = load_experiment(path, most_rounds=QUICK_ROUNDS if quick else None)
-    replicates = experiment.head.replicates
-    return Task(
-        experiment,
-        min(replicates, QUICK_REPLICATES) if quick else replicates,
-        path.read_text(encoding="utf-8"),
-        quick,
-    )
+    experiment = load_experiment(path)
+    source = path.read_text(encoding="utf-8")
+    task = Task(experiment, experiment.head.replicates, source)
+    if not quick:
+        return task
+    full = FullSize(task.replicates, task.rounds)
+    short = load_experiment(path, most_rounds=QUICK_ROUNDS)
+    look = Task(short, min(full.replicates, QUICK_REPLICATES), source, full)
+    # A file that is small enough runs as it is, and there is nothing to warn of.
+    return task if FullSize(look.replicates, look.rounds) == full else look
 
 
 def _folder() -> Path:

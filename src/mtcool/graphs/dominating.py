@@ -1,5 +1,7 @@
 """Dominating sets: a few agents such that everybody has one of them in the neighbourhood."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import numpy as np

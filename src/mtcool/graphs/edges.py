@@ -1,10 +1,13 @@
 """From a list of edges to the closed neighbourhoods of a graph, without a Python loop per edge."""
 
-from collections.abc import Hashable, Iterable, Mapping
+import itertools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mtcool.graphs.labels import are_names, names_in
 
 Indices = NDArray[np.int64]
 
@@ -32,6 +35,14 @@ def index_pairs(edges: Any, size: int) -> Indices:
     if array.size and array.shape[1:] != (2,):
         raise ValueError(f"edges must be pairs of nodes, got an array of shape {array.shape}")
     return array.reshape(-1, 2)
+
+
+def names_of_ends(edges: Sequence[Any] | NDArray[Any]) -> tuple[Hashable, ...] | None:
+    """The names that occur in edges by name; None if the first edge does not begin with a text."""
+    if len(edges) == 0 or isinstance(edges[0], str) or not are_names(edges[0]):
+        return None
+    ends = (edge if isinstance(edge, Iterable) else (edge,) for edge in edges)
+    return names_in("edges", itertools.chain.from_iterable(ends))
 
 
 def label_pairs(edges: Any, positions: Mapping[Hashable, int]) -> Indices:

@@ -3,6 +3,8 @@
 All have the labels 0, ..., n - 1 and are built by array operations: a million agents take seconds.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

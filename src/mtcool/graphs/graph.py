@@ -4,6 +4,8 @@ A million agents are two arrays. The node index, 0 to N - 1, is the position of 
 array of the library; the label is what the user calls it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -20,6 +22,7 @@ from mtcool.graphs.edges import (
     closed_neighbourhoods,
     index_pairs,
     label_pairs,
+    names_of_ends,
     node_indices,
 )
 from mtcool.graphs.labels import compact_labels, positions_of
@@ -77,7 +80,7 @@ class Graph:
         put(self, "_positions", None if isinstance(names, range) else positions_of(names))
 
     @classmethod
-    def from_networkx(cls, graph: "nx.Graph[Any]") -> "Graph":
+    def from_networkx(cls, graph: nx.Graph[Any]) -> Graph:
         """The graph of a networkx graph: its nodes, in its order, are the labels.
 
         Self-loops and parallel edges add nothing; directed graphs are refused.
@@ -102,28 +105,35 @@ class Graph:
         edges: ArrayLike | Iterable[tuple[Hashable, Hashable]],
         labels: Iterable[Hashable] | None = None,
         size: int | None = None,
-    ) -> "Graph":
+    ) -> Graph:
         """The graph with these edges, an (E, 2) array or pairs; repeated edges merge.
 
-        With `labels` the edges are pairs of labels. Without, they are pairs of node indices
-        below `size`, by default one more than the largest index.
+        With `labels`, in any order, the edges are pairs of labels. Without, they are pairs of node
+        indices below `size`, by default one more than the largest index; or pairs of names, if
+        these are texts, and the labels are the names in the order in which they first occur.
 
         >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], size=4)
         Graph(4 agents, 2 edges)
+        >>> Graph.from_edges([("Rome", "Paris"), ("Paris", "Oslo")]).labels
+        ('Rome', 'Paris', 'Oslo')
         >>> Graph.from_edges([("b", "a")], labels="abc").neighbours(0)
         array([0, 1], dtype=int32)
         """
+        given: Any = edges
+        if labels is None and size is None and isinstance(edges, Iterable):
+            given = np.atleast_1d(given) if hasattr(edges, "__array__") else list(edges)
+            labels = names_of_ends(given)
         if labels is not None:
             if size is not None:
                 raise ValueError(f"size must not be given together with labels, got {size!r}")
             names = compact_labels(labels)
             if not isinstance(names, range):
-                pairs = label_pairs(edges, positions_of(names))
+                pairs = label_pairs(given, positions_of(names))
                 return cls(*closed_neighbourhoods(pairs, len(names)), names)
             size = len(names)
         if size is not None and validation.count("size", size) > LARGEST_SIZE:
             raise ValueError(f"size must be at most {LARGEST_SIZE}, got {size!r}")
-        pairs = index_pairs(edges, LARGEST_SIZE if size is None else int(size))
+        pairs = index_pairs(given, LARGEST_SIZE if size is None else int(size))
         if size is None and pairs.size == 0:
             raise ValueError(f"edges must not be empty unless size is given, got {edges!r}")
         nodes = int(pairs.max()) + 1 if size is None else int(size)
@@ -191,7 +201,7 @@ class Graph:
         rows = _row_of_entries(self.ptr)
         return self.matrix(np.where(self.idx == rows, degrees[rows], -1))
 
-    def to_networkx(self) -> "nx.Graph[Any]":
+    def to_networkx(self) -> nx.Graph[Any]:
         """The same graph in networkx, without self-loops.
 
         >>> Graph.from_edges([(0, 1), (1, 2)]).to_networkx().edges

@@ -1,5 +1,7 @@
 """Greedy sets on graphs of any size: certificates for bounds, in time near linear in the edges."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

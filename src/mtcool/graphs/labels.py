@@ -1,8 +1,12 @@
 """The names of the agents, in node order."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.int64]
 
 
 def compact_labels(labels: Iterable[Hashable]) -> Sequence[Hashable]:
@@ -33,3 +37,32 @@ def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:
         if first != i:
             raise ValueError(f"labels must be distinct, got {label!r} twice")
     return positions
+
+
+def are_names(values: Any) -> bool:
+    """Whether agents are given by name: the first of them is a text, and not an index."""
+    try:
+        return isinstance(next(iter(values), None), str)
+    except TypeError:
+        return False
+
+
+def names_in(name: str, agents: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """The names that occur, all of them texts, in the order in which they first do."""
+    names = {}
+    for agent in agents:
+        if not isinstance(agent, str):
+            raise ValueError(f"{name} must be texts if labels are not given, got {agent!r}")
+        names[str(agent)] = True  # NumPy has texts of its own
+    return tuple(names)
+
+
+def indices_of(name: str, agents: Iterable[Hashable], labels: Sequence[Hashable]) -> Indices:
+    """The node indices of agents that are given by name."""
+    positions, indices = positions_of(labels), []
+    for agent in agents:
+        try:
+            indices.append(positions[agent])
+        except (KeyError, TypeError):
+            raise ValueError(f"{name} must be among the labels, got {agent!r}") from None
+    return np.array(indices, dtype=np.int64)

@@ -5,6 +5,8 @@ are at distance at least k + 1; gamma(G), the least number of agents who dominat
 every graph alpha_2 <= gamma <= alpha.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,6 +4,8 @@ Weights are not negative and sum to one over a neighbourhood. A weight of zero i
 every matrix made here has one entry for every element of `graph.idx`, in that order.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.kernels import inline, kernel
+from mtcool.kernels import inline, routine
 from mtcool.learners.argmin_line import Line, make_line
 from mtcool.learners.learner import Floats, Integers
 
@@ -51,12 +51,12 @@ class Workspace(NamedTuple):
     """Room for the solver on the line; empty unless d = 1."""
 
 
-def make_workspace(dim: int, starts: Integers, experts: int) -> Workspace:
-    """Workspace for cliques with rows starts[j]:starts[j + 1] and at most `experts` experts."""
-    size = int(np.diff(starts).max())
+def make_workspace(dim: int, sizes: Integers, experts: int) -> Workspace:
+    """Workspace for cliques with so many rows and at most `experts` experts."""
+    size = int(sizes.max())
     mean, residual, pull, tilt, step, trial, force, row = np.zeros((8, dim))
     krylov, unit, shrink = np.zeros((3, dim)), np.zeros((size, dim)), np.zeros(size)
-    line = make_line(starts if dim == 1 else starts[:1], experts if dim == 1 else 0)
+    line = make_line(sizes if dim == 1 else sizes[:0], experts if dim == 1 else 0)
     return Workspace(
         mean, residual, pull, tilt, step, trial, force, row, krylov, unit, shrink, line
     )
@@ -96,7 +96,7 @@ def start_at_mean(gradients: Floats, first: int, last: int, eta: float, m: Float
         m[k] *= scale
 
 
-@kernel
+@routine
 def minimise(
     gradients: Floats,
     first: int,
@@ -209,7 +209,7 @@ def _mean_for(rows: Floats, eta: float, s: float, m: Floats, work: Workspace) ->
     return sweep
 
 
-@kernel
+@routine
 def _sweep(rows: Floats, eta: float, s: float, m: Floats, work: Workspace) -> Sweep:
     """One pass over the rows: all that both Newton methods need at (m, s).
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.kernels import inline, kernel
+from mtcool.kernels import inline, routine
 from mtcool.learners.learner import Floats, Integers
 
 CLOSED_FORM = -1.0  # in place of s, for experts without clipped rows
@@ -80,11 +80,10 @@ class Trail(NamedTuple):
     centre_before: float
 
 
-def make_line(starts: Integers, experts: int) -> Line:
-    """Room for cliques with rows starts[j]:starts[j + 1] and at most `experts` experts each."""
-    sizes = np.diff(starts)
+def make_line(sizes: Integers, experts: int) -> Line:
+    """Room for cliques with so many rows and at most `experts` experts each."""
     size = int(sizes.max(initial=0))
-    order = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+    order = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows = np.zeros((4, size + 2))
     rows[INVERSE, 1:] = 1.0 / np.arange(1.0, size + 2.0)
     return Line(order, rows, np.zeros((3, experts), np.int64), np.zeros((8, experts)))
@@ -257,7 +256,7 @@ def mean_of(line: Line, size: int, eta: float, j: int) -> float:
     return m if right else np.nan
 
 
-@kernel
+@routine
 def solve_line(
     gradients: Floats,
     order: Integers,

@@ -11,7 +11,9 @@ import numpy as np
 
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row
-from mtcool.learners.mt_ftrl import MTFTRL, MTFTRLState, add_gradient, reweigh
+from mtcool.learners.mt_ftrl import MTFTRL
+from mtcool.learners.mt_ftrl_closed import add_gradient, reweigh
+from mtcool.learners.mt_ftrl_state import LOSS, MTFTRLState
 
 
 class DPMTFTRLState(NamedTuple):
@@ -30,7 +32,7 @@ class DPMTFTRLState(NamedTuple):
 def make_private_state(learner: MTFTRL, cliques: Cliques, dim: int) -> DPMTFTRLState:
     """Fresh state of DPMT-FTRL with the experts of `learner`."""
     base = learner.make_state(cliques, dim)
-    each = np.where(np.diff(base.expert) > 1, np.diff(base.expert), 0)
+    each = np.where(base.plan["experts"] > 1, base.plan["experts"], 0)
     lengths = np.repeat(each, np.diff(cliques.start))
     first = np.concatenate(([0], np.cumsum(lengths)))
     first.setflags(write=False)
@@ -49,7 +51,7 @@ def tell_row(
     """Tell `clique` the noisy sums of its `row`, after one more activation of the row's agent."""
     put_row(state, clique, row, weight, total, products)
     base = state.base
-    if base.n[clique] % (base.start[clique + 1] - base.start[clique]) == 0:
+    if base.cliques[clique]["n"] % base.plan[clique]["size"] == 0:
         _add_up_losses(state, clique)
     reweigh(base, clique)
 
@@ -64,7 +66,8 @@ def put_row(
         change[k] = weight * total[k] - base.gradients[row, k]
     add_gradient(base, clique, row, 1.0, change)
     told = state.told[state.first[row] : state.first[row + 1]]
-    loss = base.loss[base.expert[clique] : base.expert[clique + 1]]
+    expert = base.plan[clique]["expert"]
+    loss = base.experts[LOSS, expert : expert + base.plan[clique]["experts"]]
     for e in range(told.shape[0]):
         loss[e] += products[e] - told[e]
         told[e] = products[e]
@@ -74,11 +77,12 @@ def put_row(
 def _add_up_losses(state: DPMTFTRLState, clique: int) -> None:
     """Compute the experts' losses afresh from all rows: rounding does not build up."""
     base = state.base
-    first, last = base.start[clique], base.start[clique + 1]
-    loss = base.loss[base.expert[clique] : base.expert[clique + 1]]
+    first, size = base.plan[clique]["first"], base.plan[clique]["size"]
+    expert = base.plan[clique]["expert"]
+    loss = base.experts[LOSS, expert : expert + base.plan[clique]["experts"]]
     for e in range(loss.shape[0]):
         loss[e] = 0.0
-    for row in range(first, last):
+    for row in range(first, first + size):
         told = state.told[state.first[row] : state.first[row + 1]]
         for e in range(told.shape[0]):
             loss[e] += told[e]

@@ -7,6 +7,7 @@ import numpy as np
 
 from mtcool.learners.ftrl import ball_step
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.wealth import after_bet, available
 
 
 class KTState(NamedTuple):
@@ -21,7 +22,8 @@ class KTState(NamedTuple):
     outcomes: Floats
     """Sum of the coin's outcomes u."""
     wealth: Floats
-    """One minus the sum of z * u."""
+    """One minus the sum of z * u, with `power` (`wealth.py`)."""
+    power: Integers
     n: Integers
     """Number of updates received."""
     rate: Floats
@@ -35,7 +37,8 @@ class KT:
     """MT-FTRL with KT (Algorithm `alg:mt-ftrl-kt`) for a clique of one: no radius needed.
 
     On a clique of several agents it learns one common task. Needs gradients of norm at most
-    `lipschitz`: the bets lose all guarantees, and may diverge, when that fails.
+    `lipschitz`: the bets lose all guarantees when that fails. Predictions may grow without bound,
+    up to `LARGEST` times the radius (`wealth.py`), which they do not exceed.
 
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.i_ftrl(nx.path_graph(3), dim=1, learner=mtcool.learners.KT())
@@ -54,6 +57,7 @@ class KT:
             fraction=np.zeros(count),
             outcomes=np.zeros(count),
             wealth=np.ones(count),
+            power=np.zeros(count, np.int64),
             n=np.zeros(count, np.int64),
             rate=cliques.rate.copy(),
             bound=cliques.bound.copy(),
@@ -62,7 +66,8 @@ class KT:
 
 @predict_row.register
 def _(state: KTState, clique: int, row: int, out: Floats) -> None:
-    factor = state.fraction[clique] * state.wealth[clique] * state.direction[clique]
+    wealth = available(state.wealth[clique], state.power[clique])
+    factor = state.fraction[clique] * wealth * state.direction[clique]
     for k in range(out.shape[0]):
         out[k] = factor * state.total[clique, k]
 
@@ -76,7 +81,9 @@ def _(state: KTState, clique: int, row: int, weight: float, gradient: Floats) ->
         total[k] += weight * gradient[k]
     u = state.direction[clique] * along / state.bound[clique]
     # A product, not one minus a sum: a fortune made and lost leaves no rounding behind.
-    state.wealth[clique] *= 1.0 - state.fraction[clique] * u
+    gain = 1.0 - state.fraction[clique] * u
+    wealth, power = after_bet(state.wealth[clique], state.power[clique], gain)
+    state.wealth[clique], state.power[clique] = wealth, power
     outcomes, n = state.outcomes[clique] + u, state.n[clique] + 1
     state.outcomes[clique], state.n[clique] = outcomes, n
     state.fraction[clique] = -outcomes / (n + 1.0)  # line "update the magnitude"

@@ -11,6 +11,7 @@ Everything is in the units of the paper: points in the unit ball, gradients of n
 before they are weighted. `docs/add-a-learner.md` walks through an example.
 """
 
+import functools
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -54,3 +55,12 @@ def predict_row(state: Any, clique: int, row: int, out: Floats) -> None:
 def update_row(state: Any, clique: int, row: int, weight: float, gradient: Floats) -> None:
     """Feed `clique` the linear loss <weight * gradient, .> on its `row`."""
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
+
+
+@functools.singledispatch
+def updates_at_once(state: Any) -> int:
+    """How many calls of `update_row` may follow each other without a look at Ctrl-C.
+
+    They should take less than a second at the worst. Most learners take microseconds for each.
+    """
+    return 100_000

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.wealth import after_bet, available
 
 # The numbers of a clique lie side by side: a neighbour costs one or two cache lines, not ten.
 CLIQUE = np.dtype(
@@ -23,7 +24,8 @@ CLIQUE = np.dtype(
         ("direction", np.float64),  # factor of (Gamma_r + S) that gives the row of Y~
         ("fraction", np.float64),  # share of the wealth that is bet next: z / wealth
         ("outcomes", np.float64),  # sum of the coin's outcomes u
-        ("wealth", np.float64),  # one minus the sum of z * u
+        ("wealth", np.float64),  # one minus the sum of z * u, with `power` (`wealth.py`)
+        ("power", np.int64),
         ("rate", np.float64),  # factor of beta
         ("coin", np.float64),  # the unit of u, so that |u| <= 1
         ("n", np.int64),  # number of updates received
@@ -51,6 +53,7 @@ class MTFTRLKT:
     """MT-FTRL with a KT magnitude: adapts to the variance of the tasks and to their size.
 
     Unconstrained: the radius only sets the unit. Needs gradients of norm at most `lipschitz`.
+    Predictions may grow up to about `LARGEST` times the radius (`wealth.py`).
 
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.mt_co2ol(nx.complete_graph(3), dim=1, learner=mtcool.learners.MTFTRLKT())
@@ -81,7 +84,7 @@ class MTFTRLKT:
 @predict_row.register
 def _(state: MTFTRLKTState, clique: int, row: int, out: Floats) -> None:
     c = state.cliques[clique]
-    factor = c["fraction"] * c["wealth"] * c["direction"]
+    factor = c["fraction"] * available(c["wealth"], c["power"]) * c["direction"]
     for k in range(out.shape[0]):
         out[k] = factor * (state.gradients[row, k] + state.total[clique, k])
 
@@ -104,7 +107,7 @@ def _(state: MTFTRLKTState, clique: int, row: int, weight: float, gradient: Floa
     deviation = max(c["deviation"] + 2.0 * across + square * (size - 1.0), 0.0)
     u = c["coin"] * c["direction"] * along
     # A product, not one minus a sum: a fortune made and lost leaves no rounding behind.
-    c["wealth"] *= 1.0 - c["fraction"] * u
+    c["wealth"], c["power"] = after_bet(c["wealth"], c["power"], 1.0 - c["fraction"] * u)
     outcomes = c["outcomes"] + u
     # argmin over |X|_A <= 1: scale -(sqrt N / beta) A^-1 Gamma to A-norm at most one.
     modes, rate = 1.0 + size, c["rate"]

@@ -18,6 +18,7 @@ from mtcool.learners.learner import (
     Learner,
     predict_row,
     update_row,
+    updates_at_once,
 )
 
 
@@ -77,6 +78,11 @@ def first_phase(agents: int, q_min: float, horizon: int) -> int:
     if length >= 2**62:
         raise ValueError(f"q_min must allow a first phase below 2**62 rounds, got {q_min!r}")
     return math.ceil(length)
+
+
+@updates_at_once.register
+def _(state: TwoPhaseState) -> int:
+    return updates_at_once(state.inner)
 
 
 @predict_row.register

@@ -7,6 +7,8 @@ proven; added to values on the same grid, which doubles hold exactly, no digit d
 the noisy sum itself.
 """
 
+from __future__ import annotations
+
 import functools
 import os
 from typing import Annotated, Any, Literal, Protocol

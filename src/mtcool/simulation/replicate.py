@@ -1,5 +1,7 @@
 """Repeat a random experiment over independent seeds, on as many processes as asked for."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TypeVar
 

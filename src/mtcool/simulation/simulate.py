@@ -1,6 +1,9 @@
 """Play a stream through a network at the speed of the machine."""
 
+from __future__ import annotations
+
 import time
+from collections.abc import Hashable, Sequence
 from operator import ne
 from typing import NamedTuple
 
@@ -13,13 +16,12 @@ from mtcool.simulation.communication import communication
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
-from mtcool.streams import Stream
+from mtcool.streams import Loss, Stream
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FIRST_CHUNK = 256  # rounds between two looks at the clock, doubled while they take less than
-CHUNK_SECONDS = 0.1
+CHUNK_SECONDS = 0.1  # rounds between two looks at the clock double while they take less than this
 
 
 def simulate(
@@ -34,15 +36,17 @@ def simulate(
     """Play all rounds of `stream`, with the same code and the same numbers as `predict`/`update`.
 
     The network learns: it goes on from the state it is in, and ends in the state after the stream.
-    If a gradient is refused the network holds the rounds before it. Other threads that use the
-    network wait until the stream is played.
+    If a gradient is refused the network holds the rounds before it. The agents of a stream with
+    names are found by name, in whatever order they are; some may be missing, and are never active.
+    Other threads that use the network wait until the stream is played.
 
     Parameters
     ----------
     times
         Numbers of rounds after which to record, ascending; by default 100 of them up to the end.
     comparator
-        Tasks to measure the regret against, (agents, dim); by default the stream's own.
+        Tasks to measure the regret against, (agents, dim), in the order of the stream's labels; by
+        default the stream's own.
     per_agent
         Record the agents' totals at every time, not only at the end.
     progress
@@ -58,16 +62,19 @@ def simulate(
     (array([  10, 1000]), 4000)
     """
     _check_types(network, stream)
-    _check_match(network, stream)
+    nodes = _nodes(network, stream)
     marks = _times(times, len(stream))
-    tasks = _comparator(comparator, stream, network.graph.size)
+    tasks = _comparator(comparator, stream, network.graph.size, nodes)
+    if nodes is not None:
+        stream = Stream(nodes[stream.agents], stream.losses, labels=network.graph.labels)
     totals = _Totals.of(network.graph.size)
     shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     with network.turn, progress_bar("simulate", len(stream), progress) as advance:
         network.check_horizon(stream.agents)
-        done, chunk = 0, FIRST_CHUNK
+        network.provision(stream.agents[:0])  # a forked process is refused before the first round
+        done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
             done = mark
@@ -100,7 +107,7 @@ class _Totals(NamedTuple):
     regret: Floats
 
     @classmethod
-    def of(cls, agents: int) -> "_Totals":
+    def of(cls, agents: int) -> _Totals:
         return cls(np.zeros(agents, np.int64), np.zeros(agents), np.zeros(agents))
 
 
@@ -119,6 +126,11 @@ def _advance(
     Returns the size of the next chunk.
     """
     while first < last:
+        if network.is_slow:
+            _play_one_round(network, stream, tasks, first, totals)
+            advance(1)
+            first += 1
+            continue
         goal = min(first + chunk, last)
         x, gradient = np.empty((2, stream.dim))
         try:
@@ -146,6 +158,23 @@ def _advance(
     return chunk
 
 
+def _play_one_round(
+    network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals
+) -> None:
+    """One round by ask and tell, where it may take so long that Ctrl-C must be heard inside it."""
+    i, loss = int(stream.agents[t]), Loss(stream.losses, t)
+    label = network.graph.labels[i]
+    paid, gradient = loss(network.predict(label))
+    try:
+        network.update(label, gradient)
+    except ValueError:
+        _refuse(network, stream, t)
+    totals.activations[i] += 1
+    totals.loss[i] += paid
+    if len(tasks) > 0:
+        totals.regret[i] += paid - loss.value(tasks[i])
+
+
 def _refuse(network: Network, stream: Stream, t: int) -> None:
     label, lipschitz = network.graph.labels[stream.agents[t]], network.setup.lipschitz
     if network.sanitiser is not None:
@@ -167,24 +196,48 @@ def _check_types(network: Network, stream: Stream) -> None:
         raise ValueError(f"stream must be a Stream, got {stream!r}")
 
 
-def _check_match(network: Network, stream: Stream) -> None:
+def _nodes(network: Network, stream: Stream) -> Integers | None:
+    """The network's node of each label of the stream; None if the stream is in node order."""
     if stream.dim != network.setup.dim:
         raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
     ours, theirs = network.graph.labels, stream.labels
-    # Without names the agents are node indices, unless those are names of the network, which
-    # `predict` and `update` would take them for. The last ones may never be active.
-    unnamed = theirs == range(len(theirs)) and len(theirs) <= len(ours)
-    clear = ours == range(len(ours)) or not any(label in theirs for label in ours)
     same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
-    if not same and not (unnamed and clear):
-        raise ValueError(
-            f"stream must have the network's {len(ours)} agents as labels, in the same order, "
-            f"got {len(theirs)} others"
-        )
+    nodes = None if same or not stream.named else np.array([_node(network, k) for k in theirs])
+    if not (same or stream.named):
+        _check_unnamed(ours, theirs)
     # Its arrays can be written to, and the compiled code trusts them.
-    strange = stream.agents[(stream.agents < 0) | (stream.agents >= len(ours))]
+    most = len(ours if nodes is None else nodes)
+    strange = stream.agents[(stream.agents < 0) | (stream.agents >= most)]
     if strange.size:
-        raise ValueError(f"stream must have agents from 0 to {len(ours) - 1}, got {strange[0]}")
+        raise ValueError(f"stream must have agents from 0 to {most - 1}, got {strange[0]}")
+    return nodes
+
+
+def _node(network: Network, label: Hashable) -> int:
+    try:
+        return network.graph.index(label)
+    except ValueError:
+        raise ValueError(
+            f"stream must have the network's {network.graph.size} agents as labels, in any order, "
+            f"got {label!r}, which is none of them"
+        ) from None
+
+
+def _check_unnamed(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> None:
+    """Agents of a stream without names are node indices; the last ones may never be active.
+
+    They must not be names of other agents, which `predict` and `update` would take them for.
+    """
+    if len(theirs) > len(ours):
+        raise ValueError(
+            f"stream must have the network's {len(ours)} agents as labels, or none and at most as "
+            f"many agents, got {len(theirs)} agents"
+        )
+    if ours != range(len(ours)) and any(label in theirs for label in ours):
+        raise ValueError(
+            f"stream must have the network's {len(ours)} agents as labels, because 0, 1, ... could "
+            "be their names or their positions, which differ, got none"
+        )
 
 
 def _times(times: ArrayLike | None, rounds: int) -> Integers:
@@ -198,8 +251,15 @@ def _times(times: ArrayLike | None, rounds: int) -> Integers:
     return marks.astype(np.int64)
 
 
-def _comparator(comparator: ArrayLike | None, stream: Stream, agents: int) -> Floats:
+def _comparator(
+    comparator: ArrayLike | None, stream: Stream, agents: int, nodes: Integers | None
+) -> Floats:
+    """The tasks in node order, zero for agents that the stream does not name."""
     given = stream.comparator if comparator is None else comparator
     if given is None:
         return np.zeros((0, stream.dim))
-    return validation.matrix("comparator", given, (agents, stream.dim))
+    if nodes is None:
+        return validation.matrix("comparator", given, (agents, stream.dim))
+    tasks = np.zeros((agents, stream.dim))
+    tasks[nodes] = validation.matrix("comparator", given, (len(nodes), stream.dim))
+    return tasks

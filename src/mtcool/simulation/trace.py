@@ -1,5 +1,7 @@
 """What a simulation reports."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +16,9 @@ class Trace:
     """Losses, regret and communication at chosen times, and for each agent at the end.
 
     Entry k of the arrays in time speaks of the first `times[k]` rounds. Arrays of agents are in
-    node order; they speak of the whole stream, or, with `per_agent=True`, have a row for each time.
-    Without a comparator there is no regret, and both regrets are None.
+    the order of the network's `graph.labels`; they speak of the whole stream, or, with
+    `per_agent=True`, have a row for each time. Without a comparator there is no regret, and both
+    regrets are None.
 
     >>> import mtcool
     >>> graph = mtcool.graphs.ring(4)

@@ -1,5 +1,7 @@
 """Who is active when: sequences of node indices, one for each round."""
 
+from __future__ import annotations
+
 from typing import TypeAlias
 
 import numpy as np

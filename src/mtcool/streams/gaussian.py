@@ -1,5 +1,7 @@
 """Gaussian tasks that are smooth on a graph: the law of the paper's experiments."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, TypeAlias
 

@@ -5,6 +5,8 @@ loss is a NamedTuple whose first field has shape (rounds, dim), and an implement
 `value`, `subgradient` and `lipschitz`.
 """
 
+from __future__ import annotations
+
 import functools
 from typing import NamedTuple, TypeAlias
 

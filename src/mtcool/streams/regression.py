@@ -4,6 +4,8 @@
 `slope` of that cost, both functions of the prediction.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple, TypeAlias
 

@@ -1,13 +1,15 @@
 """A stream: who is active in each round, and which loss that agent pays."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mtcool.graphs.labels import positions_of
+from mtcool.graphs.labels import are_names, indices_of, names_in, positions_of
 from mtcool.kernels import kernel
 from mtcool.streams.activations import Agents, sequence
 from mtcool.streams.losses import (
@@ -82,10 +84,14 @@ class Loss:
 class Stream:
     """Activated agents and their losses, in the order of the rounds.
 
-    - `agents`: the index of the active agent in each round;
+    - `agents`: the active agent in each round, by its index in `labels`, or by its name if names
+      are texts;
     - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on;
     - `comparator`: row i is the task U_i that the regret of agent i is measured against, or None;
-    - `labels`: the agents' names, in the order of their indices; 0, 1, ... if not given.
+    - `labels`: the agents' names, in any order, which is that of the indices and of the comparator.
+      If they are not given they are the names in `agents`, or 0, 1, ...
+
+    A network finds its agents by name; `named` tells whether the stream has names.
 
     Iteration yields the name of the active agent and its loss. A slice is a stream with the same
     comparator and names.
@@ -98,27 +104,38 @@ class Stream:
     roof 2.0
     >>> len(stream[1:])
     1
+    >>> Stream(["yard", "roof", "yard"], quadratic([[1.0], [2.0], [3.0]])).labels
+    ('yard', 'roof')
     """
 
     agents: Agents
     losses: Losses
     comparator: Matrix | None
     labels: Sequence[Hashable]
+    named: bool
 
     def __init__(
         self,
-        agents: ArrayLike,
+        agents: ArrayLike | Sequence[Hashable],
         losses: Losses,
         comparator: ArrayLike | None = None,
         labels: Sequence[Hashable] | None = None,
     ) -> None:
         _check_losses(losses)
         names = None if labels is None else _names(labels)
+        given: Any = agents
+        if are_names(agents):
+            if labels is None and comparator is not None:
+                raise ValueError("labels must be given for the order of the comparator, got None")
+            given = np.asarray(agents, dtype=object).tolist()
+            names = names_in("agents", given) if names is None else names
+            given = indices_of("agents", given, names)
+        named = names is not None
         if comparator is not None:
             size = None if names is None else len(names)
             comparator = matrix("comparator", comparator, (size, dim(losses)))
             names = range(len(comparator)) if names is None else names
-        active = sequence(agents, None if names is None else len(names))
+        active = sequence(given, None if names is None else len(names))
         if active.size != rounds(losses):
             raise ValueError(
                 f"agents must have {rounds(losses)} entries as losses, got {active.size}"
@@ -132,6 +149,7 @@ class Stream:
         put(self, "losses", _with_fields(losses, (field.copy() for field in losses)))
         put(self, "comparator", None if comparator is None else comparator.copy())
         put(self, "labels", names)
+        put(self, "named", named)
 
     @property
     def dim(self) -> int:
@@ -158,13 +176,15 @@ class Stream:
         for t, agent in enumerate(self.agents):
             yield self.labels[agent], Loss(self.losses, t)
 
-    def __getitem__(self, span: slice) -> "Stream":
+    def __getitem__(self, span: slice) -> Stream:
         if not isinstance(span, slice):
             raise ValueError(f"span must be a slice of the rounds, got {span!r}")
         losses = _with_fields(
             self.losses, (np.ascontiguousarray(field[span]) for field in self.losses)
         )
-        return Stream(self.agents[span], losses, self.comparator, self.labels)
+        part = Stream(self.agents[span], losses, self.comparator, self.labels)
+        object.__setattr__(part, "named", self.named)
+        return part
 
 
 def best_in_hindsight(stream: Stream, radius: float) -> Matrix:

@@ -1,5 +1,7 @@
 """Ready streams with known tasks, for experiments and tests."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Literal
 

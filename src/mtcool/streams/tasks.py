@@ -1,5 +1,7 @@
 """Tasks of the agents: matrices U with a row for each node, more or less alike along the edges."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

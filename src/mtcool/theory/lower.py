@@ -1,5 +1,7 @@
 """Lower bounds: what no algorithm can avoid on every sequence (`thm:lower-bound`)."""
 
+from __future__ import annotations
+
 import math
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """The regret of the private variant, and the privacy below which sharing does not pay."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

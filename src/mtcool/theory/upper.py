@@ -5,6 +5,8 @@ The paper hides logarithms; here are the constants of its proofs, mended where t
 the losses: those of the paper times radius and Lipschitz constant.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

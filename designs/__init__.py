@@ -1,0 +1,1 @@
+"""Where the numbers come from that the package holds as constants."""

@@ -1,0 +1,129 @@
+"""Compiled functions: one place that knows how numba is used.
+
+Nothing else in the package talks to numba's machinery.
+
+- `kernel` compiles a function and caches the machine code on disk;
+- `routine` does the same for a function that only kernels call;
+- `inline` compiles a function into the kernels that call it;
+- `dispatched` makes a function whose implementation is chosen by the *type* of its first argument.
+  It is a `functools.singledispatch` function for Python and a numba overload for kernels, so the
+  same implementation runs compiled in the simulator and uncompiled under `NUMBA_DISABLE_JIT=1`.
+
+Dispatch by type, rather than functions passed as arguments, keeps the compile cache usable: numba
+cannot cache a loop that closes over other functions.
+"""
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import config, types
+from numba.extending import intrinsic, overload
+
+from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
+from mtcool.kernels.cache import KernelCache, cache_folder
+from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
+from mtcool.kernels.linking import KernelCompiler, PartCompiler
+
+__all__ = [
+    "SOURCES",
+    "cache_folder",
+    "digest_of",
+    "dispatched",
+    "inline",
+    "kernel",
+    "power_of_two",
+    "routine",
+    "source_digest",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+
+_config: Any = config  # its attributes are made at run time
+_intrinsic: Any = intrinsic
+
+# - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
+# - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
+#   none. Passing a state from function to function would count a reference for each of its arrays,
+#   which costs many times the arithmetic.
+# - fastmath stays off: results are compared bit for bit.
+_OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
+# A call that is not inlined passes a state array by array.
+_PART: Any = {
+    **_OPTIONS,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": PartCompiler,
+}
+
+
+def kernel(function: F) -> F:
+    """Compile `function` on first call and keep the machine code for the next process."""
+    return _compiled(function)
+
+
+def routine(function: F) -> F:
+    """Compile `function` as a kernel that only kernels call: it needs no door to Python.
+
+    Translating Python's arguments is most of the code of a small kernel with a large state.
+    """
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    njit: Any = numba.njit
+    compiled: F = njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
+    if not _config.DISABLE_JIT:
+        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
+    return compiled
+
+
+def inline(function: F) -> F:
+    """Compile `function` as part of the kernels that call it."""
+    return numba.njit(**_PART)(function)  # type: ignore[no-any-return]
+
+
+def dispatched(stub: Callable[..., R]) -> "functools._SingleDispatchCallable[R]":
+    """Make `stub` a function dispatched on the type of its first argument.
+
+    Implementations are added with `@name.register` and the annotation of the first argument, and
+    take arguments of the same names as the stub. Inside kernels the types are NamedTuples.
+    """
+    generic = functools.singledispatch(stub)
+
+    def choose(state: types.Type, *_: types.Type) -> Callable[..., Any] | None:
+        implementation = generic.dispatch(getattr(state, "instance_class", object))
+        return None if implementation is stub else implementation
+
+    # numba reads the argument names of an overload from its signature; not strict, because the
+    # implementations carry annotations and the stub may not.
+    choose.__signature__ = inspect.signature(stub)  # type: ignore[attr-defined]
+    overload(generic, jit_options=_PART, strict=False)(choose)
+    registries.append(generic)
+    return generic
+
+
+def power_of_two(shifted: float) -> float:
+    """2^k, where `shifted` is k + 1.5 * 2^52: k then stands in the lowest bits of the number."""
+    return math.ldexp(1.0, int(shifted - 1.5 * 2.0**52))
+
+
+@overload(power_of_two, jit_options=_PART, strict=False)
+def _power_of_two(shifted: types.Type) -> Callable[..., Any]:
+    return lambda shifted: _exponent_from_low_bits(shifted)
+
+
+@_intrinsic  # type: ignore[untyped-decorator]
+def _exponent_from_low_bits(typing_context: Any, shifted: types.Type) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        whole, double = ir.IntType(64), ir.DoubleType()
+        bits = builder.shl(builder.bitcast(arguments[0], whole), ir.Constant(whole, 52))
+        return builder.bitcast(builder.add(bits, ir.Constant(whole, 1023 << 52)), double)
+
+    return types.float64(types.float64), generate

@@ -1,0 +1,185 @@
+"""Experts of MT-FTRL with rows on the ball, where the closed form ends and a solver begins.
+
+An expert's solution is s (in the row MULTIPLIER of `experts`) and the mean of its rows; all rows
+follow from the two (`argmin.py`). On the line (d = 1) all experts of a clique are solved together
+(`argmin_line.py`).
+"""
+
+import math
+
+import numpy as np
+
+from mtcool.kernels import inline, routine
+from mtcool.learners.argmin import minimise, project_row, start_at_mean
+from mtcool.learners.argmin_line import CLOSED_FORM, NEGLIGIBLE, solve_line
+from mtcool.learners.learner import Floats
+from mtcool.learners.mt_ftrl_state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
+
+
+@routine
+def add_clipped_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+    """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, table, x = plan["expert"], plan["table"], state.work.row
+    for e in range(plan["experts"]):
+        s = state.experts[MULTIPLIER, first + e]
+        if s == CLOSED_FORM:
+            continue
+        eta = c["unit"] * state.table[PULL, table + e]
+        project_row(state.gradients, row, eta, s, state.centre[first + e], x)
+        share = state.experts[WEIGHT, first + e] / c["mass"]
+        for k in range(out.shape[0]):
+            out[k] += share * x[k]
+
+
+@routine
+def correct_clipped_losses(
+    state: MTFTRLState,
+    clique: int,
+    row: int,
+    weight: float,
+    gradient: Floats,
+    on_mean: float,
+    on_row: float,
+) -> None:
+    """Where the closed form does not hold, replace its loss by that of the solution."""
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, table, x = plan["expert"], plan["table"], state.work.row
+    per_mode = 1.0 / (plan["size"] + 1.0)
+    for e in range(plan["experts"]):
+        s = state.experts[MULTIPLIER, first + e]
+        if s == CLOSED_FORM:
+            continue
+        eta = c["unit"] * state.table[PULL, table + e]
+        shrink = min(eta * per_mode, state.table[CAP, table + e] * c["inverse"])
+        project_row(state.gradients, row, eta, s, state.centre[first + e], x)
+        change = eta * on_mean + shrink * on_row
+        for k in range(gradient.shape[0]):
+            change += x[k] * weight * gradient[k]
+        state.experts[LOSS, first + e] += change
+
+
+@routine
+def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+    """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, table, size = plan["expert"], plan["table"], plan["size"]
+    per_row, per_mode = 1.0 / size, 1.0 / (size + 1.0)
+    for e in range(plan["experts"]):
+        eta = c["unit"] * state.table[PULL, table + e]
+        s = state.experts[MULTIPLIER, first + e]
+        if c["clipped"] > 0 and s != CLOSED_FORM:
+            project_row(state.gradients, row, eta, s, state.centre[first + e], out[e])
+            continue
+        shrink = min(eta * per_mode, state.table[CAP, table + e] * c["inverse"])
+        for k in range(out.shape[1]):
+            mean = state.total[clique, k] * per_row
+            out[e, k] = -eta * mean - shrink * (state.gradients[row, k] - mean)
+
+
+@routine
+def solve_experts(state: MTFTRLState, clique: int) -> None:
+    """Solve the experts of a clique, where a row of one of them may leave the ball."""
+    if state.total.shape[1] == 1:
+        _solve_on_line(state, clique)
+    else:
+        _solve_one_by_one(state, clique)
+
+
+@inline
+def _solve_one_by_one(state: MTFTRLState, clique: int) -> None:
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, table, size = plan["expert"], plan["table"], plan["size"]
+    per_mode = 1.0 / (size + 1.0)
+    square = 0.0
+    for k in range(state.total.shape[1]):
+        square += state.total[clique, k] ** 2
+    mean = math.sqrt(square) / float(size)
+    level, slope, clipped = 0.0, 0.0, 0
+    for e in range(plan["experts"]):
+        eta, cap = c["unit"] * state.table[PULL, table + e], state.table[CAP, table + e]
+        shrink = min(eta * per_mode, cap * c["inverse"])
+        if _stays_inside(state, clique, eta, shrink, mean):
+            state.experts[MULTIPLIER, first + e] = CLOSED_FORM
+            level += state.experts[WEIGHT, first + e] * eta
+            slope += state.experts[WEIGHT, first + e] * shrink
+        else:
+            clipped += 1
+            _solve_clipped(state, clique, first + e, eta, cap)
+    c["level"], c["slope"], c["clipped"] = level / c["mass"], slope / c["mass"], clipped
+
+
+@inline
+def _stays_inside(state: MTFTRLState, clique: int, eta: float, shrink: float, mean: float) -> bool:
+    """Does every row of the closed form lie in the ball? Bounds first, then the rows themselves."""
+    if eta * mean + shrink * state.cliques[clique]["reach"] <= 1.0:
+        return True
+    if eta * mean > 1.0:  # the rows' mean is outside, so one of them is
+        return False
+    first, size = state.plan[clique]["first"], state.plan[clique]["size"]
+    for i in range(first, first + size):
+        square = 0.0
+        for k in range(state.total.shape[1]):
+            centre = state.total[clique, k] / size
+            square += (eta * centre + shrink * (state.gradients[i, k] - centre)) ** 2
+        if square > 1.0:
+            return False
+    return True
+
+
+@inline
+def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> None:
+    """Solve expert e and keep s and the mean of its rows."""
+    first, c = state.plan[clique]["first"], state.cliques[clique]
+    last = first + state.plan[clique]["size"]
+    if cap <= NEGLIGIBLE or c["deviation"] == 0.0:  # all rows are at the mean, in the ball
+        start_at_mean(state.gradients, first, last, eta, state.centre[e])
+        state.experts[MULTIPLIER, e] = 0.0
+        return
+    state.experts[MULTIPLIER, e] = minimise(
+        state.gradients,
+        first,
+        last,
+        eta,
+        1.0 / c["inverse"],
+        cap,
+        state.experts[MULTIPLIER, e],
+        state.centre[e],
+        state.work,
+    )
+
+
+@inline
+def _solve_on_line(state: MTFTRLState, clique: int) -> None:
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
+    start, end = plan["first"], plan["first"] + plan["size"]
+    level, slope, clipped, failed = solve_line(
+        state.gradients[start:end],
+        state.work.line.order[start:end],
+        state.total[clique, 0] / float(plan["size"]),
+        c["unit"],
+        c["inverse"],
+        c["deviation"] == 0.0,
+        state.table[PULL, table : table + last - first],
+        state.table[CAP, table : table + last - first],
+        state.experts[WEIGHT, first:last],
+        state.experts[MULTIPLIER, first:last],
+        state.centre[first:last],
+        state.work.line,
+    )
+    c["level"], c["slope"], c["clipped"] = level / c["mass"], slope / c["mass"], clipped
+    if failed > 0:
+        _solve_failed(state, clique)
+
+
+@inline
+def _solve_failed(state: MTFTRLState, clique: int) -> None:
+    """The experts that `solve_line` left to the general method."""
+    plan, unit = state.plan[clique], state.cliques[clique]["unit"]
+    first, table = plan["expert"], plan["table"]
+    for e in range(plan["experts"]):
+        if np.isnan(state.experts[MULTIPLIER, first + e]):
+            eta, cap = unit * state.table[PULL, table + e], state.table[CAP, table + e]
+            state.experts[MULTIPLIER, first + e] = CLOSED_FORM  # no warm start
+            _solve_clipped(state, clique, first + e, eta, cap)

@@ -1,0 +1,71 @@
+"""Compile everything ahead of time: for containers, fleets and continuous integration."""
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mtcool import algorithms, graphs, privacy, streams, validation
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.network import Network
+from mtcool.simulation.progress import progress_bar
+from mtcool.simulation.simulate import simulate
+
+ROUNDS = 2
+
+
+def warm(workers: int = 1, *, progress: bool = False) -> int:
+    """Compile every algorithm with every learner and loss of the package into the cache.
+
+    Returns the number of combinations. What is in the cache already takes next to no time.
+    """
+    workers = validation.count("workers", workers)
+    import joblib  # slow to import, and nothing else here needs it
+
+    jobs = list(itertools.product(_networks(), _losses()))
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+    with progress_bar("compile", len(jobs), progress) as advance:
+        for _ in parallel(joblib.delayed(_play)(make, losses) for make, losses in jobs):
+            advance(1)
+    return len(jobs)
+
+
+def _networks() -> list[Callable[[], Network]]:
+    """Every combination of peers, learner and aggregator, the slowest to compile first."""
+    graph = graphs.ring(3)
+    private = functools.partial(algorithms.dpmt_co2ol, graph, 1, epsilon=1.0, horizon=9, seed=0)
+    shared = functools.partial(algorithms.mt_co2ol, graph, 1, on_excess="clip")
+    learners: tuple[Any, ...] = (MTFTRL(), MTFTRLKT(), FTRL(), KT())
+    unknown: dict[str, Any] = {"rates": "estimated", "q_min": 0.1, "horizon": 9}
+    return [
+        functools.partial(private, aggregator=privacy.BinaryTree()),
+        functools.partial(private, aggregator=privacy.PerGradient()),
+        *(functools.partial(shared, learner=learner) for learner in learners),
+        *(functools.partial(shared, learner=learner, **unknown) for learner in learners[:2]),
+        *(
+            functools.partial(algorithms.st_ftrl, graph, 1, learner=learner, on_excess="clip")
+            for learner in learners[2:]
+        ),
+    ]
+
+
+def _losses() -> list[streams.Losses]:
+    ones = np.ones((ROUNDS, 1))
+    labelled = (streams.squared, streams.absolute, streams.logistic, streams.hinge)
+    return [
+        streams.quadratic(ones),
+        streams.linear(ones),
+        *(make(ones, np.ones(ROUNDS)) for make in labelled),
+    ]
+
+
+def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
+    """Ask, tell and simulate once: each has a kernel of its own."""
+    network, stream = make(), streams.Stream([0, 1], losses)
+    _, loss = next(iter(stream))
+    point = network.predict(0)
+    gradient = loss(point)[1]
+    network.update(0, loss.subgradient if network.setup.algorithm == "st_ftrl" else gradient)
+    simulate(network, stream)

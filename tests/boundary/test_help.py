@@ -1,0 +1,42 @@
+"""`help` of a public name shows types as they are called, not what they are made of."""
+
+import importlib
+import pkgutil
+import pydoc
+
+import pytest
+
+import mtcool
+
+MODULES = ["mtcool"] + [
+    module.name
+    for module in pkgutil.walk_packages(mtcool.__path__, "mtcool.")
+    if not module.name.endswith("__main__")
+]
+PUBLIC = sorted(
+    {
+        (value.__module__, name, value)
+        for module in map(importlib.import_module, MODULES)
+        for name in getattr(module, "__all__", ())
+        if callable(value := getattr(module, name)) and hasattr(value, "__module__")
+    },
+    key=lambda row: row[:2],
+)
+
+
+def test_there_are_public_names_to_look_at():
+    assert {"mt_co2ol", "simulate", "Stream", "any_graph"} <= {name for _, name, _ in PUBLIC}
+
+
+@pytest.mark.parametrize(("module", "name", "value"), PUBLIC, ids=[row[1] for row in PUBLIC])
+def test_help_is_not_swamped_by_expanded_unions(module, name, value):
+    shown = pydoc.plain(pydoc.render_doc(value))
+    for inside in ("numpy._typing", "Union["):
+        assert inside not in shown, (module, name)
+
+
+@pytest.mark.parametrize("value", [mtcool.mt_co2ol, mtcool.dpmt_co2ol, mtcool.simulate])
+def test_the_signature_of_an_algorithm_fits_on_a_few_lines(value):
+    signature = pydoc.plain(pydoc.render_doc(value)).splitlines()[2]
+    assert len(signature) < 600
+    assert "'ArrayLike | None'" in signature

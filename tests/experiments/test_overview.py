@@ -1,0 +1,178 @@
+"""The report opens with what was claimed and what came of it, and does not hide what it is."""
+
+import dataclasses
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+import small
+from matplotlib.figure import Figure as Canvas
+from matplotlib.text import Text
+from typer.testing import CliRunner
+
+from mtcool.cli import app
+from mtcool.experiments.cells import Job, run_cell
+from mtcool.experiments.engines import Local
+from mtcool.experiments.findings import verdicts
+from mtcool.experiments.gradients import gradient_words
+from mtcool.experiments.loading import load_experiment
+from mtcool.experiments.overview import judged_bounds
+from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
+from mtcool.experiments.report import write_report
+from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.runner import run_tasks
+from mtcool.experiments.suite import task_of
+from mtcool.experiments.theory_figure import draw_promises
+
+ROOT = Path(__file__).parents[2]
+CLAIM = '\n[[claim]]\ntext = "Alone is best."\nsource = "a rumour"\nbest = "i-FTRL"\n'
+FACTS = GraphFacts(2, 1, 2, 2, "1", "1", "1")
+
+
+class Outline(HTMLParser):
+    """The order of the page: headings by id, pictures, and how deep in `details` they are."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.items, self.depth = [], 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "details":
+            self.depth += 1
+        if tag == "h2":
+            self.items.append((dict(attributes)["id"], self.depth))
+        if tag == "img":
+            self.items.append((dict(attributes)["alt"].split()[0], self.depth))
+
+    def handle_endtag(self, tag):
+        if tag == "details":
+            self.depth -= 1
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A report of two experiments: the page, and the summary."""
+    folder = tmp_path_factory.mktemp("two")
+    text = small.TEXT.replace("rounds = 200", "rounds = 50").replace("= 3", "= 2") + CLAIM
+    task = task_of(small.write(folder, text))
+    head = msgspec.structs.replace(task.experiment.head, name="theory", title="Another")
+    other = msgspec.structs.replace(task.experiment, head=head)
+    tasks = [task, dataclasses.replace(task, experiment=other)]
+    results = run_tasks(tasks, folder, Local(1), progress=False)
+    summary = write_report("Two", "", tasks, results, folder)
+    return (folder / "report.html").read_text(), summary
+
+
+def test_the_report_opens_with_every_claim_its_verdict_and_its_number(two):
+    page, summary = two
+    opening = page[: page.index("<img")]
+    for part in summary.values():
+        (claim,) = part["claims"]
+        assert re.search(r"\d ± \d", claim["note"])
+        told = re.search(r"<td>(.*?)</td><td>Alone is best.*?</td><td.*?>(.*?)</td>", opening)
+        assert claim["verdict"].capitalize() in told[1]
+        assert told[2] == claim["note"] + "."
+    assert opening.count("Alone is best.") == 2
+    assert opening.count("a rumour") == 2
+    assert "Regret stays below the bound of th:basebound." in opening
+
+
+def test_the_contents_stay_in_sight_and_lead_to_every_part(two):
+    page, _ = two
+    nav = page[page.index("<nav") : page.index("</nav>")]
+    ids = [name for name, _ in Outline(page).items if not name[0].isupper()]
+    assert ids == ["summary", "experiment-small", "experiment-theory", "theory", "made"]
+    assert re.findall(r'href="#([^"]*)"', nav) == ids
+    assert re.search(r"\.contents \{ position: fixed", page)
+
+
+def test_pictures_of_the_theory_are_in_one_place_and_folded(two):
+    items = Outline(two[0]).items
+    assert [item for item in items if item[0] == "Measured"] == [("Measured", 1)] * 2
+    names = [name for name, _ in items]
+    assert names[names.index("theory") :] == ["theory", "Measured", "Measured", "made"]
+
+
+def test_nothing_in_the_picture_of_the_theory_is_cut(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+    values = {"tasks.dim": "1", "algorithm.lipschitz": "4"}
+    row = Promise("MT-CO2OL (KT), with a long name", 9.0, 30.0, "thm:any-G", 1.0)
+    assert draw_promises([PointPromises(values, FACTS, [row] * 3)], tmp_path / "theory")
+    canvas = drawn[0]
+    canvas.draw_without_rendering()
+    ticks = canvas.axes[0].get_xticklabels(which="both")  # also of ticks beyond the axis
+    texts = [text for text in canvas.findobj(Text) if text.get_text() and text not in ticks]
+    assert {"measured", "bound of the theorem"} <= {text.get_text() for text in texts}
+    for text in texts:
+        box = text.get_window_extent()
+        assert -1 <= box.x0 <= box.x1 <= canvas.bbox.width + 1, text.get_text()
+
+
+def test_the_picture_of_the_theory_has_every_algorithm_of_the_points_it_shows(
+    monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+    rows = [Promise(name, 9.0, 30.0, "thm:any-G", 1.0) for name in ("A", "B")]
+    points = [PointPromises({"L": str(k)}, FACTS, rows) for k in range(20)]
+    draw_promises(points, tmp_path / "theory")
+    labels = [label.get_text() for label in drawn[0].axes[0].get_yticklabels()]
+    assert {label[0] for label in labels} == {"A", "B"}
+
+
+def test_every_bound_is_judged_once_by_its_tightest_run():
+    rows = [Promise("A", 9.0, 30.0, "thm:any-G", 1.0), Promise("B", 9.0, 3.0, "thm:sto", 1.0)]
+    more = Promise("C", 15.0, 30.0, "thm:any-G", 1.0)
+    points = [PointPromises({"L": "1"}, FACTS, rows), PointPromises({"L": "2"}, FACTS, [more])]
+    held, broken = judged_bounds([("One", points[0]), ("Two", points[1])])
+    assert held["verdict"] == "holds"
+    assert held["note"] == "in all 2 runs; the most is 0.50 of the bound, C in “Two” at L = 2"
+    assert broken["verdict"] == "does not hold"
+    assert broken["note"].startswith("1 of 1 runs exceed it; the most is 3.0 of the bound")
+
+
+def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(tmp_path):
+    text = small.TEXT.replace("rounds = 200", "rounds = 30_000") + CLAIM
+    arguments = ["run", str(small.write(tmp_path, text)), "--quick", "--workers", "1"]
+    arguments += ["--output", str(tmp_path / "out")]
+    told = " ".join(CliRunner().invoke(app, arguments).stdout.split())
+    assert "QUICK LOOK: 2 of 3 replicates, 3,000 of 30,000 rounds" in told
+    assert "Alone is best. Not judged: it needs runs of 30,000 rounds." in told
+    done = CliRunner().invoke(app, [*arguments, "--json"])
+    part = json.loads(done.stdout)["small"]
+    assert part["quick"] == {
+        "replicates": 2,
+        "of_replicates": 3,
+        "rounds": 3000,
+        "of_rounds": 30_000,
+    }
+    assert [claim["verdict"] for claim in part["claims"]] == ["not judged"]
+    page = (tmp_path / "out/report.html").read_text()
+    assert page.index("This is a quick look") < page.index('id="summary"')
+    assert "Does not hold" not in page
+
+
+def test_a_file_that_is_small_enough_is_no_quick_look(tmp_path):
+    path = small.write(tmp_path, small.TEXT.replace("replicates = 3", "replicates = 2"))
+    assert task_of(path, quick=True) == task_of(path)
+    assert task_of(path).quick is None
+
+
+def test_the_claims_of_the_example_hold_so_sharing_pays_where_tasks_are_alike():
+    """And not where they differ, which is the second claim."""
+    experiment = load_experiment(ROOT / "examples/ring.toml")
+    replicates = range(experiment.head.replicates)
+    points = [
+        PointResults.of(values, [run_cell(Job(point, experiment.head.seed, k)) for k in replicates])
+        for point, values in zip(experiment.points, experiment.values, strict=True)
+    ]
+    results = Results(experiment, len(replicates), points, [])
+    assert [verdict for _, verdict, _ in verdicts(results)] == ["holds", "holds"]
+    best = experiment.values.index({"graph.reach": "16", "tasks.smoothness": "alike"})
+    assert points[best].regret("alone").mean > 2.0 * points[best].regret("MT-CO2OL").mean
+    assert list(gradient_words(results)) == []
