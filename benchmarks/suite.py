@@ -3,7 +3,18 @@
 import inspect
 from types import ModuleType
 
-from benchmarks import ask_tell, clipped, experiment, growth, hedge, kt, privacy, scale, startup
+from benchmarks import (
+    ask_tell,
+    clipped,
+    experiment,
+    first_answer,
+    growth,
+    hedge,
+    kt,
+    privacy,
+    scale,
+    startup,
+)
 
 SUITE: dict[str, ModuleType] = {
     "kt": kt,
@@ -13,6 +24,7 @@ SUITE: dict[str, ModuleType] = {
     "growth": growth,
     "experiment": experiment,
     "scale": scale,
+    "first-answer": first_answer,
     "startup": startup,
     "ask-tell": ask_tell,
 }

@@ -275,7 +275,7 @@ def test_tiny_gradients_leave_every_expert_alive():
     network = mtcool.mt_co2ol(mtcool.graphs.complete(3), 1, learner=learner)
     for agent in (0, 1, 2):
         network.update(agent, [1e-158 * (agent + 1)])
-    assert np.isfinite(network.peers.state.loss).all()
+    assert np.isfinite(network.peers.state.experts).all()
 
 
 @pytest.mark.parametrize("variance", [1e-34, 1e-24, 1e-16, 1e-10])

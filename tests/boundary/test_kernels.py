@@ -15,7 +15,7 @@ import pytest
 
 import mtcool
 from mtcool import kernels
-from mtcool.kernels import cache_folder, dispatched, kernel, power_of_two
+from mtcool.kernels import cache_folder, dispatched, inline, kernel, power_of_two, routine
 from mtcool.learners import FTRL, Cliques, predict_row, update_row
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.streams import Stream, quadratic
@@ -238,6 +238,74 @@ def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path):
     assert second[:2] == ["1", "0"]
     assert first[2] == second[2]
     assert len(list((tmp_path / "mtcool").iterdir())) == 1
+
+
+@inline
+def halved(x):
+    return 0.5 * x
+
+
+@routine
+def shifted(x):
+    return halved(x) + 3.0
+
+
+@kernel
+def squared_shift(x):
+    return shifted(x) * shifted(x)
+
+
+@kernel
+def doubled_shift(x):
+    return 2.0 * shifted(x)
+
+
+def test_a_kernel_calls_another_by_name_and_contains_its_own_parts():
+    assert squared_shift(2.0) == 16.0
+    assert doubled_shift(2.0) == 8.0
+    assert len(shifted.overloads) == 1
+    (name,) = (result.fndesc.mangled_name for result in shifted.overloads.values())
+    for caller in (squared_shift, doubled_shift):
+        (result,) = caller.overloads.values()
+        code = result.library._final_module.get_function(name)
+        assert code.is_declaration
+    (part,) = halved.overloads.values()
+    engine = part.library.codegen._engine
+    assert not engine.is_symbol_defined(part.fndesc.mangled_name)
+    assert engine.is_symbol_defined(name)
+
+
+MODULE = """
+from mtcool.kernels import kernel, routine
+
+@routine
+def inner(x):
+    return x + 1.0
+
+@kernel
+def outer(x):
+    return 2.0 * inner(x)
+"""
+CALL = """
+import sys
+sys.path.insert(0, {folder!r})
+from pair import inner, outer
+print(outer(1.0), sum(outer.stats.cache_hits.values()), sum(inner.stats.cache_hits.values()))
+"""
+
+
+def test_a_kernel_from_the_cache_brings_the_kernels_that_it_calls(tmp_path):
+    (tmp_path / "pair.py").write_text(MODULE)
+    call = CALL.format(folder=str(tmp_path))
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(call, **where) == ["4.0", "0", "0"]
+    assert run(call, **where) == ["4.0", "1", "1"]
+    (lost,) = (tmp_path / "cache").rglob("inner-*")
+    lost.unlink()
+    assert run(call, **where) == ["4.0", "1", "0"]
+    assert run(call, **where) == ["4.0", "1", "1"]
+    (tmp_path / "pair.py").write_text(MODULE.replace("1.0", "2.0"))
+    assert run(call, **where) == ["6.0", "0", "0"]
 
 
 DAMAGE = {

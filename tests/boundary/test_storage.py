@@ -110,7 +110,7 @@ def test_both_phases_of_the_two_phase_strategy_are_covered_above():
 def test_experts_on_the_ball_are_covered_above(case):
     network = CASES[case]()
     play(network, 70, seed=1)
-    assert network.peers.state.clipped.any()
+    assert network.peers.state.cliques["clipped"].any()
 
 
 def test_what_was_loaded_can_be_saved_and_loaded_again(tmp_path):
@@ -477,6 +477,4 @@ def test_a_file_holds_no_scratch_and_nothing_twice(learner, tmp_path):
     with np.load(tmp_path / "net.npz") as archive:
         names = set(archive.files)
     assert not any(".work" in name for name in names)
-    assert {"state.cliques", "state.n"} - names == (
-        {"state.n"} if isinstance(learner, MTFTRLKT) else {"state.cliques"}
-    )
+    assert {"state.cliques", "state.n", "state.rate"} - names == {"state.n", "state.rate"}

@@ -19,8 +19,8 @@ def passes():
     """Do the audits of the worst case, and of long gradients and rows, pass?"""
     first = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
     second = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
-    replies = second.peers.state.learner.base  # a neighbour replies with rows far too long
-    replies.unit[:], replies.inverse[:], replies.clipped[:] = 1e6, 1e300, 0
+    cliques = second.peers.state.learner.base.cliques  # a neighbour's rows are far too long
+    cliques["unit"], cliques["inverse"], cliques["clipped"] = 1e6, 1e300, 0
     rounds = [Round(0, lambda x: np.ones(2) * 5.0)] * 7
     leak = forced_transcript(second, rounds, 0, lambda x: -np.ones(2) * 5.0)
     return worst_case(first, 1).passed and leak.paid <= leak.promised

@@ -107,10 +107,8 @@ def test_exact_networks_pass_to_the_bit(aggregator, levels):
 def test_a_malicious_neighbour_cannot_raise_the_sensitivity():
     """It replies with rows a thousand times too long: they are clipped before they are used."""
     net = mtcool.dpmt_co2ol(GRAPH, 3, 1.0, 15, seed=0, lipschitz=0.1)
-    learner = net.peers.state.learner.base
-    learner.unit[:] = 1e6
-    learner.inverse[:] = 1e300
-    learner.clipped[:] = 0
+    cliques = net.peers.state.learner.base.cliques
+    cliques["unit"], cliques["inverse"], cliques["clipped"] = 1e6, 1e300, 0
     leak = forced_transcript(
         net, [Round(2, lambda x: np.ones(3) * 50.0)] * 15, 0, lambda x: -np.ones(3) * 50.0
     )

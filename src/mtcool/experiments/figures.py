@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from mtcool.experiments import spec
 from mtcool.experiments.cutoff import Payoff, payoffs
+from mtcool.experiments.pictures import save
 from mtcool.experiments.results import PointResults, Results, numbers_of, short
 
 Floats = NDArray[np.float64]
@@ -85,10 +85,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
             _label_ends(axes, series)
     else:
         _legend(canvas, lines[0])
-    canvas.savefig(path.with_suffix(".png"), dpi=150)
-    # No date and no random names inside: the same data, the same file.
-    with rc_context({"svg.hashsalt": "mtcool"}):
-        canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save(canvas, path)
 
 
 def _setting(results: Results, figure: spec.Figure) -> str:

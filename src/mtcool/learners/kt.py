@@ -24,6 +24,7 @@ class KTState(NamedTuple):
     wealth: Floats
     """One minus the sum of z * u, with `power` (`wealth.py`)."""
     power: Integers
+    """Powers of 2^500 in the wealth."""
     n: Integers
     """Number of updates received."""
     rate: Floats

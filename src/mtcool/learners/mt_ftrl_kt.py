@@ -25,7 +25,7 @@ CLIQUE = np.dtype(
         ("fraction", np.float64),  # share of the wealth that is bet next: z / wealth
         ("outcomes", np.float64),  # sum of the coin's outcomes u
         ("wealth", np.float64),  # one minus the sum of z * u, with `power` (`wealth.py`)
-        ("power", np.int64),
+        ("power", np.int64),  # powers of 2^500 in the wealth
         ("rate", np.float64),  # factor of beta
         ("coin", np.float64),  # the unit of u, so that |u| <= 1
         ("n", np.int64),  # number of updates received
