@@ -14,7 +14,7 @@ one expert needs no products.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
 from mtcool.privacy.aggregator import Aggregator, Floats, Integers
 from mtcool.privacy.filters import NoNoise
 from mtcool.privacy.trees import BinaryTree
+
+T = TypeVar("T", bound=np.generic)
 
 METHODS = ("tight", "paper")
 ADJACENCIES = {"replace": 2.0, "zero-out": 1.0}
@@ -71,10 +73,10 @@ def make_channels(
     pull = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
     return Channels(
         dim=dim,
-        products=total(number.astype(float)).astype(np.int64),
-        load=total(weight * number),
-        energy=total(weight**2 * number),
-        pull=total(pull) / math.sqrt(dim),
+        products=_constant(total(number.astype(float)).astype(np.int64)),
+        load=_constant(total(weight * number)),
+        energy=_constant(total(weight**2 * number)),
+        pull=_constant(total(pull) / math.sqrt(dim)),
         largest=int(np.diff(ptr).max()),
     )
 
@@ -122,9 +124,9 @@ class Calibration:
     level: Floats
     """What the whole transcript costs the agent: epsilon of Laplace noise, mu of Gaussian noise."""
 
-    def plain(self) -> list[Any]:
-        """What a file keeps, to know that it goes on with the same noise."""
-        return [self.law, self.gradient.tolist(), self.products.tolist()]
+    def __post_init__(self) -> None:
+        for name in ("gradient", "products", "level"):
+            object.__setattr__(self, name, _constant(getattr(self, name)))
 
 
 def calibrate(
@@ -187,6 +189,11 @@ def privacy_loss(
         return norm * (math.sqrt(dim) / gradient + (load / products if load > 0.0 else 0.0))
     square = 1.0 / gradient**2 + (energy / products**2 if energy > 0.0 else 0.0)
     return norm * math.sqrt(square)
+
+
+def _constant(array: NDArray[T]) -> NDArray[T]:
+    """A copy on bytes: its owner cannot make it writable again, as with a read-only flag."""
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
 
 def _rounding(
