@@ -1,13 +1,11 @@
 """The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
@@ -129,9 +127,14 @@ def audit(
     Ends with status 1 if right code fails or a bug is not found.
     """
     from mtcool.audit.suite import Verdict, audit_suite
+    from mtcool.simulation.progress import progress_bar
 
     checks: list[Callable[[], Verdict]] = list(audit_suite(pairs, runs, seed, exact))
-    verdicts = [check() for check in _progress(checks)]
+    verdicts = []
+    with progress_bar("audit", len(checks), show=True) as advance:
+        for check in checks:
+            verdicts.append(check())
+            advance(1)
     good = all(verdict.as_it_should for verdict in verdicts)
     if as_json:
         print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
@@ -151,11 +154,6 @@ def audit(
         console.print(told if good else "Something is not as it should be: see the red rows.")
     if not good:
         raise typer.Exit(1)
-
-
-def _progress(checks: list[Any]) -> Iterator[Any]:
-    console = Console(stderr=True)
-    return iter(track(checks, "audit", console=console, disable=not sys.stderr.isatty()))
 
 
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:

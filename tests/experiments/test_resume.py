@@ -71,11 +71,11 @@ def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path):
 def test_a_damaged_cell_is_run_again(tmp_path):
     job = jobs_of(task_of(small.write(tmp_path)))[0][0]
     store = Store(tmp_path / "cells")
-    store.put(job.key, run_cell(job))
-    assert store.get(job.key) == run_cell(job)
+    store.put(job, run_cell(job))
+    assert store.get(job) == run_cell(job)
     path = next((tmp_path / "cells").glob("*.json"))
     path.write_bytes(path.read_bytes()[:100])
-    assert store.get(job.key) is None
+    assert store.get(job) is None
 
 
 def test_a_changed_experiment_keeps_the_cells_that_did_not_change(tmp_path):

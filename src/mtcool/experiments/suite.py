@@ -57,6 +57,7 @@ def task_of(path: Path, *, quick: bool = False) -> Task:
         min(replicates, QUICK_REPLICATES) if quick else replicates,
         path.read_text(encoding="utf-8"),
         quick,
+        path.parent,
     )
 
 

@@ -6,10 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool import memory
+
 Indices = NDArray[np.int64]
 
 # Neighbours are stored as int32.
 LARGEST_SIZE = 2**31 - 1
+
+# Memory that it takes to make a graph, in bytes.
+_AGENT, _EDGE = 60, 80
+
+
+def check_size(name: str, value: Any, agents: int, edges: float) -> None:
+    """Refuse the argument `name` if a graph of that size cannot be made here."""
+    memory.require(name, value, _AGENT * agents + _EDGE * edges)
+    if agents > LARGEST_SIZE:
+        raise ValueError(f"{name} must be at most {LARGEST_SIZE}, got {value!r}")
 
 
 def node_indices(name: str, values: Any, size: int) -> Indices:

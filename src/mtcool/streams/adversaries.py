@@ -6,11 +6,13 @@ the best tasks in hindsight gain. The bounds hold for the mean over seeds.
 
 import numpy as np
 
+from mtcool import memory
 from mtcool.graphs import Graph, GraphLike, as_graph, circulant, k_independence_number
 from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents
 from mtcool.streams.losses import Matrix, Vector, linear
 from mtcool.streams.stream import Stream
+from mtcool.streams.synthetic import stream_size
 from mtcool.validation import count, non_negative
 
 
@@ -30,7 +32,7 @@ def twice_independent(
     """
     network, rng = as_graph(graph), generator(seed)
     chosen = k_independence_number(network, 2, time_limit=time_limit).witness
-    each = count("rounds", rounds) // chosen.size
+    each = _rounds(rounds) // chosen.size
     if each == 0:
         raise ValueError(f"rounds must be at least {chosen.size}, one for each agent, got {rounds}")
     signs = rng.choice([-1.0, 1.0], size=each)
@@ -54,7 +56,7 @@ def multitask_adversary(graph: GraphLike, variance: float, rounds: int, seed: Se
     np.True_
     """
     network, rng = as_graph(graph), generator(seed)
-    agents = np.arange(count("rounds", rounds), dtype=np.int64) % network.size
+    agents = np.arange(_rounds(rounds), dtype=np.int64) % network.size
     signs = rng.choice([-1.0, 1.0], size=agents.size)
     tasks = np.zeros((network.size, 1))
     tasks[:] = _best_within(_sums(agents, signs, network.size), variance)
@@ -78,7 +80,7 @@ def regular_family(
     degree, groups = count("degree", degree, least=2), count("groups", groups, least=2)
     if degree % 2:
         raise ValueError(f"degree must be even, got {degree}")
-    rng, each = generator(seed), count("rounds", rounds) // groups
+    rng, each = generator(seed), _rounds(rounds) // groups
     if each <= degree:
         least = groups * (degree + 1)
         raise ValueError(f"rounds must be at least {least}, one for each agent, got {rounds}")
@@ -93,6 +95,12 @@ def regular_family(
         tasks[members] = _best_within(sums, variance)
     losses = linear(np.concatenate(signs)[:, np.newaxis])
     return graph, Stream(np.concatenate(agents), losses, tasks, graph.labels)
+
+
+def _rounds(rounds: int) -> int:
+    rounds = count("rounds", rounds)
+    memory.require("rounds", rounds, stream_size(rounds, dim=1))
+    return rounds
 
 
 def _sums(agents: Agents, signs: Vector, size: int) -> Vector:
