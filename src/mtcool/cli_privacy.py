@@ -1,6 +1,7 @@
 """The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
 
 import json
+import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -179,9 +180,14 @@ def _level(level: float, delta: float | None, rho: float | None) -> float:
 
 
 def _graph(agents: int, p: float, seed: int) -> Any:
+    from mtcool import validation
     from mtcool.graphs import erdos_renyi
+    from mtcool.graphs.edges import check_size
 
-    return erdos_renyi(agents, p, seed=seed)
+    agents = validation.count("agents", agents)
+    p = validation.non_negative("p", p)
+    check_size("agents", agents, agents, math.comb(agents, 2), p)
+    return erdos_renyi(agents, p, seed=validation.count("seed", seed, least=0))
 
 
 def _learner(experts: str) -> Any:

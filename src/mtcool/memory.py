@@ -19,10 +19,10 @@ def require(name: str, value: Any, size: float, note: str = "") -> None:
     ...
     ValueError: rounds must fit into memory, got 100000000000000000000, which needs about 3,2...
     """
-    free = available()
+    free, size = available(), min(size, 1e100)
     if free is not None and size > free:
         raise ValueError(
-            f"{name} must fit into memory, got {value!r}, which needs about {readable(size)}"
+            f"{name} must fit into memory, got {value}, which needs about {readable(size)}"
             f"{note}; {readable(free)} are available"
         )
 
@@ -42,7 +42,8 @@ def readable(size: float) -> str:
     while size >= 1000 and power < len(UNITS) - 1:
         size, power = size / 1000, power + 1
     digits = 1 if size < 10 and size != int(size) else 0
-    return f"{size:,.{digits}f} {UNITS[power]}"
+    number = f"{size:,.{digits}f}" if size < 1e6 else f"{size:.0e}"
+    return f"{number} {UNITS[power]}"
 
 
 def _limits() -> Iterator[int]:

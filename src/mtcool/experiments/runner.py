@@ -19,7 +19,7 @@ from mtcool.experiments.private import build_private
 from mtcool.experiments.results import PointResults, Results
 from mtcool.experiments.store import Store
 from mtcool.simulation.progress import Advance, progress_bar
-from mtcool.streams.synthetic import stream_size
+from mtcool.streams.synthetic import check_stream
 
 # Memory of a cell and of each run in it, in bytes.
 CELL, RUN = 2_000, 3_000
@@ -65,9 +65,7 @@ def check_memory(task: Task, workers: int) -> None:
     memory.require("replicates", task.replicates, task.replicates * each)
     workers = max(1, min(workers, len(points) * task.replicates))
     for point in points:
-        size = workers * stream_size(point.rounds, point.tasks.dim)
-        note = f" for {workers} workers" if workers > 1 else ""
-        memory.require("rounds", point.rounds, size, note)
+        check_stream(point.rounds, point.tasks.dim, workers)
 
 
 def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:

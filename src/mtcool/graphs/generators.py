@@ -30,7 +30,7 @@ def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
     p = validation.non_negative("p", p)
     if p > 1:
         raise ValueError(f"p must be at most 1, got {p!r}")
-    check_size("n", n, n, p * math.comb(n, 2))
+    check_size("n", n, n, math.comb(n, 2), p)
     ranks = _successes(math.comb(n, 2), p, generator(seed))
     return Graph.from_edges(_pairs(ranks), size=n)
 

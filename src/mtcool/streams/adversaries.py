@@ -6,13 +6,12 @@ the best tasks in hindsight gain. The bounds hold for the mean over seeds.
 
 import numpy as np
 
-from mtcool import memory
 from mtcool.graphs import Graph, GraphLike, as_graph, circulant, k_independence_number
 from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents
 from mtcool.streams.losses import Matrix, Vector, linear
 from mtcool.streams.stream import Stream
-from mtcool.streams.synthetic import stream_size
+from mtcool.streams.synthetic import check_stream
 from mtcool.validation import count, non_negative
 
 
@@ -99,7 +98,7 @@ def regular_family(
 
 def _rounds(rounds: int) -> int:
     rounds = count("rounds", rounds)
-    memory.require("rounds", rounds, stream_size(rounds, dim=1))
+    check_stream(rounds, dim=1)
     return rounds
 
 

@@ -124,9 +124,11 @@ def regression_stream(
     return Stream(active, make(features, target), comparator, graph.labels)
 
 
-def stream_size(rounds: int, dim: int) -> int:
-    """Memory that it takes to make a stream, in bytes: an estimate that does not exaggerate."""
-    return rounds * (16 + 16 * dim)
+def check_stream(rounds: int, dim: int, workers: int = 1) -> None:
+    """Refuse streams that do not fit into memory, `workers` of them at a time."""
+    name, value = ("rounds", rounds) if rounds >= dim else ("dim", dim)
+    note = f" for {workers} workers" if workers > 1 else ""
+    memory.require(name, value, workers * rounds * (16 + 16 * dim), note)
 
 
 def _activations(
@@ -134,7 +136,7 @@ def _activations(
 ) -> Callable[[np.random.Generator], Agents]:
     """Checks now and draws later: a refused call must not use up a shared generator."""
     rounds = count("rounds", rounds)
-    memory.require("rounds", rounds, stream_size(rounds, dim))
+    check_stream(rounds, dim)
     size = graph.size
     if agents is None:
         law = size if q is None else probabilities("q", q, size)
