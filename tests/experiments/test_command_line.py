@@ -131,7 +131,7 @@ NUMBERS = {
     "rounds = 1e20": "rounds must fit into memory, got 100000000000000000000, which needs about",
     "rounds = 100000000000000000000": "rounds must fit into memory, got 100000000000000000000, whi",
     "rounds = 1e12": "rounds must fit into memory, got 1000000000000, which needs about 32 TB; 16",
-    "replicates = 1e12": "replicates must fit into memory, got 1000000000000, which needs about 22 PB",
+    "replicates = 1e12": "replicates must fit into memory, got 1000000000000, which needs about 22",
     "agents = 3e9": "tasks.smoothness = 1: graph: n must fit into memory, got 3000000000, which",
 }
 
