@@ -29,9 +29,9 @@ def twice_independent(
     >>> np.unique_counts(stream.agents).counts
     array([5, 5])
     """
-    network, rng = as_graph(graph), generator(seed)
+    network, rng, rounds = as_graph(graph), generator(seed), _rounds(rounds)
     chosen = k_independence_number(network, 2, time_limit=time_limit).witness
-    each = _rounds(rounds) // chosen.size
+    each = rounds // chosen.size
     if each == 0:
         raise ValueError(f"rounds must be at least {chosen.size}, one for each agent, got {rounds}")
     signs = rng.choice([-1.0, 1.0], size=each)
