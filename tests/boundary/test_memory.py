@@ -102,7 +102,7 @@ def test_a_burst_that_outlasts_the_stream_takes_no_more_room_than_the_stream():
     assert streams.bursts(3, 2, length=10**20, seed=0).tolist() == [1, 1, 1]
 
 
-def test_replicates_are_made_one_after_the_other(monkeypatch):
+def test_replicates_are_made_one_after_the_other():
     """However many are asked for, the first begins at once."""
     with pytest.raises(ZeroDivisionError):
         mtcool.replicate(lambda rng: 1 / 0, 10**15, seed=0)
