@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench fidelity blt clean
+.PHONY: venv lock test lint types layers unit paper bench fidelity blt fuzz clean
 
 venv: .venv/ready
 
@@ -37,6 +37,10 @@ paper: venv
 
 bench: venv
 	$(BIN)/python -m benchmarks
+
+# Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
+fuzz: venv
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_load
 
 fidelity: venv
 	$(BIN)/python -m fidelity

@@ -9,7 +9,8 @@ array([0., 0., 0.])
 from mtcool import graphs, learners, privacy, streams
 from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
 from mtcool.graphs import Graph
-from mtcool.network import Network, load
+from mtcool.loading import load
+from mtcool.network import Network
 from mtcool.simulation import Trace, replicate, simulate
 from mtcool.streams import Stream
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Hashable
-from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool import learners, storage, validation
+from mtcool import storage, validation
 from mtcool.graphs import Graph
+from mtcool.header import encode_header
 from mtcool.kernels import kernel
 from mtcool.layout import assemble, channels_for
-from mtcool.learners import Learner, update_row
+from mtcool.learners import update_row
 from mtcool.learners.learner import Floats, Integers, updates_at_once
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.privacy.settings import Privacy
 from mtcool.private_peers import PrivatePeers, begin_publication
 from mtcool.protocol import SingleTaskPeers, Units, learn, predict, send, to_units
+from mtcool.saved_states import restore
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
+from mtcool.turns import Turn
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
@@ -33,7 +34,9 @@ class Network:
     """Agents on a graph, made by `mt_co2ol`, `dpmt_co2ol`, `i_ftrl`, `st_ftrl` or `pairwise`.
 
     `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
-    stream with the same code. A network is not safe to use from several threads at once.
+    stream with the same code. Threads may share a network: their calls take turns, in any order, a
+    whole `simulate` being one call. A private network is for the process that made or loaded it: a
+    forked one is refused noise.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Network:
         noise: Noise | None = None,
         arrays: storage.Arrays | None = None,
     ) -> None:
+        self.turn = Turn()
         self.setup = setup
         self.graph = graph
         self.weights = weights
@@ -60,12 +64,13 @@ class Network:
                 self.sanitiser.begin(self.peers.state.aggregator)
                 begin_publication(self.peers)
         if arrays is not None:
-            storage.restore(self.peers.state, arrays)
+            restore(self.peers, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._deliver()
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
-        arrays = dict(storage.state_arrays(self.peers.state))
+        with self.turn:
+            self.finish_update()
+            arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
 
@@ -77,6 +82,11 @@ class Network:
             )
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if getattr(self, "sanitiser", None) is not None:
+            raise ValueError(f"{name} of a private network cannot be deleted")
+        super().__delattr__(name)
+
     def predict(self, agent: Hashable) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
 
@@ -87,8 +97,9 @@ class Network:
         array([0., 0.])
         """
         i, x = self.graph.index(agent), np.empty(self.setup.dim)
-        self._deliver()
-        _predict(self.peers, i, x)
+        with self.turn:
+            self.finish_update()
+            _predict(self.peers, i, x)
         return x
 
     def update(self, agent: Hashable, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
@@ -108,27 +119,27 @@ class Network:
         """
         i = self.graph.index(agent)
         if isinstance(self.peers, SingleTaskPeers):
-            self._update_single_task(i, gradient)
+            with self.turn:
+                self._update_single_task(i, gradient)
             return
         if callable(gradient):
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
         g = validation.vector("gradient", gradient, self.setup.dim)
-        if self.sanitiser is not None:
-            self._check_release(i, g)
-            self.provision(np.array([i]))
-            if not _send(self.peers, i, g.copy(), _NO_LOSSES):
-                self._refuse(g)
-            return
-        self._deliver()  # what an interrupt left undone comes first
-        self._delivery.begin(self.peers, i, g)
-        if not self._deliver():
+        with self.turn:
+            if self.sanitiser is not None:
+                accepted = self._send_private(i, g)
+            else:
+                self.finish_update()  # what an interrupt left undone comes first
+                self._delivery.begin(self.peers, i, g)
+                accepted = self.finish_update()
+        if not accepted:
             self._refuse(g)
 
-    def _deliver(self) -> bool:
-        """Take the gradient on its way to all neighbours; Ctrl-C is heard in between.
+    def finish_update(self) -> bool:
+        """Deliver the gradient on its way to the neighbours that do not have it; was it accepted?
 
-        If it comes the rest is delivered before anything else is done, so that an update is never
-        half done, nor done twice.
+        Ctrl-C is heard in between. If it comes, the next call of any kind delivers the rest before
+        it does anything else, so that an update is never half done, nor done twice.
         """
         delivery, accepted = self._delivery, True
         while delivery.next_entry < delivery.end:
@@ -138,9 +149,11 @@ class Network:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
 
-        The file appears only when it is complete. Labels must be numbers, strings, or tuples of
-        them. The file of a private network holds the exact sums: it is as sensitive as the data,
-        and only one network may go on from it, else noise is used twice.
+        The file appears only when it is complete; through a symbolic link it replaces the target,
+        with the permissions that were there. Labels must be numbers, strings, or tuples of them.
+        The file of a private network holds the exact sums: it is as sensitive as the data, only its
+        owner may read it, and only one network may go on from it, else noise is used twice. What a
+        save that was killed left in the folder, the next one removes.
 
         >>> import mtcool, tempfile
         >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
@@ -151,18 +164,16 @@ class Network:
         >>> bool(copy.predict(2) == net.predict(2))
         True
         """
-        self._deliver()
-        header: dict[str, Any] = {
-            "setup": _plain_settings(self.setup),
-            "learner": _description(self.setup.learner),
-            "labels": storage.plain_labels(self.graph.labels),
-        }
-        if self.sanitiser is not None:
-            header["noise"] = self.sanitiser.noise.state()
-            header["scales"] = self.sanitiser.calibration.plain()
-        arrays = dict(storage.state_arrays(self.peers.state))
-        arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
-        storage.write(path, header, arrays, secret=self.sanitiser is not None)
+        noise = calibration = None
+        with self.turn:
+            self.finish_update()
+            if self.sanitiser is not None:
+                noise = self.sanitiser.noise.state()
+                calibration = self.sanitiser.calibration
+            header = encode_header(self.setup, self.graph.labels, noise, calibration)
+            arrays = dict(storage.state_arrays(self.peers.state))
+            arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
+            storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     @property
     def is_slow(self) -> bool:
@@ -215,6 +226,15 @@ class Network:
         desk.cursor[:] = 0, len(draws)
         return rounds
 
+    def settle(self) -> None:
+        """After rounds with noise of `provision`: what they did not use was never drawn."""
+        if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
+            return
+        used, provided = self.peers.work.cursor.tolist()
+        self.peers.work.cursor[:] = 0
+        if used < provided:
+            self.sanitiser.give_back(provided - used)
+
     def check_horizon(self, agents: Integers) -> None:
         """Refuse rounds in which a private agent would be active beyond its horizon."""
         if not isinstance(self.peers, PrivatePeers):
@@ -230,10 +250,16 @@ class Network:
                 "nothing was released"
             )
 
-    def _check_release(self, i: int, gradient: Floats) -> None:
-        self.check_horizon(np.array([i]))
+    def _send_private(self, i: int, gradient: Floats) -> bool:
+        agents = np.array([i])
+        self.check_horizon(agents)
         if np.abs(gradient).max() > LONGEST / math.sqrt(self.setup.dim):
-            self._refuse(gradient)
+            return False
+        try:
+            self.provision(agents)
+            return _send(self.peers, i, gradient.copy(), _NO_LOSSES)
+        finally:
+            self.settle()
 
     def _refuse(self, gradient: Floats) -> NoReturn:
         limit = f"lipschitz = {self.setup.lipschitz}"
@@ -293,69 +319,6 @@ class _Delivery(NamedTuple):
     @property
     def end(self) -> int:
         return int(self.cursor[1])
-
-
-def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
-    """Read a network that `Network.save` wrote; it goes on exactly where that one was.
-
-    A learner from outside mtcool is not known by name: pass it, with the parameters it had.
-
-    >>> load("no-such-file.npz")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
-    """
-    header, arrays = storage.read(path, "ptr", "idx", "weights")
-    missing = {"setup", "learner", "labels"} - set(header)
-    if missing:
-        raise ValueError(f"path must hold {', '.join(sorted(missing))}, got {str(path)!r}")
-    saved = header["learner"]
-    if learner is None:
-        name = saved["name"]
-        if not saved["ours"] or name not in learners.__all__:
-            raise ValueError(f"learner must be given to load a network of {name}, got None")
-        learner = getattr(learners, name)(**saved["parameters"])
-    elif storage.plain(_description(learner)) != saved:
-        raise ValueError(
-            f"learner must be the {saved['name']} of the saved network, with parameters "
-            f"{saved['parameters']}, got {learner!r}"
-        )
-    graph = Graph(arrays["ptr"], arrays["idx"], storage.labels_from(header["labels"]))
-    settings = header["setup"]
-    if settings["q"] is not None:
-        settings["q"] = tuple(settings["q"])
-    noise: Noise | None = None
-    if settings.get("privacy") is not None:
-        try:
-            settings["privacy"] = Privacy.from_plain(settings["privacy"])
-            noise = make_noise(settings["privacy"].noise)
-            noise.restore(header["noise"])
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"path must hold a private network, got {str(path)!r}") from error
-    setup = Setup(learner=learner, **settings)
-    network = Network(setup, graph, arrays["weights"], noise, arrays)
-    sanitiser = network.sanitiser
-    # Another version may choose other noise: what is out was made for this one.
-    if sanitiser is not None and sanitiser.calibration.plain() != header.get("scales"):
-        raise ValueError(f"path must hold noise scales of this version, got {str(path)!r}")
-    return network
-
-
-def _plain_settings(setup: Setup) -> dict[str, Any]:
-    """Settings that a file can hold; the learner has a description of its own."""
-    table = {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
-    return table | {"privacy": setup.privacy and setup.privacy.plain()}
-
-
-def _description(learner: Any) -> dict[str, Any]:
-    """What a file says of a learner; a name alone would take a stranger's FTRL for ours."""
-    kind = type(learner)
-    known = fields(learner) if is_dataclass(learner) else ()
-    return {
-        "name": kind.__name__,
-        "ours": getattr(learners, kind.__name__, None) is kind,
-        "parameters": {field.name: getattr(learner, field.name) for field in known},
-    }
 
 
 # For `send` of peers that learn from the gradient alone: no loss travels.

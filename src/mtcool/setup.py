@@ -8,6 +8,7 @@ from mtcool.privacy.settings import Privacy
 
 ALGORITHMS = ("mt_co2ol", "dpmt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
 RATES = ("adversarial", "stochastic", "estimated")
+_RATES_OF = {"dpmt_co2ol": RATES[:2], "i_ftrl": RATES[:1], "st_ftrl": RATES[:1]}
 SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
 
@@ -37,6 +38,18 @@ class Setup:
             raise ValueError(
                 "learner must be MTFTRL(...) for dpmt_co2ol, whose sums can be published with "
                 f"noise, got {self.learner!r}"
+            )
+        if (self.privacy is not None) != (self.algorithm == "dpmt_co2ol"):
+            must = "must be given" if self.privacy is None else "has no meaning but"
+            raise ValueError(f"privacy {must} for dpmt_co2ol, got {self.privacy!r}")
+        rates = _RATES_OF.get(self.algorithm, RATES)
+        if self.rates not in rates:
+            raise ValueError(
+                f"rates must be one of {', '.join(rates)} for {self.algorithm}, got {self.rates!r}"
+            )
+        if self.privacy is not None and self.on_excess != "clip":
+            raise ValueError(
+                f'on_excess must be "clip" for {self.algorithm}, got {self.on_excess!r}'
             )
         for name, check in (
             ("dim", validation.count),

@@ -1,61 +1,122 @@
 """One file for a saved network: a header of plain values, and arrays, bit for bit.
 
-The file is a NumPy archive without pickles: reading one never runs code.
+The file is a NumPy archive without pickles and without compression: reading one never runs code,
+and takes no more memory than a few times its bytes. A checksum over header and arrays tells damage.
 """
 
+import ast
+import hashlib
+import io
+import math
 import os
-import secrets
-from collections.abc import Hashable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = "mtcool-network-1"
+from mtcool.files import write_whole
 
 Arrays = dict[str, NDArray[Any]]
 
+_LONGEST_DESCRIPTION = 10_000  # bytes that say of an array what it holds
+_NUMBERS = re.compile(r"[<>|][iuf][1248]")
+
 
 def write(
-    path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays, secret: bool = False
+    path: str | os.PathLike[str], header: bytes, arrays: Mapping[str, NDArray[Any]], secret: bool
 ) -> None:
     """Write header and arrays to `path`, which appears only when it is complete.
 
     A secret file can be read by its owner only.
     """
-    target = Path(path)
-    text = _encoded({"format": FORMAT, **header})
-    # Not tempfile's: its files are readable by their owner only, whatever the umask.
-    temporary = target.with_name(f"mtcool-{secrets.token_hex(8)}.tmp")
+    content = {"header": np.frombuffer(header, np.uint8)}
+    content |= {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    content["checksum"] = np.frombuffer(checksum(content), np.uint8)
+
+    def fill(file: BinaryIO) -> None:
+        np.savez(file, allow_pickle=False, **content)
+
+    write_whole(path, fill, secret=secret)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[bytes, Arrays, bytes]:
+    """Header and arrays of a file that `write` made, and its checksum, which is not compared yet.
+
+    A file of another version may have another one: look at the header first.
+    """
+    kind = os.stat(path).st_mode
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe would wait for its other end
+        raise ValueError(f"path must be a file, not a device or a pipe, got {os.fspath(path)!r}")
+    with open(path, "rb") as file:
+        content = file.read()
     try:
-        mode = 0o600 if secret else 0o666
-        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        arrays = dict(_arrays(content))
+        header, stored = (arrays.pop(name) for name in ("header", "checksum"))
+    except Exception as error:  # of zipfile or NumPy: damage shows in many ways
+        raise ValueError(f"path must be a saved network, got {os.fspath(path)!r}") from error
+    return header.tobytes(), arrays, stored.tobytes()
 
 
-def read(path: str | os.PathLike[str], *names: str) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays, `names` among them, of a file that `write` made; others are refused."""
-    with open(Path(path), "rb") as file:
-        try:
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            header = msgspec.msgpack.decode(arrays.pop("header").tobytes())
-            found, missing = header["format"], set(names) - set(arrays)
-        except Exception as error:  # of zipfile, NumPy or msgspec: damage shows in many ways
-            raise ValueError(f"path must be a saved network, got {str(path)!r}") from error
-    if found != FORMAT:
-        raise ValueError(f"path must hold a file of format {FORMAT}, got {found!r}")
-    if missing:
-        raise ValueError(f"path must hold the arrays {', '.join(names)}, got {str(path)!r}")
-    return header, arrays
+def checksum(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """SHA-256 of names, types, shapes and bytes, whatever the order."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(repr((name, array.dtype.descr, array.shape)).encode())
+        if array.size:
+            digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.digest()
+
+
+def _arrays(content: bytes) -> Iterator[tuple[str, NDArray[Any]]]:
+    room = len(content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        names = [member.filename.removesuffix(".npy") for member in members]
+        if len(set(names)) < len(names):
+            raise ValueError(f"arrays must have different names, got {names}")
+        for member, name in zip(members, names, strict=True):
+            # Without compression and without overlap no file is larger inside than outside.
+            room -= member.file_size
+            if member.compress_type != zipfile.ZIP_STORED or room < 0:
+                raise ValueError(f"arrays must be stored as they are, got {name}")
+            yield name, _array(archive.read(member))
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    """The array in the bytes of an .npy file, as a view of them; NumPy's reader trusts shapes."""
+    stream = io.BytesIO(content)
+    major, _ = np.lib.format.read_magic(stream)
+    length = int.from_bytes(stream.read(2 if major == 1 else 4), "little")
+    if length > _LONGEST_DESCRIPTION:
+        raise ValueError(f"description of an array must be short, got {length} bytes")
+    text = stream.read(length).decode("ascii")
+    if "\\" in text:
+        raise ValueError(f"description of an array must be plain, got {text!r}")
+    description = ast.literal_eval(text.strip())
+    if set(description) != {"descr", "fortran_order", "shape"} or description["fortran_order"]:
+        raise ValueError(f"array must be stored row by row, got {text!r}")
+    shape, dtype = description["shape"], _dtype(description["descr"])
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or len(content) != stream.tell() + count * dtype.itemsize:
+        raise ValueError(f"array must be as long as its shape, got {text!r}")
+    if count == 0:
+        return np.zeros(shape, dtype)
+    return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape)
+
+
+def _dtype(description: Any) -> np.dtype[Any]:
+    """Numbers, or records of numbers: nothing that NumPy would have to unpickle."""
+    types = [description] if isinstance(description, str) else [kind for _, kind in description]
+    for kind in types:
+        if not _NUMBERS.fullmatch(kind):
+            raise ValueError(f"arrays must hold numbers, got {kind!r}")
+    dtype: np.dtype[Any] = np.dtype(description)
+    return dtype
 
 
 def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArray[Any]]]:
@@ -64,67 +125,23 @@ def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArr
     Not read-only arrays, which never change, nor views of other fields, nor a field `work`, which
     is scratch.
     """
+    for name, part in states(state, prefix):
+        for field, array in own_arrays(part):
+            yield f"{name}.{field}", array
+
+
+def states(state: Any, prefix: str = "state") -> Iterator[tuple[str, Any]]:
+    """A state and the states inside it, with their names."""
+    yield prefix, state
+    for name, field in zip(state._fields, state, strict=True):
+        if hasattr(field, "_fields") and name != "work":
+            yield from states(field, f"{prefix}.{name}")
+
+
+def own_arrays(state: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Fields and arrays of a state that a file must hold, without those of states inside it."""
     blocks = {id(field) for field in state if isinstance(field, np.ndarray)}
     for name, field in zip(state._fields, state, strict=True):
-        if name == "work" or (isinstance(field, np.ndarray) and id(field.base) in blocks):
-            continue
-        if hasattr(field, "_fields"):
-            yield from state_arrays(field, f"{prefix}.{name}")
-        elif isinstance(field, np.ndarray) and field.flags.writeable:
-            yield f"{prefix}.{name}", field
-
-
-def restore(state: Any, arrays: Arrays) -> None:
-    """Copy saved arrays into a state of the same learner; refused unless they fit exactly."""
-    own = dict(state_arrays(state))
-    saved = {name: array for name, array in arrays.items() if name.startswith("state.")}
-    shapes, wanted = (
-        {name: (a.dtype, a.shape) for name, a in part.items()} for part in (own, saved)
-    )
-    if shapes != wanted:
-        strange = min(name for name, _ in shapes.items() ^ wanted.items())
-        raise ValueError(
-            f"learner must have the state that was saved, got {shapes.get(strange)} for "
-            f"{strange} in place of {wanted.get(strange)}"
-        )
-    for name, array in own.items():
-        array[...] = saved[name]
-
-
-def plain(value: Any) -> Any:
-    """A value as it comes back from a file: tuples are lists."""
-    return msgspec.msgpack.decode(_encoded(value))
-
-
-def _encoded(value: Any) -> bytes:
-    try:
-        return msgspec.msgpack.encode(value)
-    except TypeError as error:
-        raise ValueError(
-            f"learner and settings must be plain values to be saved, got {value!r}"
-        ) from error
-
-
-def plain_labels(labels: Sequence[Hashable]) -> list[Any] | None:
-    """Labels as values that the header can hold; None for 0, ..., N - 1."""
-    return None if isinstance(labels, range) else [_plain(label) for label in labels]
-
-
-def labels_from(stored: Any) -> Any:
-    """The labels behind `plain_labels`; a list can only have been a tuple."""
-    if isinstance(stored, list):
-        return tuple(labels_from(item) for item in stored)
-    return stored
-
-
-def _plain(label: Any) -> Any:
-    if isinstance(label, tuple):
-        return [_plain(item) for item in label]
-    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
-        label = label.item()
-    fits = label is None or (isinstance(label, bool | float | str) and label == label)
-    if fits or (isinstance(label, int) and -(2**63) <= label < 2**63):
-        return label
-    raise ValueError(
-        f"labels must be numbers, strings or tuples of them to be saved, got {label!r}"
-    )
+        own = isinstance(field, np.ndarray) and field.flags.writeable
+        if own and name != "work" and id(field.base) not in blocks:
+            yield name, field

@@ -5,10 +5,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import msgspec
 import networkx as nx
 import numpy as np
 import pytest
+from tests.saved_files import forge, taken_apart
 
 import mtcool
 from mtcool import storage
@@ -253,12 +253,8 @@ def arrays_of(path):
         return dict(file)
 
 
-def packed(header):
-    return np.frombuffer(msgspec.msgpack.encode(header), np.uint8)
-
-
 def foreign_file(kind, path, saved):
-    arrays = arrays_of(saved)
+    header, arrays = taken_apart(saved)
     if kind == "text":
         path.write_text("not a network\n")
     elif kind == "empty":
@@ -268,18 +264,23 @@ def foreign_file(kind, path, saved):
             np.save(file, np.zeros(3))
     elif kind == "folderless zip":
         path.write_bytes(b"PK\x05\x06" + bytes(18))
+    elif kind in ("no header", "no checksum", "header of noise"):
+        whole = arrays_of(saved)
+        if kind == "header of noise":
+            whole["header"] = np.arange(9)
+        else:
+            whole.pop(kind.removeprefix("no "))
+        with open(path, "wb") as file:
+            np.savez(file, **whole)
     else:
-        if kind == "no header":
-            arrays.pop("header")
-        elif kind == "header of noise":
-            arrays["header"] = np.arange(9)
-        elif kind == "header of another program":
-            arrays["header"] = packed({"version": 3})
+        if kind == "header of another program":
+            header = {"version": 3}
         elif kind == "header not a record":
-            arrays["header"] = packed([1, 2])
+            header = [1, 2]
         elif kind == "header without labels":
-            header = msgspec.msgpack.decode(arrays["header"].tobytes())
-            arrays["header"] = packed({k: v for k, v in header.items() if k != "labels"})
+            header.pop("labels")
+        elif kind == "header with more":
+            header["more"] = 1
         elif kind == "no graph":
             arrays.pop("idx")
         elif kind == "no state":
@@ -290,8 +291,7 @@ def foreign_file(kind, path, saved):
             arrays["state.n"] = arrays["state.n"].astype(float)
         elif kind == "more state":
             arrays["state.more"] = np.zeros(2)
-        with open(path, "wb") as file:
-            np.savez(file, **arrays)
+        forge(path, header, arrays)
 
 
 FOREIGN = (
@@ -300,10 +300,12 @@ FOREIGN = (
     "array",
     "folderless zip",
     "no header",
+    "no checksum",
     "header of noise",
     "header of another program",
     "header not a record",
     "header without labels",
+    "header with more",
     "no graph",
     "no state",
     "state of another shape",
@@ -323,11 +325,12 @@ def test_what_is_not_a_saved_network_is_refused(kind, tmp_path):
 def test_a_file_of_a_future_format_is_refused_by_name(tmp_path):
     path = tmp_path / "network.npz"
     CASES["i FTRL"]().save(path)
-    arrays = arrays_of(path)
-    header = msgspec.msgpack.decode(arrays["header"].tobytes())
-    arrays["header"] = packed(header | {"format": "mtcool-network-99"})
-    np.savez(path, **arrays)
+    header, arrays = taken_apart(path)
+    forge(path, {"format": "mtcool-network-99"}, {})  # nothing else is known of it
     with pytest.raises(ValueError, match=r"path must hold .*, got 'mtcool-network-99'"):
+        mtcool.load(path)
+    forge(path, header | {"format": "mtcool-network-1"}, arrays)
+    with pytest.raises(ValueError, match=r"path must hold .*, got 'mtcool-network-1'"):
         mtcool.load(path)
 
 
@@ -474,6 +477,4 @@ def test_a_file_holds_no_scratch_and_nothing_twice(learner, tmp_path):
     with np.load(tmp_path / "net.npz") as archive:
         names = set(archive.files)
     assert not any(".work" in name for name in names)
-    assert {"state.cliques", "state.n"} - names == (
-        {"state.n"} if isinstance(learner, MTFTRLKT) else {"state.cliques"}
-    )
+    assert {"state.cliques", "state.n", "state.rate"} - names == {"state.n", "state.rate"}

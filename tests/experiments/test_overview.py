@@ -99,12 +99,16 @@ def test_pictures_of_the_theory_are_in_one_place_and_folded(two):
 
 def test_nothing_in_the_picture_of_the_theory_is_cut(monkeypatch, tmp_path):
     drawn = []
-    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+
+    def lay_out(canvas, *_, **__):
+        canvas.draw_without_rendering()
+        drawn.append(canvas)
+
+    monkeypatch.setattr(Canvas, "savefig", lay_out)
     values = {"tasks.dim": "1", "algorithm.lipschitz": "4"}
     row = Promise("MT-CO2OL (KT), with a long name", 9.0, 30.0, "thm:any-G", 1.0)
     assert draw_promises([PointPromises(values, FACTS, [row] * 3)], tmp_path / "theory")
     canvas = drawn[0]
-    canvas.draw_without_rendering()
     ticks = canvas.axes[0].get_xticklabels(which="both")  # also of ticks beyond the axis
     texts = [text for text in canvas.findobj(Text) if text.get_text() and text not in ticks]
     assert {"measured", "bound of the theorem"} <= {text.get_text() for text in texts}

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mtcool.audit.subject import private_parts, swap
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
-from mtcool.privacy.noise import Noise
+from mtcool.privacy.noise import GeneratorState, Noise
 
 
 def _scale_noise(network: Network, gradient: float, products: float) -> None:
@@ -81,10 +81,13 @@ class _Wrapped:
     def draw(self, law: str, scales: Floats) -> Floats:
         return self.spoil(self.noise.draw(law, scales))
 
-    def state(self) -> str | None:
+    def give_back(self, unused: int) -> None:
+        self.noise.give_back(unused)
+
+    def state(self) -> GeneratorState | None:
         return self.noise.state()
 
-    def restore(self, state: str | None) -> None:
+    def restore(self, state: GeneratorState | None) -> None:
         self.noise.restore(state)
 
 

@@ -21,6 +21,7 @@ from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
 from mtcool.learners.learner import Floats
 from mtcool.network import Network
+from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
 from mtcool.private_peers import begin_publication, stage
 
@@ -145,10 +146,13 @@ class _Forced:
     def draw(self, law: str, scales: Floats) -> Floats:
         return self.noise
 
+    def give_back(self, unused: int) -> None:
+        return None
+
     def state(self) -> None:
         return None
 
-    def restore(self, state: str | None) -> None:
+    def restore(self, state: GeneratorState | None) -> None:
         return None
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from mtcool.experiments import spec
 from mtcool.experiments.cutoff import Payoff, payoffs
+from mtcool.experiments.pictures import save
 from mtcool.experiments.results import PointResults, Results, numbers_of, short
 
 Floats = NDArray[np.float64]
@@ -85,21 +85,19 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
             _label_ends(axes, series)
     else:
         _legend(canvas, lines[0])
-    canvas.savefig(path.with_suffix(".png"), dpi=150)
-    # No date and no random names inside: the same data, the same file.
-    with rc_context({"svg.hashsalt": "mtcool"}):
-        canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save(canvas, path)
 
 
 def _setting(results: Results, figure: spec.Figure) -> str:
     """What decides and what the picture alone would not tell: d, L and the number of replicates."""
     point = results.experiment.points[0]
     swept = {sweep.parameter for sweep in results.experiment.head.sweep}
-    bounds = sorted({one.lipschitz for one in point.algorithm})
+    given = [a for a in point.algorithm if f"algorithm.{a.name}.lipschitz" not in swept]
+    bounds = sorted({one.lipschitz for one in given})
     words = [f"{len(results.points[0].cells)} replicates"]
     if "tasks.dim" not in swept:
         words.append(f"d = {point.tasks.dim}")
-    if "algorithm.lipschitz" not in swept:
+    if bounds and "algorithm.lipschitz" not in swept:
         words.append("L = " + ", ".join(f"{bound:g}" for bound in bounds))
     if "rounds" not in swept and figure.x != "time":
         words.append(f"T = {point.rounds:,}")

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
+from mtcool.experiments.pictures import save
 from mtcool.experiments.promises import PointPromises, Promise
 from mtcool.experiments.theory_table import place_of
 
@@ -40,9 +40,7 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     axes.spines[["top", "right"]].set_visible(False)
     # Over the whole width, not over the axes alone: beside long labels there is little room.
     canvas.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
-    canvas.savefig(path.with_suffix(".png"), dpi=150)
-    with rc_context({"svg.hashsalt": "mtcool"}):
-        canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+    save(canvas, path)
     return True
 
 

@@ -127,11 +127,33 @@ def entry_weights(
     array([1., 0., 0.])
     """
     network = as_graph(graph)
-    entries = _entries(network, weights, q)
+    return check_entries(network, _entries(network, weights, q))
+
+
+def check_entries(graph: Graph, entries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights with one number for every element of `graph.idx`; wrong ones are refused.
+
+    >>> from mtcool.graphs import ring
+    >>> check_entries(ring(3), np.full(9, 0.5))
+    Traceback (most recent call last):
+    ...
+    ValueError: weights must sum to 1 in every row, got 1.5 for 0
+    """
+    entries = validation.vector("weights", entries, graph.idx.size)
+    if entries.min() < 0:
+        raise ValueError(f"weights must not be negative, got {entries.min()}")
     tiny = (entries > 0) & (entries < LEAST_WEIGHT)
     if tiny.any():
         raise ValueError(
             f"weights must be zero or at least {LEAST_WEIGHT}, got {entries[tiny].min()}"
+        )
+    if entries.max() > 2.0:  # far from one, and a sum of such numbers may overflow
+        raise ValueError(f"weights must be at most 1, got {entries.max()}")
+    sums = np.add.reduceat(entries, graph.ptr[:-1])
+    worst = int(np.abs(sums - 1).argmax())
+    if abs(sums[worst] - 1) > 1e-9:
+        raise ValueError(
+            f"weights must sum to 1 in every row, got {sums[worst]} for {graph.labels[worst]!r}"
         )
     return entries
 
@@ -168,12 +190,6 @@ def _checked_entries(graph: Graph, weights: WeightsLike) -> NDArray[np.float64]:
         )
     entries = np.zeros(graph.idx.size)
     entries[at] = values
-    sums = np.add.reduceat(entries, graph.ptr[:-1])
-    worst = int(np.abs(sums - 1).argmax())
-    if abs(sums[worst] - 1) > 1e-9:
-        raise ValueError(
-            f"weights must sum to 1 in every row, got {sums[worst]} for {graph.labels[worst]!r}"
-        )
     return entries
 
 

@@ -14,7 +14,7 @@ one expert needs no products.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
 from mtcool.privacy.aggregator import Aggregator, Floats, Integers
 from mtcool.privacy.filters import NoNoise
 from mtcool.privacy.trees import BinaryTree
+
+T = TypeVar("T", bound=np.generic)
 
 METHODS = ("tight", "paper")
 ADJACENCIES = {"replace": 2.0, "zero-out": 1.0}
@@ -71,10 +73,10 @@ def make_channels(
     pull = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
     return Channels(
         dim=dim,
-        products=total(number.astype(float)).astype(np.int64),
-        load=total(weight * number),
-        energy=total(weight**2 * number),
-        pull=total(pull) / math.sqrt(dim),
+        products=_constant(total(number.astype(float)).astype(np.int64)),
+        load=_constant(total(weight * number)),
+        energy=_constant(total(weight**2 * number)),
+        pull=_constant(total(pull) / math.sqrt(dim)),
         largest=int(np.diff(ptr).max()),
     )
 
@@ -93,7 +95,11 @@ class Budget:
         if self.epsilon is not None and self.rho is not None:
             raise ValueError("one of epsilon and rho must be given, got both")
         if self.rho is not None and self.delta is not None:
-            raise ValueError(f"delta has no meaning with rho, got {self.delta!r}")
+            same = len(set(self.delta)) == 1
+            raise ValueError(
+                "delta has no meaning with rho, "
+                f"got {self.delta[0] if same else f'{len(self.delta)} of them'}"
+            )
 
     @property
     def law(self) -> str:
@@ -122,11 +128,13 @@ class Calibration:
     level: Floats
     """What the whole transcript costs the agent: epsilon of Laplace noise, mu of Gaussian noise."""
 
-    def plain(self) -> list[Any]:
-        """What a file keeps, to know that it goes on with the same noise."""
-        return [self.law, self.gradient.tolist(), self.products.tolist()]
+    def __post_init__(self) -> None:
+        for name in ("gradient", "products", "level"):
+            object.__setattr__(self, name, _constant(getattr(self, name)))
 
 
+# A level too small gives infinite scales: they are refused where they would be used.
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def calibrate(
     channels: Channels,
     aggregator: Aggregator,
@@ -187,6 +195,11 @@ def privacy_loss(
         return norm * (math.sqrt(dim) / gradient + (load / products if load > 0.0 else 0.0))
     square = 1.0 / gradient**2 + (energy / products**2 if energy > 0.0 else 0.0)
     return norm * math.sqrt(square)
+
+
+def _constant(array: NDArray[T]) -> NDArray[T]:
+    """A copy on bytes: its owner cannot make it writable again, as with a read-only flag."""
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
 
 def _rounding(

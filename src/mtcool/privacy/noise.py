@@ -10,9 +10,10 @@ the noisy sum itself.
 from __future__ import annotations
 
 import functools
-import json
-from typing import Any, Protocol
+import os
+from typing import Annotated, Any, Literal, Protocol
 
+import msgspec
 import numpy as np
 
 from mtcool.privacy.aggregator import Floats
@@ -21,6 +22,21 @@ from mtcool.seeds import Seed, generator
 
 NOISES = ("simulated", "exact")
 EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles
+
+# Bit generators that a file may name, and no other function of NumPy.
+_BIT_GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM}
+
+_Hex = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
+
+
+class GeneratorState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """State of a bit generator as a file keeps it; 128 bits are text, too long for its numbers."""
+
+    name: Literal["PCG64", "PCG64DXSM"]
+    state: _Hex
+    increment: _Hex
+    has_uint32: Literal[0, 1]
+    uinteger: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
 
 class Noise(Protocol):
@@ -32,10 +48,13 @@ class Noise(Protocol):
     def draw(self, law: str, scales: Floats) -> Floats:
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
-    def state(self) -> str | None:
+    def give_back(self, unused: int) -> None:
+        """Forget the last `unused` numbers of the last `draw`, of which nobody has seen any."""
+
+    def state(self) -> GeneratorState | None:
         """What a file needs to go on with the same draws; None if they cannot be repeated."""
 
-    def restore(self, state: str | None) -> None:
+    def restore(self, state: GeneratorState | None) -> None:
         """Go on where `state` was taken."""
 
 
@@ -46,40 +65,80 @@ class SimulatedNoise:
     array([-0.34,  0.02, -1.08])
     """
 
+    __slots__ = ("_before", "_generator", "_last", "_process")
     grid = 0.0
 
     def __init__(self, seed: Seed | None = None) -> None:
         # Noise that everybody can repeat is no noise: without a seed it is the system's.
-        self.generator = np.random.default_rng() if seed is None else generator(seed)
+        self._generator = np.random.default_rng() if seed is None else generator(seed)
+        self._process = os.getpid()
+        self._before: Any = None
+        self._last = "", 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: what is unpickled belongs to the process that does it.
+        _check_process(self._process)
+        return SimulatedNoise, (self._generator,)
 
     def draw(self, law: str, scales: Floats) -> Floats:
         """Draws in the order of the scales: one call or many, the same numbers."""
-        if law == "gaussian":
-            return self.generator.standard_normal(len(scales)) * scales
-        # The difference of two exponential variables is a Laplace variable.
-        pairs = self.generator.standard_exponential((len(scales), 2))
-        return np.asarray((pairs[:, 0] - pairs[:, 1]) * scales)
+        _check_process(self._process)
+        self._before = self._generator.bit_generator.state
+        self._last = law, len(scales)
+        return self._standard(law, len(scales)) * scales
 
-    def state(self) -> str:
-        """The generator's state as text."""
-        state: Any = self.generator.bit_generator.state
-        try:
-            return json.dumps(state)
-        except TypeError:
-            name = state["bit_generator"]
-            raise ValueError(f"seed must be a generator of PCG64 to be saved, got {name}") from None
+    def give_back(self, unused: int) -> None:
+        """Move the generator back to where the unused numbers had not been drawn.
 
-    def restore(self, state: str | None) -> None:
+        Not if somebody else, with whom it is shared, has used it since: that noise is out.
+        """
+        bits, (law, drawn) = self._generator.bit_generator, self._last
+        now = bits.state
+        bits.state = self._before
+        self._standard(law, drawn)
+        if not _same(bits.state, now):
+            bits.state = now
+            return
+        bits.state = self._before
+        self._standard(law, drawn - unused)
+
+    def state(self) -> GeneratorState:
+        """The generator's state; only generators of PCG64 can be saved."""
+        _check_process(self._process)
+        saved: Any = self._generator.bit_generator.state
+        name = saved["bit_generator"]
+        if name not in _BIT_GENERATORS:
+            raise ValueError(f"seed must be a generator of PCG64 to be saved, got {name}")
+        return GeneratorState(
+            name=name,
+            state=f"{saved['state']['state']:032x}",
+            increment=f"{saved['state']['inc']:032x}",
+            has_uint32=saved["has_uint32"],
+            uinteger=saved["uinteger"],
+        )
+
+    def restore(self, state: GeneratorState | None) -> None:
         """Go on where `state` was taken."""
         if state is None:
             raise ValueError("noise must have the state of its generator, got None")
-        saved = json.loads(state)
-        kind = getattr(np.random, str(saved.get("bit_generator")), None)
-        if kind is None:
-            raise ValueError(f"noise must have the state of a generator, got {state!r}")
-        bits = kind(0)
-        bits.state = saved
-        self.generator = np.random.Generator(bits)
+        increment = int(state.increment, 16)
+        if increment % 2 == 0:
+            raise ValueError(f"noise must have an odd increment, got {state.increment}")
+        bits = _BIT_GENERATORS[state.name](0)
+        bits.state = {
+            "bit_generator": state.name,
+            "state": {"state": int(state.state, 16), "inc": increment},
+            "has_uint32": state.has_uint32,
+            "uinteger": state.uinteger,
+        }
+        self._generator = np.random.Generator(bits)
+
+    def _standard(self, law: str, count: int) -> Floats:
+        if law == "gaussian":
+            return self._generator.standard_normal(count)
+        # The difference of two exponential variables is a Laplace variable.
+        pairs = self._generator.standard_exponential((count, 2))
+        return np.asarray(pairs[:, 0] - pairs[:, 1])
 
     def __repr__(self) -> str:
         return "SimulatedNoise (a simulation, not a private deployment)"
@@ -91,13 +150,20 @@ class ExactNoise:
     Needs the extra `exact`: `pip install mtcool[exact]`. Some tens of microseconds for a draw.
     """
 
+    __slots__ = ("_process",)
     grid = GRID
 
     def __init__(self) -> None:
         _opendp()  # say at once that it is missing
+        self._process = os.getpid()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _check_process(self._process)
+        return ExactNoise, ()
 
     def draw(self, law: str, scales: Floats) -> Floats:
         """Draws from the operating system's randomness; they cannot be repeated."""
+        _check_process(self._process)
         drawn = np.empty(len(scales))
         for scale in np.unique(scales):
             chosen = scales == scale
@@ -108,11 +174,17 @@ class ExactNoise:
             drawn[chosen] = steps * GRID
         return drawn
 
+    def give_back(self, unused: int) -> None:
+        """Nothing to do: the next draws are new ones."""
+
     def state(self) -> None:
         """None: nobody can draw the same noise again."""
+        _check_process(self._process)
 
-    def restore(self, state: str | None) -> None:
+    def restore(self, state: GeneratorState | None) -> None:
         """Nothing to restore."""
+        if state is not None:
+            raise ValueError(f"noise must have no state if it is exact, got {state!r}")
 
     def __repr__(self) -> str:
         return "ExactNoise (OpenDP)"
@@ -125,6 +197,27 @@ def make_noise(kind: str, seed: Seed | None = None) -> Noise:
             raise ValueError(f'seed has no meaning but for noise="simulated", got {seed!r}')
         return ExactNoise()
     return SimulatedNoise(seed)
+
+
+def _check_process(process: int) -> None:
+    """Refuse a forked process, which has a copy of all that its parent goes on with.
+
+    Its generator would draw the same noise for other data, so that the difference of what the two
+    publish is exact; and whatever the noise, both would spend the same budget.
+    """
+    if process != os.getpid():
+        raise ValueError(
+            "noise of a private network must be drawn by the process that made or loaded the "
+            "network, because a forked one repeats the noise and the budget of its parent, "
+            f"got noise of process {process} in process {os.getpid()}"
+        )
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Whether two states of a bit generator are equal; some hold arrays."""
+    if isinstance(one, dict):
+        return all(_same(one[key], two[key]) for key in one)
+    return bool(np.all(one == two))
 
 
 def _opendp() -> Any:

@@ -68,6 +68,9 @@ class Sanitiser:
             raise ValueError(f"{name} of a private network cannot change, got {value!r}")
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        raise ValueError(f"{name} of a private network cannot be deleted")
+
     def begin(self, state: Any) -> None:
         """Pure noise of every agent, before anything is learned."""
         times = self.privacy.aggregator.padding(state)
@@ -86,6 +89,11 @@ class Sanitiser:
         agents = agents[:room]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
         return self._draw(self._scales(agents, growth)), room
+
+    def give_back(self, unused: int) -> None:
+        """The last `unused` numbers of the last `draws` were not released: seeds repeat without."""
+        if self.privacy.law != "none":
+            self.noise.give_back(unused)
 
     @property
     def capacity(self) -> int:
@@ -149,8 +157,9 @@ class Sanitiser:
         if self.privacy.law == "none":
             return
         if not (used.min() >= SMALLEST and used.max() <= LARGEST):
+            level = "epsilon" if self.privacy.budget.rho is None else "rho"
             raise ValueError(
-                f"epsilon must give noise scales from {SMALLEST:g} to {LARGEST:g}, "
+                f"{level} must give noise scales from {SMALLEST:g} to {LARGEST:g}, "
                 f"got {used.min():g} to {used.max():g}"
             )
         if self.noise.grid == 0.0:

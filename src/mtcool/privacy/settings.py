@@ -1,7 +1,7 @@
 """The private settings of a network, checked and plain, as a file keeps them."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,28 +47,6 @@ class Privacy:
     def law(self) -> str:
         """Law of the noise."""
         return "none" if isinstance(self.aggregator, NoNoise) else self.budget.law
-
-    def plain(self) -> dict[str, Any]:
-        """Values that a file can hold."""
-        table: dict[str, Any] = {
-            f.name: getattr(self, f.name) for f in fields(self) if f.name != "aggregator"
-        }
-        table["budget"] = asdict(self.budget)
-        parameters = asdict(self.aggregator)  # type: ignore[call-overload]
-        return table | {"aggregator": [type(self.aggregator).__name__, parameters]}
-
-    @classmethod
-    def from_plain(cls, table: dict[str, Any]) -> "Privacy":
-        """The settings behind `plain`."""
-        name, parameters = table["aggregator"]
-        levels = {key: value and tuple(value) for key, value in table["budget"].items()}
-        rest = {key: table[key] for key in ("calibration", "adjacency", "split", "noise")}
-        return cls(
-            budget=Budget(**levels),
-            horizon=tuple(table["horizon"]),
-            aggregator=AGGREGATORS[name](**parameters),
-            **rest,
-        )
 
 
 def make_privacy(

@@ -38,6 +38,7 @@ def simulate(
     The network learns: it goes on from the state it is in, and ends in the state after the stream.
     If a gradient is refused the network holds the rounds before it. The agents of a stream with
     names are found by name, in whatever order they are; some may be missing, and are never active.
+    Other threads that use the network wait until the stream is played.
 
     Parameters
     ----------
@@ -66,12 +67,14 @@ def simulate(
     tasks = _comparator(comparator, stream, network.graph.size, nodes)
     if nodes is not None:
         stream = Stream(nodes[stream.agents], stream.losses, labels=network.graph.labels)
-    network.check_horizon(stream.agents)
     totals = _Totals.of(network.graph.size)
     shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
-    with progress_bar("simulate", len(stream), progress) as advance:
+    with network.turn, progress_bar("simulate", len(stream), progress) as advance:
+        network.finish_update()
+        network.check_horizon(stream.agents)
+        network.provision(stream.agents[:0])  # a forked process is refused before the first round
         done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
@@ -130,12 +133,23 @@ def _advance(
             first += 1
             continue
         goal = min(first + chunk, last)
-        goal = first + network.provision(stream.agents[first:goal])
-        began = time.perf_counter()
         x, gradient = np.empty((2, stream.dim))
-        stop = play(
-            network.peers, stream.losses, stream.agents, tasks, x, gradient, first, goal, *totals
-        )
+        try:
+            goal = first + network.provision(stream.agents[first:goal])
+            began = time.perf_counter()
+            stop = play(
+                network.peers,
+                stream.losses,
+                stream.agents,
+                tasks,
+                x,
+                gradient,
+                first,
+                goal,
+                *totals,
+            )
+        finally:
+            network.settle()
         if stop < goal:
             _refuse(network, stream, stop)
         if goal - first == chunk and time.perf_counter() - began < CHUNK_SECONDS:

@@ -1,0 +1,76 @@
+"""What all states have in common: finite numbers, counts, constants."""
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Saved = Mapping[str, NDArray[Any]]
+"""Arrays of one state by field, of the types and shapes that the fresh state has."""
+
+LARGEST = float(np.finfo(np.float64).max)
+LARGEST_SUM = 1e140  # of gradients and noise, whose scale is at most 1e100; squares are finite
+SMALLEST_RATE = 1e-150  # weights are at least 1e-100
+SLACK = 1.0 + 1e-6  # for the rounding of many updates
+MOST = 2**62 - 1  # of a count: another one does not overflow; and of a tree's word
+
+# Set when a state is made, and never again.
+CONSTANT = ("bound", "coin", "size")
+SIGNED = ("power",)
+
+
+@functools.singledispatch
+def check_state(state: Any, saved: Saved) -> None:
+    """Refuse numbers that a state of this type, fresh in `state`, cannot come to.
+
+    A learner from outside says nothing of its state, and is given by the caller who trusts it.
+    """
+    if type(state).__module__.split(".")[0] == "mtcool":
+        check_numbers(state, saved)
+
+
+def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:
+    """Finite numbers, counts that are not negative, constants as they were made."""
+    check_constants(state, saved, CONSTANT)
+    for field, array in saved.items():
+        for name, values in _columns(field, array):
+            if name == "rate":  # the two-phase strategy sets it, never to zero
+                low = np.minimum(dict(_columns(field, getattr(state, field)))[name], SMALLEST_RATE)
+                within(name, values, low, SLACK)
+            elif values.dtype.kind == "f":
+                within(name, values, -largest, largest)
+            elif name not in SIGNED:
+                within(name, values, 0, MOST)
+
+
+def check_constants(state: Any, saved: Saved, constant: tuple[str, ...]) -> None:
+    """Fields of these names, also of records, are as they are in the fresh state."""
+    for field, array in saved.items():
+        made = dict(_columns(field, getattr(state, field)))
+        for name, values in _columns(field, array):
+            if name in constant:
+                within(name, values, made[name], made[name])
+
+
+def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """An array of numbers itself, or the fields of one of records, with their names."""
+    if array.dtype.names is None:
+        yield name, array
+    else:
+        yield from ((field, array[field]) for field in array.dtype.names)
+
+
+def close(name: str, values: NDArray[Any], expected: NDArray[Any], size: NDArray[Any]) -> None:
+    """Equal up to the rounding of many updates of this size."""
+    within(name, values, expected - (SLACK - 1.0) * size, expected + (SLACK - 1.0) * size)
+
+
+def within(name: str, values: NDArray[Any], low: Any, high: Any) -> None:
+    """Refuse numbers that are not between these, both included; a NaN is between none."""
+    wrong = ~((values >= low) & (values <= high))
+    if wrong.any():
+        raise ValueError(
+            f"{name} must be what a network of these settings has, got {values[wrong].flat[0]}"
+        )
