@@ -11,6 +11,8 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
 from mtcool.learners.learner import Floats, Integers
@@ -170,59 +172,35 @@ def tell(
         place += count
 
 
-@kernel
-def publish_pure_noise(
-    learner: DPMTFTRLState,
-    ptr: Integers,
-    cliques: Indices,
-    rows: Indices,
-    weights: Floats,
-    published: Floats,
-    room: Floats,
-) -> None:
-    """Before the first activation: tell everybody what all agents published, which is noise."""
-    base, place = learner.base, 0
-    dim = base.gradients.shape[1]
-    base.n[:] = -2  # not told yet
-    for agent in range(ptr.shape[0] - 1):
-        for k in range(dim):
-            room[k] = published[place + k]
-        place += dim
-        for e in range(ptr[agent], ptr[agent + 1]):
-            row = rows[e]
-            first, last = learner.first[row], learner.first[row + 1]
-            for k in range(dim):
-                base.gradients[row, k] = weights[e] * room[k]
-            for k in range(last - first):
-                learner.told[first + k] = published[place + k]
-            place += last - first
-    place = 0
-    for agent in range(ptr.shape[0] - 1):
-        for k in range(dim):
-            room[k] = published[place + k]
-        place += dim
-        for e in range(ptr[agent], ptr[agent + 1]):
-            count = learner.first[rows[e] + 1] - learner.first[rows[e]]
-            if base.n[cliques[e]] == -2:
-                # One row is told again. As this is update 0 all is computed afresh from all rows.
-                base.n[cliques[e]] = -1
-                for k in range(count):
-                    room[dim + k] = published[place + k]
-                tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)
-            place += count
-    for clique in range(base.n.shape[0]):
-        base.n[clique] = max(base.n[clique], 0)  # also where nobody listens
-
-
 def begin_publication(peers: PrivatePeers) -> None:
-    """All agents learn of the noise that all publish before the first activation."""
-    published = peers.state.aggregator.published
-    publish_pure_noise(
-        peers.state.learner,
-        peers.ptr,
-        peers.clique,
-        peers.row,
-        peers.weight,
-        published,
-        peers.work.value,
-    )
+    """Before the first activation all agents learn what all publish, which is noise."""
+    learner, aggregator = peers.state.learner, peers.state.aggregator
+    is_product = np.ones(len(aggregator.published), bool)
+    is_product[aggregator.start[:-1, None] + np.arange(learner.base.gradients.shape[1])] = False
+    totals = aggregator.published[~is_product].reshape(len(aggregator.width), -1)
+    sums = np.repeat(totals, np.diff(peers.ptr), axis=0)
+    learner.base.gradients[peers.row] = peers.weight[:, None] * sums
+    first, length = learner.first[peers.row], np.diff(learner.first)[peers.row]
+    place = np.repeat(first + length - np.cumsum(length), length) + np.arange(length.sum())
+    learner.told[place] = aggregator.published[is_product]
+    _, one = np.unique(peers.clique, return_index=True)
+    chosen = peers.clique[one], peers.row[one], np.ones(len(one))
+    for array in chosen:
+        array.setflags(write=False)  # `tell` is compiled for such
+    _learn_pure_noise(learner, *chosen, peers.work.value)
+
+
+@kernel
+def _learn_pure_noise(
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, room: Floats
+) -> None:
+    """Tell one row of each clique again, as update 0: all is computed afresh from all rows."""
+    base, dim = learner.base, learner.base.gradients.shape[1]
+    for e in range(rows.shape[0]):
+        first, last = learner.first[rows[e]], learner.first[rows[e] + 1]
+        for k in range(dim):
+            room[k] = base.gradients[rows[e], k]
+        for k in range(last - first):
+            room[dim + k] = learner.told[first + k]
+        base.n[cliques[e]] = -1
+        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)
