@@ -50,7 +50,7 @@ def _time(jobs: Sequence[Job], workers: int) -> float:
         store = Store(Path(folder))
         began = time.perf_counter()
         for job, cell in run_jobs(jobs, Local(workers)):
-            store.put(job.key, cell)
+            store.put(job, cell)
         return time.perf_counter() - began
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias
 
 import typer
 from rich.console import Console
@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mtcool import cli_privacy
+from mtcool.cli_terminal import ascii_only, prepare_streams, shown
 
 if TYPE_CHECKING:
     from mtcool.experiments.runner import Task
@@ -33,6 +34,7 @@ EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Side: TypeAlias = Literal["left", "right"]
 Tell: TypeAlias = Callable[[dict[str, Any], Path], None]
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -167,12 +169,13 @@ def _run(
     from mtcool.experiments.engines import choose_engine
     from mtcool.experiments.report import write_report
     from mtcool.experiments.runner import run_tasks
+    from mtcool.simulation.progress import progress_bar
 
     place = choose_engine(engine, workers, scheduler)
-    show = sys.stderr.isatty()
     try:
-        results = run_tasks(tasks, folder, place, progress=show)
-        summary = write_report(title, lead, tasks, results, folder)
+        results = run_tasks(tasks, folder, place, progress=True)
+        with progress_bar("report", len(tasks), show=True) as advance:
+            summary = write_report(title, lead, tasks, results, folder, advance)
     except KeyboardInterrupt:
         print(
             f"mtcool: interrupted; finished runs are in {folder}, run again to go on",
@@ -180,7 +183,7 @@ def _run(
         )
         raise typer.Exit(130) from None
     if as_json:
-        print(json.dumps(summary, indent=1, ensure_ascii=False))
+        print(json.dumps(summary, indent=1, ensure_ascii=ascii_only()))
     else:
         tell(summary, folder)
 
@@ -193,14 +196,14 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
         console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
         _tell_quick(console, part["quick"])
         for finding in part["findings"]:
-            console.print(f"  {finding}", markup=False)
+            console.print(f"  {shown(finding)}", markup=False)
         for sentence in part["gradients"]:
-            console.print(f"  gradients: {sentence}", markup=False)
+            console.print(f"  gradients: {shown(sentence)}", markup=False)
         for sentence in part["theory"]:
-            console.print(f"  theory: {sentence}", markup=False)
+            console.print(f"  theory: {shown(sentence)}", markup=False)
         for claim in part["claims"]:
             told = f"  {claim['text']} {claim['verdict'].capitalize()}: {claim['note']}."
-            console.print(told, markup=False, style=COLOURS[claim["verdict"]])
+            console.print(shown(told), markup=False, style=COLOURS[claim["verdict"]])
     console.print(
         f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
     )
@@ -227,19 +230,30 @@ def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
             table = Table()
             for head in heads:
                 text = head in ("graph at", "point", "algorithm", "statement")
-                table.add_column(head, justify="left" if text else "right", overflow="fold")
+                side: Side = "left" if text else "right"
+                table.add_column(shown(head), justify=side, overflow="fold")
             for row in cells:
-                table.add_row(*map(escape, row))
+                table.add_row(*(escape(shown(cell)) for cell in row))
             console.print(table)
         for sentence in part["theory"]:
-            console.print(sentence, markup=False)
+            console.print(shown(sentence), markup=False)
     console.print(f"Open {folder / 'report.html'}; theory.csv is beside it.", markup=False)
 
 
 def main() -> None:
     """Run the command; an error is one sentence, not a traceback."""
+    prepare_streams()
     try:
         app()
-    except (ValueError, OSError) as error:
-        print(f"mtcool: {error}", file=sys.stderr)
-        sys.exit(2)
+    except OSError as error:
+        named = error.filename is not None and error.strerror is not None
+        _end(f"{error.filename}: {error.strerror}" if named else str(error))
+    except ValueError as error:
+        _end(str(error))
+    except MemoryError as error:
+        _end(f"there is not enough memory: {error}")
+
+
+def _end(sentence: str) -> NoReturn:
+    print(f"mtcool: {sentence}", file=sys.stderr)
+    sys.exit(2)

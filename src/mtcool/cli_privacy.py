@@ -1,13 +1,12 @@
 """The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
@@ -129,9 +128,14 @@ def audit(
     Ends with status 1 if right code fails or a bug is not found.
     """
     from mtcool.audit.suite import Verdict, audit_suite
+    from mtcool.simulation.progress import progress_bar
 
     checks: list[Callable[[], Verdict]] = list(audit_suite(pairs, runs, seed, exact))
-    verdicts = [check() for check in _progress(checks)]
+    verdicts = []
+    with progress_bar("audit", len(checks), show=True) as advance:
+        for check in checks:
+            verdicts.append(check())
+            advance(1)
     good = all(verdict.as_it_should for verdict in verdicts)
     if as_json:
         print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
@@ -151,11 +155,6 @@ def audit(
         console.print(told if good else "Something is not as it should be: see the red rows.")
     if not good:
         raise typer.Exit(1)
-
-
-def _progress(checks: list[Any]) -> Iterator[Any]:
-    console = Console(stderr=True)
-    return iter(track(checks, "audit", console=console, disable=not sys.stderr.isatty()))
 
 
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:
@@ -181,9 +180,14 @@ def _level(level: float, delta: float | None, rho: float | None) -> float:
 
 
 def _graph(agents: int, p: float, seed: int) -> Any:
+    from mtcool import validation
     from mtcool.graphs import erdos_renyi
+    from mtcool.graphs.edges import check_size
 
-    return erdos_renyi(agents, p, seed=seed)
+    agents = validation.count("agents", agents)
+    p = validation.non_negative("p", p)
+    check_size("agents", agents, agents, math.comb(agents, 2), p)
+    return erdos_renyi(agents, p, seed=validation.count("seed", seed, least=0))
 
 
 def _learner(experts: str) -> Any:

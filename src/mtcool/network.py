@@ -72,7 +72,7 @@ class Network:
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         with self.turn:
-            self._deliver()
+            self.finish_update()
             arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
@@ -101,7 +101,7 @@ class Network:
         """
         i, x = self.graph.index(agent), np.empty(self.setup.dim)
         with self.turn:
-            self._deliver()
+            self.finish_update()
             _predict(self.peers, i, x)
         return x
 
@@ -132,17 +132,17 @@ class Network:
             if self.sanitiser is not None:
                 accepted = self._send_private(i, g)
             else:
-                self._deliver()  # what an interrupt left undone comes first
+                self.finish_update()  # what an interrupt left undone comes first
                 self._delivery.begin(self.peers, i, g)
-                accepted = self._deliver()
+                accepted = self.finish_update()
         if not accepted:
             self._refuse(g)
 
-    def _deliver(self) -> bool:
-        """Take the gradient on its way to all neighbours; Ctrl-C is heard in between.
+    def finish_update(self) -> bool:
+        """Deliver the gradient on its way to the neighbours that do not have it; was it accepted?
 
-        If it comes the rest is delivered before anything else is done, so that an update is never
-        half done, nor done twice.
+        Ctrl-C is heard in between. If it comes, the next call of any kind delivers the rest before
+        it does anything else, so that an update is never half done, nor done twice.
         """
         delivery, accepted = self._delivery, True
         while delivery.next_entry < delivery.end:
@@ -169,7 +169,7 @@ class Network:
         """
         noise = calibration = None
         with self.turn:
-            self._deliver()
+            self.finish_update()
             if self.sanitiser is not None:
                 noise = self.sanitiser.noise.state()
                 calibration = self.sanitiser.calibration

@@ -12,6 +12,7 @@ from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import Network
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
+from mtcool.simulation.workers import parallel
 
 ROUNDS = 2
 
@@ -22,14 +23,12 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     Returns the number of combinations. What is in the cache already takes next to no time.
     """
     workers = validation.count("workers", workers)
-    import joblib  # slow to import, and nothing else here needs it
-
-    jobs = list(itertools.product(_networks(), _losses()))
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-    with progress_bar("compile", len(jobs), progress) as advance:
-        for _ in parallel(joblib.delayed(_play)(make, losses) for make, losses in jobs):
+    combinations = list(itertools.product(_networks(), _losses()))
+    jobs: Any = ((_play, combination, {}) for combination in combinations)
+    with progress_bar("compile", len(combinations), progress) as advance:
+        for _ in parallel(workers, return_as="generator_unordered", batch_size=1)(jobs):
             advance(1)
-    return len(jobs)
+    return len(combinations)
 
 
 def _networks() -> list[Callable[[], Network]]:

@@ -349,7 +349,7 @@ import numpy as np
 import mtcool
 from mtcool.kernels import inline
 from mtcool.learners import predict_row, update_row
-from mtcool.network import _send
+from mtcool.network import _receive
 
 PART = {part}
 
@@ -378,7 +378,7 @@ def _(state: State, clique: int, row: int, weight: float, gradient: Any) -> None
 
 network = mtcool.i_ftrl(mtcool.graphs.edgeless(1), 1, learner=Mine())
 network.update(0, [1.0])
-print(float(network.predict(0)[0]), sum(_send.stats.cache_hits.values()))
+print(float(network.predict(0)[0]), sum(_receive.stats.cache_hits.values()))
 """
 
 

@@ -2,7 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 
+import psutil
 import pytest
 import small
 from distributed import Client, LocalCluster
@@ -76,6 +80,60 @@ def kill_a_child():
     """One of loky's workers, which are children of this process."""
     victim = next(iter(reusable_executor._executor._processes))
     os.kill(victim, signal.SIGKILL)
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    path = small.write(tmp_path, LONG.replace("rounds = 60_000", "rounds = 1_000_000"))
+    words = ["run", str(path), "--output", str(tmp_path / "out"), "--workers", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "mtcool", *words], stderr=subprocess.DEVNULL
+    ) as job:
+        deadline = time.monotonic() + 120
+        while not list(tmp_path.glob("out/cells/*.json")):
+            assert job.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        workers = psutil.Process(job.pid).children(recursive=True)
+        job.kill()
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 20
+    while any(map(alive, workers)):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def alive(process):
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+GROWING = """
+import os, time
+import numpy as np
+import mtcool
+
+def grow(rng):
+    calls = np.calls = getattr(np, "calls", 0) + 1  # numpy stays in the worker, whatever is pickled
+    if calls == 2:
+        np.kept = np.ones(45_000_000)
+        time.sleep(1.2)
+    return os.getpid()
+
+print(*mtcool.replicate(grow, 40, seed=0, workers=2))
+"""
+
+
+def test_a_worker_that_grows_is_not_stopped(tmp_path):
+    """loky takes compiled code for a leak, stops the worker, and warns of it."""
+    script = tmp_path / "script.py"
+    script.write_text(GROWING)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stderr == ""
+    assert len(set(done.stdout.split())) == 2
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,12 @@ def test_words_name_the_best_and_its_lead():
     ]
 
 
+def test_along_a_parameter_of_one_algorithm_it_is_compared_with_the_others():
+    results = made_up(CLEAR, sweep="algorithm.A.radius")
+    told = list(findings(results, spec.Figure(x="algorithm.A.radius")))
+    assert [words.split(" has the least")[0][-1] for words in told] == ["A", "B"]
+
+
 def test_words_change_with_the_numbers():
     swapped = [[list(reversed(pair)) for pair in point] for point in CLEAR]
     told = list(findings(made_up(swapped), spec.Figure(x="sigma")))

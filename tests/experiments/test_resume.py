@@ -1,6 +1,7 @@
 """Long work: it can be interrupted, and goes on to the same tables, byte for byte."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,10 +36,31 @@ def command(path, folder):
     ]
 
 
+# A shell ignores Ctrl-C for what it starts in the background, and so would the child of a child.
+HEARING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.executable, sys.orig_argv[:1] + sys.argv[1:])
+"""
+
+
+def hearing(words):
+    """The same command in a process that hears Ctrl-C."""
+    return [words[0], "-c", HEARING, *words[1:]]
+
+
+@pytest.fixture
+def ignored():
+    """As with `nohup make test &`."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def start_and_stop(path, folder, number):
     """Start the experiment and stop it by a signal when some of its cells are finished."""
     with subprocess.Popen(
-        command(path, folder), stderr=subprocess.PIPE, start_new_session=True
+        hearing(command(path, folder)), stderr=subprocess.PIPE, start_new_session=True
     ) as job:
         deadline = time.monotonic() + 120
         while len(list(folder.glob("cells/*.json"))) < 3:
@@ -51,6 +73,7 @@ def start_and_stop(path, folder, number):
         return job.wait(timeout=60), error
 
 
+@pytest.mark.usefixtures("ignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path):
     path = small.write(tmp_path, LONG)
@@ -71,11 +94,39 @@ def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path):
 def test_a_damaged_cell_is_run_again(tmp_path):
     job = jobs_of(task_of(small.write(tmp_path)))[0][0]
     store = Store(tmp_path / "cells")
-    store.put(job.key, run_cell(job))
-    assert store.get(job.key) == run_cell(job)
+    store.put(job, run_cell(job))
+    assert store.get(job) == run_cell(job)
     path = next((tmp_path / "cells").glob("*.json"))
     path.write_bytes(path.read_bytes()[:100])
-    assert store.get(job.key) is None
+    assert store.get(job) is None
+
+
+WRONG = {
+    "nothing": b"",
+    "no cell": b"{}",
+    "no text": b"\xff\xfe\x00",
+    "a list": b"[" * 100,
+    "another algorithm": lambda cell: cell.replace(b'"ST-FTRL"', b'"other"'),
+    "a run less": lambda cell: re.sub(rb',\{"algorithm":"ST-FTRL".*?\}', b"", cell),
+    "other times": lambda cell: cell.replace(b'"times":[1,', b'"times":[0,'),
+    "a time less": lambda cell: cell.replace(b'"times":[1,', b'"times":['),
+    "a regret less": lambda cell: re.sub(rb'"regret":\[[^,]*,', b'"regret":[', cell, count=1),
+    "no number": lambda cell: re.sub(rb'"regret":\[[^,]*,', b'"regret":[null,', cell, count=1),
+    "infinity": lambda cell: re.sub(rb'"sigma":[^,]*,', b'"sigma":1e999,', cell),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_cell_with_wrong_content_is_run_again(kind, tmp_path):
+    task = task_of(small.write(tmp_path))
+    run_tasks([task], tmp_path, Local(1), progress=False)
+    path = sorted((tmp_path / "cells").iterdir())[3]
+    right = path.read_bytes()
+    wrong = WRONG[kind] if isinstance(WRONG[kind], bytes) else WRONG[kind](right)
+    assert wrong != right
+    path.write_bytes(wrong)
+    run_tasks([task], tmp_path, Local(1), progress=False)
+    assert path.read_bytes() == right
 
 
 def test_a_changed_experiment_keeps_the_cells_that_did_not_change(tmp_path):

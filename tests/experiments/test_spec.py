@@ -11,6 +11,7 @@ import small
 from mtcool.experiments.build import READERS
 from mtcool.experiments.cells import Job, run_cell
 from mtcool.experiments.loading import load_experiment, make_experiment
+from mtcool.experiments.results import Results
 from mtcool.experiments.runner import jobs_of
 from mtcool.experiments.suite import EXPERIMENTS, paper_tasks, task_of
 
@@ -118,6 +119,28 @@ BAD = {
         changed(sweep__0__parameter="algorithm.name"),
         "sweep: parameter must leave the names of the algorithms alone",
     ),
+    "sweep of one algorithm's name": (
+        changed(sweep__0__parameter="algorithm.MT-CO2OL.name"),
+        "sweep: parameter must leave the names of the algorithms alone",
+    ),
+    "sweep of a stranger": (
+        changed(sweep__0__parameter="algorithm.nobody.lipschitz"),
+        "sweep: parameter must name an algorithm (MT-CO2OL, i-FTRL, ST-FTRL), got 'algorithm.nobod",
+    ),
+    "sweep of an unknown key of one algorithm": (
+        changed(sweep__0__parameter="algorithm.i-FTRL.lipshitz"),
+        "unknown key algorithm 2.lipshitz; did you mean lipschitz?",
+    ),
+    "sweeps that undo each other": (
+        changed(
+            sweep=[
+                {"parameter": "algorithm.i-FTRL.lipschitz", "values": [1.0]},
+                {"parameter": "algorithm.lipschitz", "values": [1.0]},
+            ]
+        ),
+        "sweep: parameter must be for all algorithms or for one, got algorithm.lipschitz and algo",
+    ),
+    "half a round": (changed(rounds=2.5), "rounds must be int, got 2.5"),
     "the name of the store": (changed(name="cells"), "name must be str matching"),
     "drift without use": (
         changed(stream={"drift": 1.0}),
@@ -173,6 +196,36 @@ def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
     points = make_experiment(table).points
     found = [(p.stream.activations.skew, *(a.lipschitz for a in p.algorithm)) for p in points]
     assert found == [(0, 1, 1, 1), (0, 4, 4, 4), (1, 1, 1, 1), (1, 4, 4, 4)]
+
+
+def test_a_sweep_may_be_of_one_algorithm_alone():
+    table = changed(
+        algorithm__0__name="MT (L = 0.5)",
+        sweep=[
+            {"parameter": "algorithm.MT (L = 0.5).lipschitz", "values": [1.0, 4.0]},
+            {"parameter": "algorithm.radius", "values": [1.0, 2.0]},
+        ],
+        figure=[{"x": "algorithm.MT (L = 0.5).lipschitz", "panels": "algorithm.radius"}],
+    )
+    points = make_experiment(table).points
+    found = [[(a.lipschitz, a.radius) for a in p.algorithm] for p in points]
+    alone = [(2.0, radius) for radius in (1.0, 2.0)]
+    assert found == [[(L, r[1]), r, r] for L in (1.0, 4.0) for r in alone]
+
+
+def test_the_other_algorithms_do_not_depend_on_it():
+    table = changed(sweep=[{"parameter": "algorithm.MT-CO2OL.lipschitz", "values": [1.0, 4.0]}])
+    results = Results(make_experiment(table), 1, [], [])
+    names = ("MT-CO2OL", "i-FTRL", "ST-FTRL")
+    told = [results.depends(name, "algorithm.MT-CO2OL.lipschitz") for name in names]
+    assert told == [True, False, False]
+    assert all(results.depends(name, "algorithm.lipschitz") for name in names)
+
+
+def test_whole_numbers_may_be_written_with_an_exponent():
+    experiment = make_experiment(changed(rounds=1e3, replicates=1e1, graph__agents=7.0))
+    assert (experiment.points[0].rounds, experiment.head.replicates) == (1000, 10)
+    assert experiment.points[0].graph.agents == 7
 
 
 def from_file(name):

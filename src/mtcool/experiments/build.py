@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import mtcool
 from mtcool import graphs, streams
 from mtcool.experiments import spec
+from mtcool.experiments.edge_lists import read_edges
 
 Floats = NDArray[np.float64]
 
@@ -39,25 +40,28 @@ def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
     raise ValueError(f"graph must be read before it is used, got {table.path!r}")
 
 
+EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
+    ".edgelist": read_edges,
+    ".edges": read_edges,
+    ".txt": read_edges,
+    ".csv": lambda path: read_edges(path, ","),
+}
 READERS: dict[str, Callable[[Path], Any]] = {
     ".graphml": nx.read_graphml,
     ".gml": nx.read_gml,
     ".adjlist": nx.read_adjlist,
     ".net": nx.read_pajek,
     ".g6": nx.read_graph6,
-    # Pairs of names; what else stands in a line, weights or attributes, is not used.
-    ".edgelist": lambda path: nx.read_edgelist(path, data=False),
-    ".edges": lambda path: nx.read_edgelist(path, data=False),
-    ".txt": lambda path: nx.read_edgelist(path, data=False),
-    ".csv": lambda path: nx.read_edgelist(path, data=False, delimiter=","),
+    **EDGE_LISTS,
 }
 
 
 def read_graph(path: Path) -> mtcool.Graph:
-    """A graph file that networkx reads; the names of the agents are those in the file."""
+    """A graph from a file; the names of the agents are those in the file."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"graph.path must end in one of {', '.join(READERS)}, got {str(path)!r}")
+    what = "a list of edges" if path.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
     try:
         return mtcool.graphs.as_graph(reader(path))
     except OSError as error:
@@ -65,9 +69,7 @@ def read_graph(path: Path) -> mtcool.Graph:
             f"graph.path must be a file, got {str(path)!r}: {error.strerror}"
         ) from None
     except Exception as error:  # of networkx and its XML parser: damage shows in many ways
-        raise ValueError(
-            f"graph.path must be a graph that networkx reads, got {str(path)!r}: {error}"
-        ) from error
+        raise ValueError(f"graph.path must be {what}, got {str(path)!r}: {error}") from error
 
 
 def build_stream(

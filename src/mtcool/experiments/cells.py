@@ -76,6 +76,15 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: list[int]
     runs: list[Run]
 
+    def fits(self, job: "Job") -> bool:
+        """Can these be the numbers of that job? A file may hold anything."""
+        names = [run.algorithm for run in self.runs]
+        return (
+            names == [algorithm.name for algorithm in job.point.algorithm]
+            and self.times == marks(job.point.rounds).tolist()
+            and all(len(run.regret) == len(self.times) for run in self.runs)
+        )
+
 
 class Job(msgspec.Struct, frozen=True):
     """What a worker needs to run a cell."""
@@ -94,7 +103,7 @@ class Job(msgspec.Struct, frozen=True):
             point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
         known = [code_digest(), point, self.seed, self.replicate, graph]
-        return hashlib.sha256(msgspec.msgpack.encode(known)).hexdigest()[:32]
+        return hashlib.sha256(msgspec.json.encode(known)).hexdigest()[:32]
 
     def seeds(self) -> list[np.random.SeedSequence]:
         """Of the graph, the stream and the privacy of the replicate, whatever the point."""

@@ -13,6 +13,7 @@ from mtcool.experiments.spec import (
     Point,
     Privacy,
     Stream,
+    algorithm_parameter,
     label,
 )
 
@@ -24,6 +25,22 @@ def check_keys(table: dict[str, Any]) -> None:
         if key not in known:
             raise ValueError(
                 one_sentence(f"Object contains unknown field `{key}`", table, Point, known)
+            )
+
+
+def check_swept_algorithms(swept: Sequence[str]) -> None:
+    """Names stay as they are, and no sweep undoes another."""
+    for parameter in swept:
+        found = algorithm_parameter(parameter)
+        if found is None:
+            continue
+        name, key = found
+        if key in ("", "name"):
+            raise ValueError("sweep: parameter must leave the names of the algorithms alone")
+        if name and f"algorithm.{key}" in swept:
+            raise ValueError(
+                f"sweep: parameter must be for all algorithms or for one, got algorithm.{key} "
+                f"and {parameter}"
             )
 
 

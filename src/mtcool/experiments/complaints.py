@@ -19,8 +19,7 @@ def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | No
     >>> one_sentence("Expected `int`, got `str` - at `$.width`", {"width": "2"}, Box)
     "width must be int, got '2'"
     """
-    text, _, place = message.partition(" - at `$")
-    path = re.findall(r"[^.\[\]`]+", place)
+    text, path = _parts(message)
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", text)
     missing = re.fullmatch(r"Object missing required field `(.*)`", text)
     node = _type_at(inspect.type_info(kind), table, path)
@@ -32,6 +31,30 @@ def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | No
     choices = _choices(node, path)
     wanted = f"one of {', '.join(choices)}" if choices else _wanted(text)
     return f"{_dotted(path)} must be {wanted}, got {_value_at(table, path)!r}"
+
+
+def make_whole(message: str, table: Any) -> bool:
+    """If msgspec complains about a float that is a whole number, make it one; was it?
+
+    >>> table = {"rounds": 1e6}
+    >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table
+    (True, {'rounds': 1000000})
+    """
+    text, path = _parts(message)
+    value = _value_at(table, path)
+    if not text.startswith("Expected `int`, got") or not isinstance(value, float):
+        return False
+    if not path or not value.is_integer():
+        return False
+    place = _value_at(table, path[:-1])
+    place[int(path[-1]) if isinstance(place, list) else path[-1]] = int(value)
+    return True
+
+
+def _parts(message: str) -> tuple[str, list[str]]:
+    """What msgspec says, and the path of keys and positions to where."""
+    text, _, place = message.partition(" - at `$")
+    return text, re.findall(r"[^.\[\]`]+", place)
 
 
 def _wanted(text: str) -> str:

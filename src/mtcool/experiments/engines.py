@@ -9,6 +9,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mtcool import validation
 from mtcool.experiments.cells import Cell, Job, code_digest, run_cell
+from mtcool.simulation.workers import parallel
 
 # Runs in which not a single cell was finished before a worker was killed.
 PATIENCE = 3
@@ -96,7 +97,7 @@ def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
         while left:
             before = len(left)
             try:
-                yield from _run(left, engine.workers)
+                yield from _run(left, min(engine.workers, max(2, len(jobs))))
             except engine.lost() as error:
                 idle = idle + 1 if len(left) == before else 0
                 if idle == PATIENCE:
@@ -109,8 +110,8 @@ def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
 def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
     tasks = [joblib.delayed(_numbered)(k, job) for k, job in left.items()]
     # One cell at a time, so that each is on disk as soon as it is finished.
-    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    for k, cell, code in parallel(tasks):
+    pool = parallel(workers, return_as="generator_unordered", batch_size=1)
+    for k, cell, code in pool(tasks):
         if code != code_digest():
             raise ValueError("workers must run the same code and versions as here, got others")
         yield left.pop(k), cell

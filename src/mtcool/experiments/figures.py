@@ -92,11 +92,12 @@ def _setting(results: Results, figure: spec.Figure) -> str:
     """What decides and what the picture alone would not tell: d, L and the number of replicates."""
     point = results.experiment.points[0]
     swept = {sweep.parameter for sweep in results.experiment.head.sweep}
-    bounds = sorted({one.lipschitz for one in point.algorithm})
+    given = [a for a in point.algorithm if f"algorithm.{a.name}.lipschitz" not in swept]
+    bounds = sorted({one.lipschitz for one in given})
     words = [f"{len(results.points[0].cells)} replicates"]
     if "tasks.dim" not in swept:
         words.append(f"d = {point.tasks.dim}")
-    if "algorithm.lipschitz" not in swept:
+    if bounds and "algorithm.lipschitz" not in swept:
         words.append("L = " + ", ".join(f"{bound:g}" for bound in bounds))
     if "rounds" not in swept and figure.x != "time":
         words.append(f"T = {point.rounds:,}")

@@ -24,7 +24,9 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
             yield from (where + _standing(point) for point in points)
         else:
             varied = [name for name in points[0].names if results.depends(name, figure.x)]
-            compared = [point.only(varied) for point in points]
+            # Along a level of privacy the private ones are compared; the others are told below.
+            private = figure.x.startswith("privacy.")
+            compared = [point.only(varied) for point in points] if private else points
             yield from (where + sentence for sentence in _along(compared, figure.x, results))
             yield from (where + sentence for sentence in payoff_words(points, figure.x, results))
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from mtcool.experiments.checks import check_keys, check_names, check_options
-from mtcool.experiments.complaints import one_sentence
+from mtcool.experiments.checks import check_keys, check_names, check_options, check_swept_algorithms
+from mtcool.experiments.complaints import make_whole, one_sentence
 from mtcool.experiments.spec import (
     ROUNDS,
     ErdosRenyi,
@@ -21,6 +21,7 @@ from mtcool.experiments.spec import (
     Stochastic,
     Stream,
     Sweep,
+    algorithm_parameter,
     label,
 )
 
@@ -68,8 +69,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
     swept = [sweep.parameter for sweep in head.sweep]
     if len(set(swept)) < len(swept):
         raise ValueError(f"sweep must name every parameter once, got {', '.join(swept)}")
-    if {"algorithm", "algorithm.name"} & set(swept):
-        raise ValueError("sweep: parameter must leave the names of the algorithms alone")
+    check_swept_algorithms(swept)
     rest = {key: copy.deepcopy(value) for key, value in table.items() if key not in own}
     _fill(rest)
     choices = [list(zip(_labels(sweep), sweep.values, strict=True)) for sweep in head.sweep]
@@ -126,25 +126,43 @@ def _labels(sweep: Sweep) -> list[str]:
 
 
 def _convert(table: dict[str, Any], kind: type[S]) -> S:
-    try:
-        return msgspec.convert(table, kind)
-    except msgspec.ValidationError as error:
-        raise ValueError(one_sentence(str(error), table, kind)) from None
+    while True:
+        try:
+            return msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            # TOML knows 1e6 as a float only, and it is a whole number all the same.
+            if not make_whole(str(error), table):
+                raise ValueError(one_sentence(str(error), table, kind)) from None
 
 
 def _assign(table: dict[str, Any], path: str, value: Any) -> None:
-    """Set the parameter at a dotted path; `algorithm.x` sets it for every algorithm."""
+    """Set the parameter at a dotted path."""
+    parameter = algorithm_parameter(path)
+    if parameter is not None:
+        _assign_algorithm(table, *parameter, value)
+        return
     *parents, last = path.split(".")
-    places: list[Any] = [table]
+    place: Any = table
     for name in parents:
-        children = [place.setdefault(name, {}) for place in places]
-        places = [
-            one for child in children for one in (child if isinstance(child, list) else [child])
-        ]
-        if not all(isinstance(place, dict) for place in places):
+        place = place.setdefault(name, {})
+        if not isinstance(place, dict):
             raise ValueError(f"sweep: parameter must be a path through tables, got {path!r}")
-    for place in places:
-        place[last] = value
+    place[last] = value
+
+
+def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Any) -> None:
+    """Set a parameter of the algorithm of this name, or of all if it is empty."""
+    algorithms = table.get("algorithm")
+    if not isinstance(algorithms, list) or not all(isinstance(a, dict) for a in algorithms):
+        return  # what is wrong with that is said when the point is converted
+    chosen = [a for a in algorithms if name in ("", a.get("name"))]
+    if not chosen:
+        names = ", ".join(str(a.get("name")) for a in algorithms)
+        raise ValueError(
+            f"sweep: parameter must name an algorithm ({names}), got {f'algorithm.{name}.{key}'!r}"
+        )
+    for algorithm in chosen:
+        algorithm[key] = value
 
 
 def _resolve_path(point: dict[str, Any], folder: Path) -> None:

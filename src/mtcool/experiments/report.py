@@ -3,7 +3,6 @@
 import base64
 import json
 import math
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,10 @@ from mtcool.experiments.cells import code_digest
 from mtcool.experiments.cutoff import published_words
 from mtcool.experiments.environment import environment
 from mtcool.experiments.figures import draw
+from mtcool.experiments.files import naming, write
 from mtcool.experiments.findings import findings, theory_words
 from mtcool.experiments.gradients import gradient_words
+from mtcool.experiments.inputs import keep_inputs
 from mtcool.experiments.overview import judged, judged_bounds, tally
 from mtcool.experiments.promises import promises
 from mtcool.experiments.results import PointResults, Results, default_figures
@@ -25,13 +26,25 @@ from mtcool.experiments.runner import Task
 from mtcool.experiments.tables import summary, write_promises, write_tables
 from mtcool.experiments.theory_figure import draw_promises
 from mtcool.experiments.theory_table import graph_rows, promise_rows
+from mtcool.simulation.progress import Advance
 
 
 def write_report(
-    title: str, lead: str, tasks: Sequence[Task], results: Sequence[Results], folder: Path
+    title: str,
+    lead: str,
+    tasks: Sequence[Task],
+    results: Sequence[Results],
+    folder: Path,
+    advance: Advance = lambda steps: None,
 ) -> dict[str, Any]:
-    """Write tables, figures, configuration and `report.html`; returns the summary."""
-    sections = [_section(task, result, folder) for task, result in zip(tasks, results, strict=True)]
+    """Write tables, figures, configuration and `report.html`; returns the summary.
+
+    `advance` is told of every section.
+    """
+    sections = []
+    for task, result in zip(tasks, results, strict=True):
+        sections.append(_section(task, result, folder))
+        advance(1)
     about = {
         "environment": environment(),
         "code": code_digest(),
@@ -72,15 +85,13 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     head = task.experiment.head
     place = folder / head.name
     place.mkdir(parents=True, exist_ok=True)
-    _write(place / "experiment.toml", task.source)
-    for point in task.experiment.points:
-        if isinstance(point.graph, spec.GraphFile):
-            shutil.copyfile(point.graph.path, place / Path(point.graph.path).name)
+    keep_inputs(task, place)
     write_tables(results, place)
     figures = []
     for number, figure in enumerate(default_figures(task.experiment), start=1):
         path = place / f"figure-{number}"
-        draw(results, figure, path)
+        with naming(path.with_suffix(".png")):
+            draw(results, figure, path)
         figures.append(
             {
                 "alt": f"Regret against {results.title_of(figure.x)}",
@@ -116,7 +127,8 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
         promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
     write_promises(results, points, place)
-    drawn = draw_promises(points, place / "theory")
+    with naming(place / "theory.png"):
+        drawn = draw_promises(points, place / "theory")
     png = (place / "theory.png").read_bytes() if drawn else b""
     return {
         "promises": points,
@@ -158,9 +170,11 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz") and value != getattr(default, key)
+        if key not in ("name", "algorithm", "lipschitz")
+        and f"algorithm.{algorithm.name}.{key}" not in swept
+        and value != getattr(default, key)
     ]
-    if "algorithm.lipschitz" not in swept:
+    if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
         options.append(f"L = {algorithm.lipschitz:g}")
     return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
 
@@ -227,6 +241,4 @@ def _finite(value: Any) -> Any:
 
 
 def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    write(path, text.encode())

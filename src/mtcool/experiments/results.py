@@ -151,6 +151,9 @@ class Results:
     def depends(self, name: str, parameter: str) -> bool:
         """Can this parameter change the numbers of an algorithm? Only noise feels privacy."""
         algorithms = self.experiment.points[0].algorithm
+        owner, _ = spec.algorithm_parameter(parameter) or ("", "")
+        if owner:
+            return owner == name
         noisy = any(a.name == name and a.private and a.aggregator != "none" for a in algorithms)
         return noisy or not parameter.startswith("privacy.")
 

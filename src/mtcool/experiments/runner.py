@@ -9,14 +9,20 @@ import msgspec
 import numpy as np
 
 import mtcool
+from mtcool import memory
 from mtcool.experiments import spec
 from mtcool.experiments.build import build_graph, build_network, build_stream, read_graph
 from mtcool.experiments.cells import Job
 from mtcool.experiments.engines import Engine, run_jobs
+from mtcool.experiments.files import check_writable
 from mtcool.experiments.private import build_private
 from mtcool.experiments.results import PointResults, Results
 from mtcool.experiments.store import Store
-from mtcool.simulation.progress import progress_bar
+from mtcool.simulation.progress import Advance, progress_bar
+from mtcool.streams.synthetic import check_stream
+
+# Memory of a cell and of each run in it, in bytes.
+CELL, RUN = 2_000, 3_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,9 @@ class Task:
     quick: FullSize | None = None
     """Of a task that is smaller than its file: a quick look."""
 
+    folder: Path = Path()
+    """Where the file is: paths in it are relative to that."""
+
     @property
     def rounds(self) -> int:
         """The most rounds of any point."""
@@ -50,7 +59,7 @@ class Task:
         return self.quick.rounds if self.quick and self.rounds < self.quick.rounds else None
 
 
-def jobs_of(task: Task) -> list[list[Job]]:
+def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]]:
     """The cells of an experiment: for every point, one for each replicate."""
     files = {
         point.graph.path: read_graph(Path(point.graph.path))
@@ -59,6 +68,7 @@ def jobs_of(task: Task) -> list[list[Job]]:
     }
     for point, values in zip(task.experiment.points, task.experiment.values, strict=True):
         _try(point, values, files.get(getattr(point.graph, "path", "")), task.experiment.head.seed)
+        advance(1)
     return [
         [
             Job(point, task.experiment.head.seed, k, files.get(getattr(point.graph, "path", "")))
@@ -66,6 +76,16 @@ def jobs_of(task: Task) -> list[list[Job]]:
         ]
         for point in task.experiment.points
     ]
+
+
+def check_memory(task: Task, workers: int) -> None:
+    """Refuse numbers that would not fit, before anything is allocated for them."""
+    points = task.experiment.points
+    each = sum(CELL + RUN * len(point.algorithm) for point in points)
+    memory.require("replicates", task.replicates, task.replicates * each)
+    workers = max(1, min(workers, len(points) * task.replicates))
+    for point in points:
+        check_stream(point.rounds, point.tasks.dim, workers)
 
 
 def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:
@@ -91,16 +111,22 @@ def run_tasks(
     tasks: Sequence[Task], folder: Path, engine: Engine, *, progress: bool
 ) -> list[Results]:
     """Run what is not on disk yet; every cell is stored when it is finished."""
+    names = [task.experiment.head.name for task in tasks]
+    for place in (folder, folder / "cells", *(folder / name for name in names)):
+        check_writable(place)
+    for task in tasks:
+        check_memory(task, engine.workers)
+    with progress_bar("check", sum(len(t.experiment.points) for t in tasks), progress) as advance:
+        jobs = [jobs_of(task, advance) for task in tasks]
     store = Store(folder / "cells")
-    jobs = [jobs_of(task) for task in tasks]
     keys = {job.key: job for by_point in jobs for point in by_point for job in point}
-    missing = {key: job for key, job in keys.items() if store.get(key) is None}
+    missing = [job for job in keys.values() if store.get(job) is None]
     if missing:
-        compile_kernels(list(missing.values()), engine, progress=progress)
-    with progress_bar("cells", len(keys), progress) as advance:
-        advance(len(keys) - len(missing))
-        for job, cell in run_jobs(list(missing.values()), engine):
-            store.put(job.key, cell)
+        compile_kernels(missing, engine, progress=progress)
+    done = len(keys) - len(missing)
+    with progress_bar("cells", len(keys), progress, done=done) as advance:
+        for job, cell in run_jobs(missing, engine):
+            store.put(job, cell)
             advance(1)
     return [_gather(task, by_point, store) for task, by_point in zip(tasks, jobs, strict=True)]
 
@@ -130,7 +156,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
 def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:
     points = []
     for values, point in zip(task.experiment.values, jobs, strict=True):
-        cells = [store.get(job.key) for job in point]
+        cells = [store.get(job) for job in point]
         if None in cells:
             raise OSError(f"cells were taken from {store.folder} during the run")
         points.append(PointResults.of(values, [cell for cell in cells if cell is not None]))

@@ -175,8 +175,9 @@ class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Sweep(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Values of one parameter, named by its path: "tasks.smoothness", "graph.p", "rounds".
 
-    "algorithm.lipschitz" sets all algorithms; "graph" takes whole tables. `labels` name the values
-    in tables and figures, `title` the parameter.
+    "algorithm.lipschitz" sets all algorithms, "algorithm.NAME.lipschitz" the one of that name;
+    "graph" takes whole tables. `labels` name the values in tables and figures, `title` the
+    parameter.
     """
 
     parameter: Annotated[str, Meta(min_length=1)]
@@ -243,3 +244,18 @@ def label(value: Any) -> str:
     """
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return repr(value) if isinstance(value, float) and float(short) != value else short
+
+
+def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
+    """The name of the algorithm, or "" for all of them, and the key; None for other parameters.
+
+    >>> algorithm_parameter("algorithm.MT (L = 0.5).radius")
+    ('MT (L = 0.5)', 'radius')
+    >>> algorithm_parameter("algorithm.radius")
+    ('', 'radius')
+    """
+    table, _, path = parameter.partition(".")
+    if table != "algorithm":
+        return None
+    name, _, key = path.rpartition(".")
+    return name, key

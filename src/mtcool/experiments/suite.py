@@ -52,12 +52,12 @@ def task_of(path: Path, *, quick: bool = False) -> Task:
     """An experiment file as a task: at its full size, or small enough for a first look."""
     experiment = load_experiment(path)
     source = path.read_text(encoding="utf-8")
-    task = Task(experiment, experiment.head.replicates, source)
+    task = Task(experiment, experiment.head.replicates, source, folder=path.parent)
     if not quick:
         return task
     full = FullSize(task.replicates, task.rounds)
     short = load_experiment(path, most_rounds=QUICK_ROUNDS)
-    look = Task(short, min(full.replicates, QUICK_REPLICATES), source, full)
+    look = Task(short, min(full.replicates, QUICK_REPLICATES), source, full, path.parent)
     # A file that is small enough runs as it is, and there is nothing to warn of.
     return task if FullSize(look.replicates, look.rounds) == full else look
 

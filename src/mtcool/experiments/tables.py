@@ -2,12 +2,14 @@
 
 import csv
 import dataclasses
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mtcool.experiments.files import write
 from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.results import Estimate, Results
 from mtcool.experiments.theory_table import promise_records
@@ -124,9 +126,8 @@ def _curves(results: Results) -> Iterator[Row]:
 
 
 def _write(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
-    temporary = path.with_suffix(".tmp")
-    with open(temporary, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    temporary.replace(path)
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(path, file.getvalue().encode())

@@ -7,12 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool import memory
 from mtcool.graphs.labels import are_names, names_in
 
 Indices = NDArray[np.int64]
 
 # Neighbours are stored as int32.
 LARGEST_SIZE = 2**31 - 1
+
+# Memory that it takes to make a graph, in bytes.
+_AGENT, _EDGE = 60, 80
+
+
+def check_size(name: str, value: Any, agents: int, pairs: float, p: float = 1.0) -> None:
+    """Refuse the argument `name` if a graph of that size cannot be made here.
+
+    A share `p` of the pairs of agents are edges.
+    """
+    # Beyond that the numbers themselves would not fit.
+    size = _AGENT * min(agents, 1e100) + _EDGE * p * min(pairs, 1e100)
+    memory.require(name, value, size)
+    if agents > LARGEST_SIZE:
+        raise ValueError(f"{name} must be at most {LARGEST_SIZE}, got {value!r}")
 
 
 def node_indices(name: str, values: Any, size: int) -> Indices:

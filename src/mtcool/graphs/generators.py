@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.graphs.edges import Indices, node_indices
+from mtcool.graphs.edges import Indices, check_size, node_indices
 from mtcool.graphs.graph import Graph
 from mtcool.graphs.pairing import regular_pairs
 from mtcool.seeds import Seed, generator
@@ -32,6 +32,7 @@ def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
     p = validation.non_negative("p", p)
     if p > 1:
         raise ValueError(f"p must be at most 1, got {p!r}")
+    check_size("n", n, n, math.comb(n, 2), p)
     ranks = _successes(math.comb(n, 2), p, generator(seed))
     return Graph.from_edges(_pairs(ranks), size=n)
 
@@ -51,6 +52,7 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
         raise ValueError(f"degree must be below n = {n}, got {degree}")
     if n * degree % 2:
         raise ValueError(f"degree must be even when n = {n} is odd, got {degree}")
+    check_size("n", n, n, n * degree // 2)
     rng = generator(seed)
     if 2 * degree < n:
         return Graph.from_edges(regular_pairs(n, degree, rng), size=n)
@@ -70,6 +72,7 @@ def circulant(n: int, degree: int) -> Graph:
     degree = validation.count("degree", degree, least=0)
     if degree % 2 or degree >= n:
         raise ValueError(f"degree must be even and below n = {n}, got {degree}")
+    check_size("n", n, n, n * degree // 2)
     nodes = np.arange(n)
     ahead = (nodes[:, None] + np.arange(1, degree // 2 + 1)) % n
     return Graph.from_edges(np.stack((np.repeat(nodes, degree // 2), ahead.ravel()), 1), size=n)
@@ -91,6 +94,8 @@ def cliques(sizes: ArrayLike) -> Graph:
     array([2, 3, 4], dtype=int32)
     """
     counts = _sizes(sizes)
+    agents, pairs = int(counts.sum()), float((counts * (counts - 1.0)).sum() / 2.0)
+    check_size("sum of sizes", agents, agents, pairs)
     # The row of an agent is its whole clique: consecutive numbers from the clique's first agent.
     lengths = np.repeat(counts, counts)
     firsts = np.repeat(np.cumsum(counts) - counts, counts)
@@ -104,7 +109,9 @@ def complete(n: int) -> Graph:
     >>> complete(4)
     Graph(4 agents, 6 edges)
     """
-    return cliques([validation.count("n", n)])
+    n = validation.count("n", n)
+    check_size("n", n, n, math.comb(n, 2))
+    return cliques([n])
 
 
 def edgeless(n: int) -> Graph:
@@ -113,7 +120,9 @@ def edgeless(n: int) -> Graph:
     >>> edgeless(4)
     Graph(4 agents, 0 edges)
     """
-    return cliques(np.ones(validation.count("n", n), dtype=np.int64))
+    n = validation.count("n", n)
+    check_size("n", n, n, 0)
+    return cliques(np.ones(n, dtype=np.int64))
 
 
 def star(n: int) -> Graph:
@@ -122,7 +131,9 @@ def star(n: int) -> Graph:
     >>> star(4).neighbourhood_sizes
     array([4, 2, 2, 2])
     """
-    return stars([validation.count("n", n)])
+    n = validation.count("n", n)
+    check_size("n", n, n, n - 1)
+    return stars([n])
 
 
 def stars(sizes: ArrayLike) -> Graph:
@@ -132,7 +143,9 @@ def stars(sizes: ArrayLike) -> Graph:
     array([2, 3, 4], dtype=int32)
     """
     counts = _sizes(sizes)
-    nodes = np.arange(counts.sum())
+    agents = int(counts.sum())
+    check_size("sum of sizes", agents, agents, agents - counts.size)
+    nodes = np.arange(agents)
     centres = np.repeat(np.cumsum(counts) - counts, counts)
     leaves = nodes != centres
     return Graph.from_edges(np.stack((centres[leaves], nodes[leaves]), axis=1), size=nodes.size)
@@ -146,10 +159,12 @@ def grid(rows: int, columns: int) -> Graph:
     """
     rows = validation.count("rows", rows)
     columns = validation.count("columns", columns)
-    nodes = np.arange(rows * columns).reshape(rows, columns)
+    agents = rows * columns
+    check_size("rows times columns", agents, agents, 2 * agents)
+    nodes = np.arange(agents).reshape(rows, columns)
     beside = np.stack((nodes[:, :-1].ravel(), nodes[:, 1:].ravel()), axis=1)
     above = np.stack((nodes[:-1].ravel(), nodes[1:].ravel()), axis=1)
-    return Graph.from_edges(np.concatenate((beside, above)), size=rows * columns)
+    return Graph.from_edges(np.concatenate((beside, above)), size=agents)
 
 
 def _sizes(sizes: ArrayLike) -> Indices:

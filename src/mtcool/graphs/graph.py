@@ -19,6 +19,7 @@ from mtcool import validation
 from mtcool.graphs.edges import (
     LARGEST_SIZE,
     Indices,
+    check_size,
     closed_neighbourhoods,
     index_pairs,
     label_pairs,
@@ -133,6 +134,8 @@ class Graph:
             size = len(names)
         if size is not None and validation.count("size", size) > LARGEST_SIZE:
             raise ValueError(f"size must be at most {LARGEST_SIZE}, got {size!r}")
+        if size is not None:
+            check_size("size", size, int(size), 0)
         pairs = index_pairs(given, LARGEST_SIZE if size is None else int(size))
         if size is None and pairs.size == 0:
             raise ValueError(f"edges must not be empty unless size is given, got {edges!r}")

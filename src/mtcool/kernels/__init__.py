@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import ir
 from numba.core import config, types
+from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
 from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
@@ -46,6 +47,8 @@ R = TypeVar("R")
 
 _config: Any = config  # its attributes are made at run time
 _intrinsic: Any = intrinsic
+_njit: Any = numba.njit
+_CPUDispatcher: Any = CPUDispatcher
 
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
@@ -53,40 +56,50 @@ _intrinsic: Any = intrinsic
 #   which costs many times the arithmetic.
 # - fastmath stays off: results are compared bit for bit.
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
+_INSIDE: Any = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # A call that is not inlined passes a state array by array.
-_PART: Any = {
-    **_OPTIONS,
-    "forceinline": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "pipeline_class": PartCompiler,
-}
+_PART: Any = {**_INSIDE, "forceinline": True, "pipeline_class": PartCompiler}
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first call and keep the machine code for the next process."""
-    return _compiled(function)
+    compiled: F = _njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
+    return _cached(compiled)
 
 
 def routine(function: F) -> F:
-    """Compile `function` as a kernel that only kernels call: it needs no door to Python.
+    """Compile `function` as a kernel that only kernels call.
 
-    Translating Python's arguments is most of the code of a small kernel with a large state.
+    Translating Python's arguments is most of the code of a small kernel with a large state, and a
+    routine does without. Called from Python it runs as Python.
     """
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-def _compiled(function: F, **options: bool) -> F:
-    njit: Any = numba.njit
-    compiled: F = njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
-    if not _config.DISABLE_JIT:
-        compiled._cache = KernelCache(function)  # type: ignore[attr-defined]
-    return compiled
+    compiled: F = _njit(**_INSIDE, pipeline_class=KernelCompiler)(function)
+    return _cached(_without_door(compiled))
 
 
 def inline(function: F) -> F:
-    """Compile `function` as part of the kernels that call it."""
-    return numba.njit(**_PART)(function)  # type: ignore[no-any-return]
+    """Compile `function` as part of the kernels that call it. From Python it runs as Python."""
+    compiled: F = _njit(**_PART)(function)
+    return _without_door(compiled)
+
+
+def _cached(compiled: F) -> F:
+    if not _config.DISABLE_JIT:
+        compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
+    return compiled
+
+
+def _without_door(compiled: F) -> F:
+    if not _config.DISABLE_JIT:
+        compiled.__class__ = _Inside
+    return compiled
+
+
+class _Inside(_CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that has no entry for Python: there it is what it was written as."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.py_func(*arguments)
 
 
 def dispatched(stub: Callable[..., R]) -> "functools._SingleDispatchCallable[R]":

@@ -19,6 +19,7 @@ from scipy.special import log_ndtr, ndtr
 from mtcool import validation
 
 SMALLEST_MU, LARGEST_MU = 1e-9, 1e6
+LEAST_NOISE, MOST_NOISE = 1e-50, 1e50
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def account(
     if noise is None:
         epsilon, delta = validation.positive("epsilon", epsilon or 0.0), proper("delta", delta)
         return Guarantee(law, epsilon, delta, 1.0 / gaussian_mu(epsilon, delta))
-    noise = validation.positive("noise", noise)
+    noise = _noise(noise)
     if epsilon is None:
         delta = proper("delta", delta)
         return Guarantee(law, gaussian_epsilon(1.0 / noise, delta), delta, noise)
@@ -78,9 +79,16 @@ def _pure(epsilon: float | None, delta: float | None, noise: float | None) -> Gu
     if (epsilon is None) == (noise is None):
         raise ValueError(f"one of epsilon and noise must be given, got {epsilon!r} and {noise!r}")
     if epsilon is None:
-        epsilon = 1.0 / validation.positive("noise", noise or 0.0)
+        epsilon = 1.0 / _noise(noise or 0.0)
     epsilon = validation.positive("epsilon", epsilon)
     return Guarantee("laplace", epsilon, 0.0, 1.0 / epsilon)
+
+
+def _noise(noise: float) -> float:
+    noise = validation.positive("noise", noise)
+    if not LEAST_NOISE <= noise <= MOST_NOISE:
+        raise ValueError(f"noise must be from {LEAST_NOISE:g} to {MOST_NOISE:g}, got {noise!r}")
+    return noise
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
@@ -105,7 +113,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     if gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     # rho-zCDP gives an epsilon that is too large: an upper end for the root
-    high = mu**2 / 2.0 + mu * math.sqrt(2.0 * math.log(1.0 / delta)) + 1.0
+    high = mu**2 / 2.0 + mu * math.sqrt(-2.0 * math.log(delta)) + 1.0
     return float(brentq(lambda e: gaussian_delta(mu, e) - delta, 0.0, high, xtol=1e-13, rtol=1e-13))
 
 

@@ -95,7 +95,11 @@ class Budget:
         if self.epsilon is not None and self.rho is not None:
             raise ValueError("one of epsilon and rho must be given, got both")
         if self.rho is not None and self.delta is not None:
-            raise ValueError(f"delta has no meaning with rho, got {self.delta!r}")
+            same = len(set(self.delta)) == 1
+            raise ValueError(
+                "delta has no meaning with rho, "
+                f"got {self.delta[0] if same else f'{len(self.delta)} of them'}"
+            )
 
     @property
     def law(self) -> str:
@@ -129,6 +133,8 @@ class Calibration:
             object.__setattr__(self, name, _constant(getattr(self, name)))
 
 
+# A level too small gives infinite scales: they are refused where they would be used.
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def calibrate(
     channels: Channels,
     aggregator: Aggregator,

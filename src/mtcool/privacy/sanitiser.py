@@ -157,8 +157,9 @@ class Sanitiser:
         if self.privacy.law == "none":
             return
         if not (used.min() >= SMALLEST and used.max() <= LARGEST):
+            level = "epsilon" if self.privacy.budget.rho is None else "rho"
             raise ValueError(
-                f"epsilon must give noise scales from {SMALLEST:g} to {LARGEST:g}, "
+                f"{level} must give noise scales from {SMALLEST:g} to {LARGEST:g}, "
                 f"got {used.min():g} to {used.max():g}"
             )
         if self.noise.grid == 0.0:

@@ -1,5 +1,9 @@
-"""A progress bar with rate and remaining time, or nothing."""
+"""Progress with rate and remaining time: a bar on a terminal, plain lines elsewhere, or nothing."""
 
+import contextlib
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -18,19 +22,39 @@ from rich.text import Text
 
 Advance: TypeAlias = Callable[[int], None]
 
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        speed = task.speed or 0.0
-        return Text("" if task.speed is None else f"{speed:,.{0 if speed >= 10 else 1}f}/s")
+# Seconds until the first line and between lines: nobody waits for more than three without a word.
+FIRST_LINE, NEXT_LINE = 0.5, 2.5
 
 
 @contextmanager
-def progress_bar(what: str, total: int, show: bool) -> Iterator[Advance]:
-    """A function to call with the number of steps done; the bar goes to standard error."""
+def progress_bar(what: str, total: int, show: bool, *, done: int = 0) -> Iterator[Advance]:
+    """A function to call with the number of steps done; what it shows goes to standard error.
+
+    Without a terminal that is a line every few seconds, moved on or not, and one at the end.
+    """
     if not show:
         yield lambda steps: None
         return
+    console = Console(stderr=True)
+    if console.is_interactive or console.is_jupyter:
+        with _bar(console, what, total, done) as advance:
+            yield advance
+    else:
+        with _lines(what, total, done) as advance:
+            yield advance
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else _per_second(task.speed))
+
+
+def _per_second(speed: float) -> str:
+    return f"{speed:,.{0 if speed >= 10 else 1}f}/s"
+
+
+@contextmanager
+def _bar(console: Console, what: str, total: int, done: int) -> Iterator[Advance]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -38,6 +62,60 @@ def progress_bar(what: str, total: int, show: bool) -> Iterator[Advance]:
         _Rate(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total)
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(what, total=total, completed=done)
         yield lambda steps: bar.advance(task, steps)
+
+
+@contextmanager
+def _lines(what: str, total: int, done: int) -> Iterator[Advance]:
+    lines = _Lines(what, total, done)
+    # A thread of its own: a step may take minutes, and kernels let other threads run.
+    thread = threading.Thread(target=lines.repeat, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield lines.advance
+    finally:
+        lines.ended.set()
+        thread.join()
+    _say(lines.now())
+
+
+class _Lines:
+    def __init__(self, what: str, total: int, done: int) -> None:
+        self.what, self.total = what, total
+        self.before = self.done = done
+        self.began = time.monotonic()
+        self.ended = threading.Event()
+
+    def advance(self, steps: int) -> None:
+        self.done += steps
+
+    def repeat(self) -> None:
+        wait = FIRST_LINE
+        while not self.ended.wait(wait):
+            _say(self.now())
+            wait = NEXT_LINE
+
+    def now(self) -> str:
+        seconds = time.monotonic() - self.began
+        moved = self.done - self.before
+        line = f"{self.what}: {self.done:,}/{self.total:,}"
+        if self.done >= self.total:
+            return f"{line} in {_duration(seconds)}"
+        if moved == 0:
+            return f"{line} after {_duration(seconds)}"
+        left = _duration(seconds * (self.total - self.done) / moved)
+        return f"{line}, {_per_second(moved / seconds)}, about {left} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _say(line: str) -> None:
+    # Nobody may be listening any more: progress is not worth an error.
+    with contextlib.suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)

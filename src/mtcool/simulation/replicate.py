@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mtcool import validation
 from mtcool.simulation.progress import progress_bar
+from mtcool.simulation.workers import parallel
 
 R = TypeVar("R")
 
@@ -34,15 +35,14 @@ def replicate(
         raise ValueError(f"experiment must be a function of a generator, got {experiment!r}")
     count = validation.count("count", count)
     workers = validation.count("workers", workers)
-    children = np.random.SeedSequence(validation.count("seed", seed, least=0)).spawn(count)
-    import joblib  # slow to import, and a single simulation does not need it
-
-    jobs = (joblib.delayed(_run)(experiment, child) for child in children)
+    seed = validation.count("seed", seed, least=0)
+    # The k-th child by its key: `spawn` would make all of them at once, however many.
+    children = (np.random.SeedSequence(seed, spawn_key=(k,)) for k in range(count))
+    jobs: Iterator[Any] = ((_run, (experiment, child), {}) for child in children)
     results: list[R] = []
     with progress_bar("replicates", count, progress) as advance:
         # No memory maps: they would hand large arrays of the experiment over as read-only.
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
-        for result in parallel(jobs):
+        for result in parallel(min(workers, count), return_as="generator", max_nbytes=None)(jobs):
             results.append(result)
             advance(1)
     return results

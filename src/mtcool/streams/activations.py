@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mtcool import memory
 from mtcool.seeds import Seed, generator
 from mtcool.validation import count, numbers, probabilities
 
@@ -23,7 +24,7 @@ def stochastic(rounds: int, q: int | ArrayLike, seed: Seed) -> Agents:
     >>> stochastic(1000, 3, seed=0).max()
     np.int64(2)
     """
-    rounds = count("rounds", rounds)
+    rounds = _rounds(rounds)
     law = numbers("q", q)
     if law.ndim == 0:
         return generator(seed).integers(count("q", q), size=rounds)  # type: ignore[arg-type]
@@ -36,7 +37,8 @@ def round_robin(rounds: int, n: int) -> Agents:
     >>> round_robin(5, 3)
     array([0, 1, 2, 0, 1])
     """
-    return np.arange(count("rounds", rounds), dtype=np.int64) % count("n", n)
+    rounds, n = _rounds(rounds), count("n", n)
+    return np.arange(rounds, dtype=np.int64) % min(n, rounds)
 
 
 def bursts(rounds: int, n: int, length: int, seed: Seed) -> Agents:
@@ -47,7 +49,8 @@ def bursts(rounds: int, n: int, length: int, seed: Seed) -> Agents:
     >>> bursts(6, 2, length=2, seed=1)
     array([0, 0, 1, 1, 0, 0])
     """
-    rounds, n, length = count("rounds", rounds), count("n", n), count("length", length)
+    rounds, n = _rounds(rounds), count("n", n)
+    length = min(count("length", length), rounds)
     rng = generator(seed)
     # A step of 1, ..., n - 1 around the circle of agents leads to any other agent.
     steps = rng.integers(1, max(n, 2), size=-(-rounds // length))
@@ -81,3 +84,9 @@ def sequence(agents: ArrayLike, n: int | None = None) -> Agents:
         below = "" if n is None else f" and below {n}"
         raise ValueError(f"agents must be at least 0{below}, got {wrong[0]}")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _rounds(rounds: int) -> int:
+    rounds = count("rounds", rounds)
+    memory.require("rounds", rounds, 8 * rounds)
+    return rounds

@@ -11,6 +11,7 @@ from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents
 from mtcool.streams.losses import Matrix, Vector, linear
 from mtcool.streams.stream import Stream
+from mtcool.streams.synthetic import check_stream
 from mtcool.validation import count, non_negative
 
 
@@ -28,9 +29,9 @@ def twice_independent(
     >>> np.unique_counts(stream.agents).counts
     array([5, 5])
     """
-    network, rng = as_graph(graph), generator(seed)
+    network, rng, rounds = as_graph(graph), generator(seed), _rounds(rounds)
     chosen = k_independence_number(network, 2, time_limit=time_limit).witness
-    each = count("rounds", rounds) // chosen.size
+    each = rounds // chosen.size
     if each == 0:
         raise ValueError(f"rounds must be at least {chosen.size}, one for each agent, got {rounds}")
     signs = rng.choice([-1.0, 1.0], size=each)
@@ -54,7 +55,7 @@ def multitask_adversary(graph: GraphLike, variance: float, rounds: int, seed: Se
     np.True_
     """
     network, rng = as_graph(graph), generator(seed)
-    agents = np.arange(count("rounds", rounds), dtype=np.int64) % network.size
+    agents = np.arange(_rounds(rounds), dtype=np.int64) % network.size
     signs = rng.choice([-1.0, 1.0], size=agents.size)
     tasks = np.zeros((network.size, 1))
     tasks[:] = _best_within(_sums(agents, signs, network.size), variance)
@@ -78,7 +79,7 @@ def regular_family(
     degree, groups = count("degree", degree, least=2), count("groups", groups, least=2)
     if degree % 2:
         raise ValueError(f"degree must be even, got {degree}")
-    rng, each = generator(seed), count("rounds", rounds) // groups
+    rng, each = generator(seed), _rounds(rounds) // groups
     if each <= degree:
         least = groups * (degree + 1)
         raise ValueError(f"rounds must be at least {least}, one for each agent, got {rounds}")
@@ -93,6 +94,12 @@ def regular_family(
         tasks[members] = _best_within(sums, variance)
     losses = linear(np.concatenate(signs)[:, np.newaxis])
     return graph, Stream(np.concatenate(agents), losses, tasks, graph.labels)
+
+
+def _rounds(rounds: int) -> int:
+    rounds = count("rounds", rounds)
+    check_stream(rounds, dim=1)
+    return rounds
 
 
 def _sums(agents: Agents, signs: Vector, size: int) -> Vector:

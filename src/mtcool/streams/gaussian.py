@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, eye_array, triu
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import cg
 
+from mtcool import memory
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.seeds import Seed, generator
 from mtcool.streams.losses import Matrix
@@ -36,6 +37,7 @@ def gaussian_tasks(graph: GraphLike, dim: int, smoothness: float, seed: Seed) ->
     """
     agents = as_graph(graph)
     shape = (agents.size, count("dim", dim))
+    memory.require("dim", dim, 16 * agents.size * shape[1])
     if smoothness != math.inf:
         smoothness = non_negative("smoothness", smoothness)
     rng = generator(seed)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mtcool import memory
 from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents, sequence, stochastic
@@ -49,7 +50,7 @@ def quadratic_stream(
     graph, rng = as_graph(graph), generator(seed)
     noise = non_negative("noise", noise)
     comparator = _tasks(graph, tasks)
-    active = _activations(graph, rounds, q, agents)(rng)
+    active = _activations(graph, rounds, q, agents, comparator.shape[1])(rng)
     targets = comparator[active]
     targets += noise * rng.standard_normal(targets.shape)
     return Stream(active, quadratic(targets), comparator, graph.labels)
@@ -79,7 +80,7 @@ def linear_stream(
     """
     graph, rng = as_graph(graph), generator(seed)
     drift = non_negative("drift", drift)
-    activate = _activations(graph, rounds, q, agents)
+    activate = _activations(graph, rounds, q, agents, count("dim", dim))
     directions = _unit(gaussian_tasks(graph, dim, smoothness, rng))
     active = activate(rng)
     gradients = drift * directions[active]
@@ -114,7 +115,7 @@ def regression_stream(
     make = _MAKERS[one_of("kind", kind, tuple(_MAKERS))]
     noise = non_negative("noise", noise)
     comparator = _tasks(graph, tasks)
-    active = _activations(graph, rounds, q, agents)(rng)
+    active = _activations(graph, rounds, q, agents, comparator.shape[1])(rng)
     features = _unit(rng.standard_normal((active.size, comparator.shape[1])))
     target = np.einsum("td,td->t", features, comparator[active])
     target += noise * rng.standard_normal(active.size)
@@ -125,11 +126,19 @@ def regression_stream(
     return Stream(active, make(features, target), comparator, graph.labels)
 
 
+def check_stream(rounds: int, dim: int, workers: int = 1) -> None:
+    """Refuse streams that do not fit into memory, `workers` of them at a time."""
+    name, value = ("rounds", rounds) if rounds >= dim else ("dim", dim)
+    note = f" for {workers} workers" if workers > 1 else ""
+    memory.require(name, value, workers * rounds * (16 + 16 * dim), note)
+
+
 def _activations(
-    graph: Graph, rounds: int, q: ArrayLike | None, agents: ArrayLike | None
+    graph: Graph, rounds: int, q: ArrayLike | None, agents: ArrayLike | None, dim: int
 ) -> Callable[[np.random.Generator], Agents]:
     """Checks now and draws later: a refused call must not use up a shared generator."""
     rounds = count("rounds", rounds)
+    check_stream(rounds, dim)
     size = graph.size
     if agents is None:
         law = size if q is None else probabilities("q", q, size)

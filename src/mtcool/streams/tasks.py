@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mtcool import memory
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.seeds import Seed, generator
 from mtcool.streams.losses import Matrix, Vector
@@ -55,6 +56,7 @@ def tasks_with_variance(graph: GraphLike, dim: int, sigma: float, seed: Seed) ->
     sigma = non_negative("sigma", sigma)
     agents = as_graph(graph)
     shape = (agents.size, count("dim", dim))
+    memory.require("dim", dim, 16 * agents.size * shape[1])
     edgeless = agents.edge_count == 0
     if edgeless and sigma > 0:
         raise ValueError(f"sigma must be 0 on a graph without edges, got {sigma!r}")

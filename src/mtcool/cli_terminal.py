@@ -1,0 +1,92 @@
+"""What the screen can show: terminals that know only ASCII get ASCII."""
+
+import codecs
+import io
+import os
+import sys
+import unicodedata
+
+# The signs of the reports in words; others lose their accents or become a question mark.
+WORDS = {
+    "α": "alpha",
+    "γ": "gamma",
+    "δ": "delta",
+    "ε": "epsilon",
+    "λ": "lambda",
+    "μ": "mu",
+    "ν": "nu",
+    "ρ": "rho",
+    "σ": "sigma",
+    "τ": "tau",
+    "\u0304": "-bar",
+    "±": "+/-",
+    "×": "x",
+    "·": "*",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "√": "sqrt",
+    "∞": "inf",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "…": "...",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "→": "->",
+}
+ERRORS = "mtcool-ascii"
+
+
+def prepare_streams() -> None:
+    """Make standard output and error speak ASCII, in readable words, where nothing else is known.
+
+    That is where Python's encoding is not Unicode, and where the locale is said to be C: Python
+    would write UTF-8 there.
+    """
+    codecs.register_error(ERRORS, _in_words)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and (
+            _locale_is_c() or not codecs.lookup(stream.encoding).name.startswith("utf")
+        ):
+            stream.reconfigure(encoding="ascii", errors=ERRORS)
+
+
+def ascii_only() -> bool:
+    """Does standard output know only ASCII?"""
+    return getattr(sys.stdout, "errors", None) == ERRORS
+
+
+def shown(text: str) -> str:
+    """The text as it will appear, so that tables leave the right room for it."""
+    return plain(text) if ascii_only() else text
+
+
+def plain(text: str) -> str:
+    """The text in ASCII.
+
+    >>> plain("σ̄ = 0.1 ± 0.02 in Zürich")
+    'sigma-bar = 0.1 +/- 0.02 in Zurich'
+    """
+    return "".join(char if char.isascii() else _word(char) for char in text)
+
+
+def _word(char: str) -> str:
+    if char in WORDS:
+        return WORDS[char]
+    basic = "".join(c for c in unicodedata.normalize("NFKD", char) if c.isascii())
+    return basic or ("" if unicodedata.combining(char) else "?")
+
+
+def _in_words(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return plain(error.object[error.start : error.end]), error.end
+
+
+def _locale_is_c() -> bool:
+    """Is it said, and not merely left open as in most containers?"""
+    said = [os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)]
+    chosen_for_python = "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ
+    return bool(said) and said[0] in ("C", "POSIX") and not chosen_for_python

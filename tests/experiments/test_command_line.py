@@ -1,0 +1,158 @@
+"""The command line in a plain environment: ASCII where nothing else is known, one sentence each."""
+
+import io
+import json
+import sys
+import warnings
+
+import pytest
+import small
+
+from mtcool import cli, memory
+from mtcool.cli_terminal import plain
+
+
+class Said(io.TextIOWrapper):
+    """A stream as a terminal has it."""
+
+    def __init__(self, encoding):
+        super().__init__(io.BytesIO(), encoding=encoding, write_through=True)
+
+    @property
+    def text(self):
+        return self.buffer.getvalue().decode()
+
+
+@pytest.fixture
+def call(monkeypatch):
+    """Run a command with streams of the given encoding; status, output and errors."""
+
+    def run(*words, encoding="utf-8"):
+        out, err = Said(encoding), Said(encoding)
+        monkeypatch.setattr(sys, "argv", ["mtcool", *map(str, words)])
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        with warnings.catch_warnings(action="error"), pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code or 0, out.text, err.text
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory):
+    """An experiment with a name that is not ASCII, in a folder that keeps its cells."""
+    folder = tmp_path_factory.mktemp("ascii")
+    text = small.TEXT.replace('"MT-CO2OL"', '"Zürich"').replace("[[sweep]]", FIGURE + "[[sweep]]")
+    return small.write(folder, text), folder / "out"
+
+
+FIGURE = '[[figure]]\nx = "sigma"\ntitle = "α ≤ 1 – how"\n\n'
+
+
+@pytest.mark.parametrize("said", ["encoding", "locale"])
+@pytest.mark.parametrize("command", ["run", "theory"])
+def test_terminals_that_know_only_ascii_get_ascii(command, said, call, experiment, monkeypatch):
+    path, folder = experiment
+    for name in ("PYTHONIOENCODING", "PYTHONUTF8"):
+        monkeypatch.delenv(name, raising=False)
+    if said == "locale":
+        monkeypatch.setenv("LC_ALL", "C")
+    encoding = "ascii" if said == "encoding" else "utf-8"
+    status, out, err = call(command, path, "--output", folder, "--workers", 1, encoding=encoding)
+    assert status == 0
+    assert out.isascii()
+    assert err.isascii()
+    assert "?" not in out
+    if command == "run":
+        assert "alpha <= 1 - how" in out
+        assert "sigma-bar" in out
+        assert "+/-" in out
+    else:
+        assert "| alpha | alpha2 | gamma |" in out
+        lines = [line for line in out.splitlines() if line[:1] in "+|"]
+        assert len({len(line) for line in lines}) == 1  # columns still stand below each other
+
+
+def test_json_stays_exact_in_ascii(call, experiment):
+    path, folder = experiment
+    words = ("run", path, "--output", folder, "--workers", 1, "--json")
+    _, out, _ = call(*words, encoding="ascii")
+    assert out.isascii()
+    _, other, _ = call(*words)
+    assert not other.isascii()
+    assert json.loads(out) == json.loads(other)
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("run", "--help"), ("privacy", "compare", "--horizon", "100"), ("no",)]
+)
+def test_help_tables_and_complaints_are_ascii_too(words, call):
+    _, out, err = call(*words, encoding="ascii")
+    assert out + err
+    assert (out + err).isascii()
+
+
+def test_signs_become_words_and_letters_lose_their_accents():
+    assert plain("σ̄ ± γ₂ ≤ ∞ é 東") == "sigma-bar +/- gamma2 <= inf e ?"
+
+
+CALIBRATED = {
+    ("--epsilon", 1, "--agents", 0): "agents must be a whole number of at least 1, got 0",
+    ("--epsilon", 1, "--agents", 3_000_000_000): "agents must fit into memory, got 3000000000, whi",
+    ("--epsilon", 1, "--agents", 10**400): "agents must fit into memory, got 1000000000000000",
+    ("--epsilon", 5e-324): "epsilon must give noise scales from 1e-100 to 1e+100, got inf to inf",
+    ("--epsilon", 5e-324, "--calibration", "paper"): "epsilon must give noise scales from",
+    ("--rho", 1e-310): "rho must give noise scales from 1e-100 to 1e+100, got ",
+    ("--rho", 0.5, "--delta", 1e-6): "delta has no meaning with rho, got 1e-06\n",
+    ("--noise", 1e-300): "noise must be from 1e-50 to 1e+50, got 1e-300",
+    ("--noise", 1e-300, "--delta", 1e-6): "noise must be from 1e-50 to 1e+50, got 1e-300",
+    ("--epsilon", 1, "--horizon", 10**20): "horizon must be at most 1099511627776, got 1000000000",
+}
+
+
+@pytest.mark.parametrize("words", CALIBRATED)
+def test_calibrate_refuses_by_the_right_name_and_without_warnings(words, call, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 16 * 10**9)
+    status, out, err = call("privacy", "calibrate", *words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"mtcool: {CALIBRATED[words]}")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("--epsilon", 1e-300, "--delta", 1e-6), ("--noise", 1e-50)])
+def test_calibrate_answers_for_extreme_levels(words, call):
+    status, out, err = call("privacy", "calibrate", *words)
+    assert (status, err) == (0, "")
+    assert "epsilon" in out
+
+
+NUMBERS = {
+    "rounds = 1e20": "rounds must fit into memory, got 100000000000000000000, which needs about",
+    "rounds = 100000000000000000000": "rounds must fit into memory, got 100000000000000000000, whi",
+    "rounds = 1e12": "rounds must fit into memory, got 1000000000000, which needs about 32 TB; 16",
+    "replicates = 1e12": "replicates must fit into memory, got 1000000000000, which needs about 22",
+    "agents = 3e9": "tasks.smoothness = 1: graph: n must fit into memory, got 3000000000, which",
+}
+
+
+@pytest.mark.parametrize("line", NUMBERS)
+def test_numbers_in_a_file_that_do_not_fit_are_one_sentence(line, call, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 16 * 10**9)
+    key = line.partition(" ")[0]
+    lines = [line if old.startswith(f"{key} =") else old for old in small.TEXT.splitlines()]
+    path = small.write(tmp_path, "\n".join(lines))
+    status, _, err = call("run", path, "--output", tmp_path / "out", "--workers", 1)
+    assert status == 2
+    assert err.splitlines()[-1].startswith(f"mtcool: {NUMBERS[line]}")
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_through_a_pipe_says_what_it_does(call, tmp_path):
+    path = small.write(tmp_path)
+    status, _, err = call("run", path, "--output", tmp_path / "out", "--workers", 1)
+    assert status == 0
+    lines = [line for line in err.splitlines() if " in " in line]
+    wanted = ["check: 2/2 in ", "compile: 3/3 in ", "cells: 6/6 in ", "report: 1/1 in "]
+    assert [line[: len(want)] for line, want in zip(lines, wanted, strict=True)] == wanted

@@ -1,0 +1,100 @@
+"""Where results go: noticed at once if nothing can be written, named if the disk is full."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+import small
+
+from mtcool.experiments import files, runner
+from mtcool.experiments.engines import Local
+from mtcool.experiments.report import write_report
+from mtcool.experiments.runner import run_tasks
+from mtcool.experiments.suite import task_of
+
+
+@pytest.mark.parametrize("taken", ["out", "out/cells", "out/small"])
+def test_an_output_that_cannot_be_written_is_noticed_before_anything_is_run(
+    taken, tmp_path, monkeypatch
+):
+    def never(*_, **__):
+        raise AssertionError("something was run")
+
+    monkeypatch.setattr(runner, "run_jobs", never)
+    monkeypatch.setattr(runner, "jobs_of", never)
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("a file where a folder should be")
+    task = task_of(small.write(tmp_path))
+    with pytest.raises(
+        ValueError, match=r"output must be a folder that can be written, got '.*out"
+    ):
+        run_tasks([task], tmp_path / "out", Local(1), progress=False)
+
+
+def test_a_refused_experiment_leaves_no_folder_behind(tmp_path):
+    text = small.TEXT.replace("lipschitz = 2.0", "lipschitz = inf")
+    with pytest.raises(ValueError, match="lipschitz must be finite"):
+        run_tasks(
+            [task_of(small.write(tmp_path, text))], tmp_path / "out", Local(1), progress=False
+        )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["cells/", "runs.csv", "figure-1.png", "report.html", "graphs/"])
+def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
+    """Python's own message, No space left on device, names none."""
+    (tmp_path / "net.csv").write_text("0,1\n1,2\n")
+    text = small.TEXT.replace(
+        'kind = "erdos_renyi"\nagents = 6\np = 0.5', 'kind = "file"\npath = "net.csv"'
+    )
+    task = task_of(small.write(tmp_path, text))
+    replace = os.replace
+
+    def full(source, target):
+        if name in str(target):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(source, target)
+
+    def full_figure(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "replace", full)
+    if name == "figure-1.png":
+        monkeypatch.setattr("mtcool.experiments.report.draw", full_figure)
+
+    def run():
+        results = run_tasks([task], tmp_path / "out", Local(1), progress=False)
+        write_report("", "", [task], results, tmp_path / "out")
+
+    with pytest.raises(OSError, match="No space left") as refusal:
+        run()
+    assert name in refusal.value.filename
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+from mtcool.cli import main
+main()
+"""
+
+
+def test_on_the_command_line_it_is_one_sentence(tmp_path):
+    """A limit on the size of files stands for a full disk."""
+    path = small.write(tmp_path)
+    words = ["run", str(path), "--output", str(tmp_path / "out"), "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},  # nor could compiled code be kept
+    )
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"mtcool: {tmp_path}/out/cells/")
+    assert last.endswith(".json: File too large")
+    assert "Traceback" not in done.stderr
