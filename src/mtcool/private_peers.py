@@ -12,12 +12,11 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 from typing import Any, NamedTuple
 
 from mtcool.kernels import inline, kernel, routine
-from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, put_row, tell_row
+from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
 from mtcool.learners.learner import Floats, Integers
-from mtcool.learners.mt_ftrl_clipped import expert_rows
-from mtcool.learners.mt_ftrl_closed import refresh, reweigh
+from mtcool.learners.mt_ftrl_clipped import expert_rows, expert_rows_on_line
 from mtcool.privacy.aggregator import decode, encode
-from mtcool.privacy.release import clip, clipped_product, release, truncate
+from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
 from mtcool.protocol import Indices, Units, fetch, fetch_rows, send
 
 
@@ -65,12 +64,24 @@ class PrivatePeers(NamedTuple):
 @fetch.register
 def _(peers: PrivatePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
-    fetch_rows(peers.state.learner, peers.clique[first:last], peers.row[first:last], peers.models)
+    look_up(peers.state.learner, peers.clique[first:last], peers.row[first:last], peers.models)
     return peers.models[: last - first], peers.weight[first:last]
+
+
+@routine
+def look_up(learner: DPMTFTRLState, cliques: Indices, rows: Indices, models: Floats) -> None:
+    """Write the models that these cliques hold of these rows."""
+    fetch_rows(learner, cliques, rows, models)
 
 
 @send.register
 def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
+    return publish(peers, agent, gradient)
+
+
+@routine
+def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
+    """Step 5: release the agent's next noisy sums, and tell them to all; False if refused."""
     aggregator, desk = peers.state.aggregator, peers.work
     if aggregator.activations[agent] >= peers.horizon[agent]:
         return False
@@ -131,11 +142,18 @@ def make_leaf(
     for e in range(rows.shape[0]):
         row = int(rows[e])
         count = learner.first[row + 1] - learner.first[row]
-        if count > 0:
+        if count == 0:
+            continue
+        products = leaf[place : place + count]
+        if gradient.shape[0] == 1:
+            expert_rows_on_line(learner.base, int(cliques[e]), row, products)
+            for k in range(count):
+                products[k] = weights[e] * (clipped_number(products[k]) * gradient[0])
+        else:
             expert_rows(learner.base, int(cliques[e]), row, room[:count])
             for k in range(count):
-                leaf[place + k] = weights[e] * clipped_product(room[k], gradient)
-            place += count
+                products[k] = weights[e] * clipped_product(room[k], gradient)
+        place += count
 
 
 @routine
@@ -160,29 +178,51 @@ def publish_pure_noise(
     rows: Indices,
     weights: Floats,
     published: Floats,
+    room: Floats,
 ) -> None:
     """Before the first activation: tell everybody what all agents published, which is noise."""
     base, place = learner.base, 0
     dim = base.gradients.shape[1]
+    base.n[:] = -2  # not told yet
     for agent in range(ptr.shape[0] - 1):
-        total = published[place : place + dim]
+        for k in range(dim):
+            room[k] = published[place + k]
         place += dim
         for e in range(ptr[agent], ptr[agent + 1]):
-            row = int(rows[e])
-            count = learner.first[row + 1] - learner.first[row]
-            products = published[place : place + count]
-            put_row(learner, int(cliques[e]), row, weights[e], total, products)
+            row = rows[e]
+            first, last = learner.first[row], learner.first[row + 1]
+            for k in range(dim):
+                base.gradients[row, k] = weights[e] * room[k]
+            for k in range(last - first):
+                learner.told[first + k] = published[place + k]
+            place += last - first
+    place = 0
+    for agent in range(ptr.shape[0] - 1):
+        for k in range(dim):
+            room[k] = published[place + k]
+        place += dim
+        for e in range(ptr[agent], ptr[agent + 1]):
+            count = learner.first[rows[e] + 1] - learner.first[rows[e]]
+            if base.n[cliques[e]] == -2:
+                # One row is told again. As this is update 0 all is computed afresh from all rows.
+                base.n[cliques[e]] = -1
+                for k in range(count):
+                    room[dim + k] = published[place + k]
+                tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)
             place += count
     for clique in range(base.n.shape[0]):
-        base.n[clique] = 0  # nobody was active
-        if base.plan[clique]["size"] > 0:
-            refresh(base, clique)
-            reweigh(base, clique)
+        base.n[clique] = max(base.n[clique], 0)  # also where nobody listens
 
 
 def begin_publication(peers: PrivatePeers) -> None:
     """All agents learn of the noise that all publish before the first activation."""
     published = peers.state.aggregator.published
     publish_pure_noise(
-        peers.state.learner, peers.ptr, peers.clique, peers.row, peers.weight, published
+        peers.state.learner,
+        peers.ptr,
+        peers.clique,
+        peers.row,
+        peers.weight,
+        published,
+        peers.work.value,
     )

@@ -11,14 +11,38 @@ import numpy as np
 
 from mtcool.kernels import inline, routine
 from mtcool.learners.argmin import minimise, project_row, start_at_mean
-from mtcool.learners.argmin_line import CLOSED_FORM, NEGLIGIBLE, solve_line
+from mtcool.learners.argmin_line import (
+    CLOSED_FORM,
+    NEGLIGIBLE,
+    mixture_on_line,
+    rows_on_line,
+    solve_line,
+)
 from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl_state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
 
 
-@routine
+@inline
 def add_clipped_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
+    if out.shape[0] > 1:
+        _add_clipped_vectors(state, clique, row, out)
+        return
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
+    mixture = mixture_on_line(
+        state.gradients[row, 0],
+        c["unit"],
+        state.table[PULL, table : table + last - first],
+        state.experts[WEIGHT, first:last],
+        state.experts[MULTIPLIER, first:last],
+        state.centre[first:last],
+    )
+    out[0] += mixture / c["mass"]
+
+
+@routine
+def _add_clipped_vectors(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, table, x = plan["expert"], plan["table"], state.work.row
     for e in range(plan["experts"]):
@@ -59,6 +83,25 @@ def correct_clipped_losses(
         state.experts[LOSS, first + e] += change
 
 
+@inline
+def expert_rows_on_line(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+    """As `expert_rows`, for d = 1 and a flat `out`."""
+    plan, c = state.plan[clique], state.cliques[clique]
+    first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
+    rows_on_line(
+        state.gradients[row, 0],
+        state.total[clique, 0] / float(plan["size"]),
+        c["unit"],
+        c["inverse"],
+        1.0 / (plan["size"] + 1.0),
+        state.table[PULL, table : table + last - first],
+        state.table[CAP, table : table + last - first],
+        state.experts[MULTIPLIER, first:last],
+        state.centre[first:last],
+        out,
+    )
+
+
 @routine
 def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
@@ -77,16 +120,17 @@ def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
             out[e, k] = -eta * mean - shrink * (state.gradients[row, k] - mean)
 
 
-@routine
+@inline
 def solve_experts(state: MTFTRLState, clique: int) -> None:
     """Solve the experts of a clique, where a row of one of them may leave the ball."""
+    # What is called here and is not the hot path gets the whole state, which takes its time.
     if state.total.shape[1] == 1:
         _solve_on_line(state, clique)
     else:
         _solve_one_by_one(state, clique)
 
 
-@inline
+@routine
 def _solve_one_by_one(state: MTFTRLState, clique: int) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, table, size = plan["expert"], plan["table"], plan["size"]
@@ -173,7 +217,7 @@ def _solve_on_line(state: MTFTRLState, clique: int) -> None:
         _solve_failed(state, clique)
 
 
-@inline
+@routine
 def _solve_failed(state: MTFTRLState, clique: int) -> None:
     """The experts that `solve_line` left to the general method."""
     plan, unit = state.plan[clique], state.cliques[clique]["unit"]

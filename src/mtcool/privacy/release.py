@@ -50,6 +50,14 @@ def clipped_product(row: Floats, gradient: Floats) -> float:
 
 
 @inline
+def clipped_number(x: float) -> float:
+    """A row of one number shortened to norm one; one that is not finite counts as 0."""
+    short = 1.0 if x > 0.0 else -1.0
+    short = short if abs(x) < math.inf else 0.0
+    return x if abs(x) <= 1.0 else short
+
+
+@inline
 def truncate(leaf: Floats, grid: float) -> None:
     """Round toward zero to multiples of `grid`, so that no norm grows; 0 leaves all as it is."""
     if grid > 0.0:
