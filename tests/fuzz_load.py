@@ -177,7 +177,7 @@ def mutate_arrays(original, rng, path):
         elif kind == 4:
             arrays[name] = array.reshape(-1, 1)
         elif kind == 5 and array.dtype.names is None:
-            with np.errstate(invalid="ignore"):
+            with np.errstate(all="ignore"):
                 arrays[name] = array.astype(rng.choice([np.float32, np.int64, np.float64]))
         elif kind == 6:
             arrays[name] = array[::-1].copy()

@@ -93,7 +93,7 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
         noise.restore(header.noise)
     elif header.noise is not None:
         raise ValueError(f"noise must be that of a private network, got {header.noise!r}")
-    return Network(setup, graph, weights, noise, arrays)
+    return Network(setup, graph, weights, noise, arrays, from_file=True)
 
 
 def _check_room(setup: Setup, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:

@@ -21,7 +21,7 @@ from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.private_peers import PrivatePeers, begin_publication
 from mtcool.protocol import SingleTaskPeers, Units, learn, predict, send, to_units
-from mtcool.saved_states import restore
+from mtcool.saved_states import check_saved
 from mtcool.setup import Setup
 from mtcool.streams import LinearLosses
 from mtcool.turns import Turn
@@ -46,6 +46,7 @@ class Network:
         weights: Floats,
         noise: Noise | None = None,
         arrays: storage.Arrays | None = None,
+        from_file: bool = False,
     ) -> None:
         self.turn = Turn()
         self.setup = setup
@@ -64,7 +65,9 @@ class Network:
                 self.sanitiser.begin(self.peers.state.aggregator)
                 begin_publication(self.peers)
         if arrays is not None:
-            restore(self.peers, arrays)
+            if from_file:  # which anybody may have written
+                check_saved(self.peers, arrays)
+            storage.restore(self.peers.state, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.

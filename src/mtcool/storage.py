@@ -145,3 +145,9 @@ def own_arrays(state: Any) -> Iterator[tuple[str, NDArray[Any]]]:
         own = isinstance(field, np.ndarray) and field.flags.writeable
         if own and name != "work" and id(field.base) not in blocks:
             yield name, field
+
+
+def restore(state: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Copy saved arrays, which fit, into a fresh state."""
+    for name, array in state_arrays(state):
+        array[...] = arrays[name]

@@ -210,8 +210,9 @@ def owners(array, state):
     """The clique that every entry of an array belongs to; None where the cliques share it."""
     inner = getattr(state, "inner", state)
     cuts = {len(SIZES): np.arange(len(SIZES) + 1), ROWS: START}
-    if hasattr(inner, "expert"):
-        cuts[int(inner.expert[-1])] = inner.expert
+    if hasattr(inner, "plan"):
+        ends = np.concatenate(([0], np.cumsum(inner.plan["experts"])))
+        cuts[int(ends[-1])] = ends
     cut = cuts.get(len(array))
     return None if cut is None else np.repeat(np.arange(len(SIZES)), np.diff(cut))
 
@@ -223,9 +224,11 @@ def test_updating_changes_only_the_entries_of_its_own_clique(name):
         others = predictions(state)
         update_compiled(state, clique_of(row), row, gradient)
         for field, array in arrays(state):
+            # Experts stand side by side in the rows of one array.
+            array, old = (a.T if field.endswith("experts") else a for a in (array, before[field]))
             owner = owners(array, state)
             kept = slice(None) if owner is None else owner != clique_of(row)
-            np.testing.assert_array_equal(array[kept], before[field][kept], err_msg=field)
+            np.testing.assert_array_equal(array[kept], old[kept], err_msg=field)
         elsewhere = [r for r in range(ROWS) if clique_of(r) != clique_of(row)]
         np.testing.assert_array_equal(predictions(state)[elsewhere], others[elsewhere])
 

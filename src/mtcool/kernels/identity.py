@@ -36,6 +36,7 @@ SOURCES = (
     "learners/mt_ftrl_clipped.py",
     "learners/mt_ftrl_closed.py",
     "learners/mt_ftrl_kt.py",
+    "learners/mt_ftrl_state.py",
     "learners/two_phase.py",
     "learners/wealth.py",
     "network.py",

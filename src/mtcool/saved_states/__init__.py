@@ -10,24 +10,22 @@ from mtcool.layout import Peers
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.private_peers import PrivatePeers
 from mtcool.saved_states import aggregators, learners
-from mtcool.saved_states.checks import Saved, check_constants, check_state, within
+from mtcool.saved_states.checks import Saved, check_constants, check_state, is_ours, within
 from mtcool.storage import own_arrays, state_arrays, states
 
-__all__ = ["aggregators", "learners", "restore"]
+__all__ = ["aggregators", "check_saved", "learners"]
 
 
-def restore(peers: Peers, arrays: Saved) -> None:
-    """Copy saved arrays into fresh peers, or refuse them and change nothing."""
+def check_saved(peers: Peers, arrays: Saved) -> None:
+    """Refuse arrays that agents like these, still fresh, cannot come to."""
     _check_fit(peers.state, arrays)
     for prefix, state in states(peers.state):
         saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
-        if not isinstance(peers.state, TwoPhaseState):  # which estimates them
+        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # which estimates them
             check_constants(state, saved, ("rate",))
         check_state(state, saved)
     if isinstance(peers, PrivatePeers):
         within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
-    for name, array in state_arrays(peers.state):
-        array[...] = arrays[name]
 
 
 def _check_fit(state: Any, arrays: Saved) -> None:

@@ -27,8 +27,13 @@ def check_state(state: Any, saved: Saved) -> None:
 
     A learner from outside says nothing of its state, and is given by the caller who trusts it.
     """
-    if type(state).__module__.split(".")[0] == "mtcool":
+    if is_ours(state):
         check_numbers(state, saved)
+
+
+def is_ours(state: Any) -> bool:
+    """Whether the type of a state is known to say what it holds."""
+    return type(state).__module__.split(".")[0] == "mtcool"
 
 
 def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:

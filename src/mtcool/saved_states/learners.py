@@ -52,9 +52,11 @@ def _(state: MTFTRLKTState, saved: Saved) -> None:
     within("gradients", gradients, -LARGEST_SUM, LARGEST_SUM)
     rows = Rows.of(gradients, sizes.astype(np.int64))
     _at_most("gradients", gradients, n[rows.clique])
-    close("total", total, rows.total, 1.0 + rows.length[:, None])
+    # A fortune made and lost leaves its rounding behind: these sums are never computed afresh.
+    close("total", total, rows.total, (1.0 + rows.length + 1e-3 * n)[:, None])
     length = (total**2).sum(axis=1)
-    close("deviation", c["deviation"], sizes * rows.deviation, sizes * (1.0 + rows.square))
+    history = 1.0 + rows.square + 1e-6 * (1.0 * n) ** 2
+    close("deviation", c["deviation"], sizes * rows.deviation, sizes * history)
     modes = 1.0 + sizes
     norm = modes * np.maximum(c["rate"] ** 2 * (1.0 + n) * modes, c["deviation"] + length * modes)
     direction = np.divide(sizes, norm, out=np.zeros_like(norm), where=n > 0)
