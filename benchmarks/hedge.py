@@ -22,8 +22,8 @@ def run(quick: bool) -> list[Result]:
     """Nanoseconds per expert, distance from the floor, share of the closed form."""
     instance = papers_instance(5_000 if quick else ROUNDS)
     state = instance.network(MTFTRL()).peers.state
-    evaluations = _evaluations(instance, np.diff(state.expert))
-    experts = int(np.diff(state.expert).mean())
+    evaluations = _evaluations(instance, state.plan["experts"])
+    experts = int(state.plan["experts"].mean())
     best = fastest(
         {
             "mtcool": lambda: _simulation(instance),
@@ -68,7 +68,7 @@ def _on_the_ball(rounds: int) -> Result:
         },
         repetitions=3,
     )
-    count = _evaluations(instance, np.diff(instance.network(paper).peers.state.expert))
+    count = _evaluations(instance, instance.network(paper).peers.state.plan["experts"])
     share = 100.0 * (1.0 - _share_in_closed_form(instance))
     per_round = {name: 1e6 * seconds / rounds for name, seconds in best.items()}
     return Result(
@@ -98,5 +98,5 @@ def _share_in_closed_form(instance: Instance) -> float:
     clipped = 0
     for first, last in itertools.pairwise(marks):
         simulate(network, stream[first:last], times=[last - first])
-        clipped += int(network.peers.state.clipped.sum())
-    return 1.0 - clipped / (100 * network.peers.state.loss.size)
+        clipped += int(network.peers.state.cliques["clipped"].sum())
+    return 1.0 - clipped / (100 * network.peers.state.experts.shape[1])
