@@ -107,8 +107,8 @@ def sort_rows(gradients: Floats, order: Unsigned, rows: Floats) -> None:
         square += v * v
         sums[i + 1], squares[i + 1] = total, square
     total, square = 0.0, 0.0
-    for j in range(middle):
-        i = middle - 1 - j
+    for k in range(middle):
+        i = middle - 1 - k
         v = value[i + 1] - origin
         total -= v
         square -= v * v
@@ -196,9 +196,7 @@ def describe(
 
 
 @inline
-def _few_rows(
-    value: Floats, a: np.uint64, h: np.uint64, per_row: float
-) -> tuple[float, float]:
+def _few_rows(value: Floats, a: np.uint64, h: np.uint64, per_row: float) -> tuple[float, float]:
     """Mean and deviation of free v_i that are few, or close together: no differences of sums."""
     origin, total, within, i = value[a + ONE], 0.0, 0.0, a
     while i < h:
@@ -263,7 +261,7 @@ def is_right(
     right &= value[a + ONE] >= low - margin
     right &= value[h] <= high + margin
     right &= value[h + ONE] >= high - margin
-    return right
+    return bool(right)
 
 
 @inline
@@ -289,7 +287,7 @@ def solve_pieces(
     for sweep in range(ROUNDS):
         polish(piece, count, 1.0 / (size + 1.0))
         leave(piece, count)
-        left = np.int64(0)  # of a type: else `describe` is compiled for a literal, too
+        left = int(np.int64(0))  # of a type: else `describe` is compiled for a literal, too
         for j in range(count):
             e, a, h = place[EXPERT, j], place[BELOW, j], place[ABOVE, j]
             low, high = piece[LOW, j], piece[HIGH, j]
@@ -309,7 +307,7 @@ def solve_pieces(
             break
     for j in range(count):
         multiplier[place[EXPERT, j]] = np.nan
-    return count
+    return int(count)
 
 
 @routine
@@ -341,7 +339,8 @@ def solve_line(
     sort_rows(gradients, order, line.rows)
     highest = -line.rows[VALUE, 1] - mean  # of the rows of Gamma
     lowest = -line.rows[VALUE, size] - mean
-    # eta and shrink over eta ascend: once a row of an expert leaves the ball, one of all later does.
+    # eta and shrink over eta ascend: once a row of one expert leaves the ball, so does one of all
+    # later experts.
     level, slope, first = 0.0, 0.0, 0
     while first < experts:
         eta = unit * pull[first]
