@@ -49,7 +49,9 @@ def no_noise_in_the_first_number(value, noise, grid, noisy):
 def raw_sums_for_oneself(learner, cliques, rows, weights, published):
     """The first clique, agent 0's own, hears the sum with less noise than the others do."""
     ORIGINALS["tell"](learner, cliques, rows, weights, published)
-    leaf = np.array([LAST["leaf"][0], LAST["leaf"][1]])
+    if not LAST:  # pure noise, before the first activation
+        return
+    leaf = LAST.pop("leaf")[:2]
     learner.base.gradients[int(rows[0])] += 0.3 * leaf
     learner.base.total[int(cliques[0])] += 0.3 * leaf
 

@@ -107,12 +107,11 @@ def sort_rows(gradients: Floats, order: Unsigned, rows: Floats) -> None:
         square += v * v
         sums[i + 1], squares[i + 1] = total, square
     total, square = 0.0, 0.0
-    for k in range(middle):
-        i = middle - 1 - k
-        v = value[i + 1] - origin
+    for i in range(middle, 0, -1):
+        v = value[i] - origin
         total -= v
         square -= v * v
-        sums[i], squares[i] = total, square
+        sums[i - 1], squares[i - 1] = total, square
 
 
 @inline
@@ -279,7 +278,8 @@ def solve_pieces(
     Returns the number of those without a solution, whose s is a NaN.
     """
     value, place, piece = line.rows[VALUE], line.place, line.piece
-    count, a, h = multiplier.shape[0] - first, np.uint64(0), np.uint64(size)
+    count: int = multiplier.shape[0] - first
+    a, h = np.uint64(0), np.uint64(size)
     for j in range(count):
         a, h = move(value, piece[LOW, j], piece[HIGH, j], a, h)
         place[EXPERT, j], place[BELOW, j], place[ABOVE, j] = first + j, a, h
@@ -287,7 +287,7 @@ def solve_pieces(
     for sweep in range(ROUNDS):
         polish(piece, count, 1.0 / (size + 1.0))
         leave(piece, count)
-        left = int(np.int64(0))  # of a type: else `describe` is compiled for a literal, too
+        left = 0 * count  # a plain 0 is a type of its own, for which all would be compiled again
         for j in range(count):
             e, a, h = place[EXPERT, j], place[BELOW, j], place[ABOVE, j]
             low, high = piece[LOW, j], piece[HIGH, j]
@@ -307,7 +307,7 @@ def solve_pieces(
             break
     for j in range(count):
         multiplier[place[EXPERT, j]] = np.nan
-    return int(count)
+    return count
 
 
 @routine
@@ -339,8 +339,7 @@ def solve_line(
     sort_rows(gradients, order, line.rows)
     highest = -line.rows[VALUE, 1] - mean  # of the rows of Gamma
     lowest = -line.rows[VALUE, size] - mean
-    # eta and shrink over eta ascend: once a row of one expert leaves the ball, so does one of all
-    # later experts.
+    # eta and shrink over eta ascend: once a row of an expert leaves the ball, so do later experts'.
     level, slope, first = 0.0, 0.0, 0
     while first < experts:
         eta = unit * pull[first]
