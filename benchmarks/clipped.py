@@ -18,6 +18,7 @@ from benchmarks.timing import Run, fastest
 from mtcool import graphs, mt_co2ol, simulate, streams
 from mtcool.kernels import kernel
 from mtcool.learners.argmin import minimise
+from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
 
 Floats = NDArray[np.float64]
 
@@ -99,14 +100,14 @@ def _stretch(dim: int, updates: int) -> Stretch:
     for t in range(BURN_IN, len(stream)):
         simulate(network, stream[t : t + 1])
         gradients.append(state.gradients[:SIZE].copy())
-        deviation.append(1.0 / state.inverse[0])
-        eta.append(state.unit[0] * state.pull[:SIZE])
-        clipped.append(state.multiplier[:SIZE] >= 0.0)
+        deviation.append(1.0 / state.cliques["inverse"][0])
+        eta.append(state.cliques["unit"][0] * state.table[PULL, :SIZE])
+        clipped.append(state.experts[MULTIPLIER, :SIZE] >= 0.0)
     return Stretch(
         np.concatenate(gradients),
         np.array(deviation),
         np.array(eta),
-        state.cap[:SIZE].copy(),
+        state.table[CAP, :SIZE].copy(),
         np.array(clipped),
     )
 

@@ -179,7 +179,9 @@ def test_an_edit_elsewhere_keeps_compiled_code(package, file):
 
 def test_every_file_with_compiled_code_is_in_the_key():
     package = Path(kernels.__file__).parent
-    marks = re.compile(r"^@(kernel|routine|inline|dispatched|overload|\w+\.register)\b", re.MULTILINE)
+    marks = re.compile(
+        r"^@(kernel|routine|inline|dispatched|overload|\w+\.register)\b", re.MULTILINE
+    )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     compiled = {name for name, file in files.items() if marks.search(file.read_text())}
     assert compiled == set(kernels.SOURCES)

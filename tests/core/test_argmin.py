@@ -18,11 +18,13 @@ from scipy.optimize import nnls
 
 import mtcool
 import oracle
-from mtcool.learners import MTFTRL, mt_ftrl
-from mtcool.learners.argmin import minimise
-from mtcool.learners.argmin_line import ABOVE, BELOW, EXPERT, ROOM, mean_of
+from mtcool.kernels import kernel
+from mtcool.learners import MTFTRL, argmin_line, mt_ftrl_closed
+from mtcool.learners.argmin import minimise, put_expert
+from mtcool.learners.argmin_line import ABOVE, BELOW, CLOSED_FORM, EXPERT, ROOM
+from mtcool.learners.argmin_sweep import gather_rows
 from mtcool.learners.learner import Cliques
-from mtcool.learners.mt_ftrl import CLOSED_FORM
+from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
 
 EXACT = 1e-10  # relative to the data
 SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
@@ -261,10 +263,11 @@ HEDGES = [
 ]
 
 
+@kernel
 def solve(state):
-    """What follows a change of Gamma; interpreted, for only the solvers need to be fast."""
-    for step in (mt_ftrl.refresh, mt_ftrl.reweigh):
-        getattr(step, "py_func", step)(state, 0)
+    """What follows a change of Gamma."""
+    mt_ftrl_closed.refresh(state, 0)
+    mt_ftrl_closed.reweigh(state, 0)
 
 
 def clique_on_line(learner, gamma, rate, n):
@@ -278,17 +281,26 @@ def clique_on_line(learner, gamma, rate, n):
 
 def clipped_experts(state):
     """Index, eta, cap and rows of each expert that is not in closed form."""
-    for e in np.flatnonzero(state.multiplier != CLOSED_FORM):
-        eta, s = state.unit[0] * state.pull[e], state.multiplier[e]
+    for e in np.flatnonzero(state.experts[MULTIPLIER] != CLOSED_FORM):
+        eta, s = state.cliques["unit"][0] * state.table[PULL, e], state.experts[MULTIPLIER, e]
         x = np.clip((1.0 - s) * state.centre[e, 0] - s * eta * state.gradients[:, 0], -1.0, 1.0)
-        yield e, eta, state.cap[e], x[:, None]
+        yield e, eta, state.table[CAP, e], x[:, None]
+
+
+@kernel
+def solve_one(gradients, total, eta, deviation, cap, s, m, work):
+    """One expert by the general method, started afresh; leaves s and the mean of its rows."""
+    size = gradients.shape[0]
+    count = gather_rows(gradients, 0, size, total, work)
+    put_expert(work, 0, 0, size, eta, cap, deviation, -1.0, m[0])
+    minimise(work, 1, count, size, s, m)
 
 
 def general_rows(state, eta, cap):
-    """The rows by the general method, started afresh."""
-    m, size = np.zeros(1), len(state.gradients)
-    deviation = 1.0 / state.inverse[0]
-    s = minimise(state.gradients, 0, size, eta, deviation, cap, -1.0, m, state.work)
+    """The rows by the general method."""
+    s, m = np.zeros(1), np.clip(-eta * state.gradients.mean(axis=0, keepdims=True), -1.0, 1.0)
+    deviation = 1.0 / state.cliques["inverse"][0]
+    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, state.work)
     return np.clip((1.0 - s) * m - s * eta * state.gradients, -1.0, 1.0)
 
 
@@ -305,7 +317,7 @@ def test_experts_on_the_line_are_those_of_the_general_method(shape):
         state = clique_on_line(learner, gamma, rate, n)
         for _, eta, cap, x in clipped_experts(state):
             assert_optimal(x, eta * state.gradients, cap**2)
-            if cap > 0.0 and state.deviation[0] > 0.0:
+            if cap > 0.0 and state.cliques["deviation"][0] > 0.0:
                 # The general method is content with 1e-14 in the deviation, of which a row may be
                 # the root.
                 np.testing.assert_allclose(x, general_rows(state, eta, cap), atol=1e-11)
@@ -334,16 +346,17 @@ def test_the_order_in_which_rows_were_sorted_last_changes_no_bit():
     for _ in range(20):
         gamma = np.round(3.0 * rng.standard_normal(13), 1)  # with ties
         state = clique_on_line(MTFTRL(), gamma, 0.1, 10)
-        want = state.multiplier.tobytes(), state.centre.tobytes()
+        want = state.experts[MULTIPLIER].tobytes(), state.centre.tobytes()
         state.work.line.order[:] = rng.permutation(13)
         solve(state)
-        assert (state.multiplier.tobytes(), state.centre.tobytes()) == want
+        assert (state.experts[MULTIPLIER].tobytes(), state.centre.tobytes()) == want
 
 
 def test_a_solution_that_clips_other_rows_is_not_accepted():
+    mean_of = getattr(argmin_line.mean_of, "py_func", argmin_line.mean_of)
     gamma = np.random.default_rng(0).standard_normal(13)
     state = clique_on_line(MTFTRL(), 30.0 * gamma, 0.1, 10)
-    line, eta = state.work.line, state.unit[0] * state.pull[6]
+    line, eta = state.work.line, state.cliques["unit"][0] * state.table[PULL, 6]
     j = int(np.flatnonzero(line.place[EXPERT] == 6)[0])
     assert mean_of(line, 13, eta, j) == state.centre[6, 0]
     for field, step in ((BELOW, 1), (BELOW, -1), (ABOVE, 1), (ABOVE, -1)):
