@@ -45,6 +45,7 @@ R = TypeVar("R")
 
 _config: Any = config  # its attributes are made at run time
 _intrinsic: Any = intrinsic
+_unliteral: Any = types.unliteral
 
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
@@ -79,12 +80,23 @@ def _compiled(function: F, **options: bool) -> F:
     compiled: Any = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler, **options)(function)
     if not _config.DISABLE_JIT:
         compiled._cache = KernelCache(function)
-    return compiled  # type: ignore[no-any-return]
+    return _blind(compiled)  # type: ignore[no-any-return]
 
 
 def inline(function: F) -> F:
     """Compile `function` as part of the kernels that call it."""
-    return numba.njit(**_PART)(function)  # type: ignore[no-any-return]
+    return _blind(numba.njit(**_PART)(function))  # type: ignore[no-any-return]
+
+
+def _blind(compiled: Any) -> Any:
+    """Show it the types of its arguments only: numba would compile it again for every constant."""
+    if not _config.DISABLE_JIT:
+        choose = compiled.get_call_template
+        compiled.get_call_template = lambda arguments, named: choose(
+            tuple(_unliteral(kind) for kind in arguments),
+            {name: _unliteral(kind) for name, kind in named.items()},
+        )
+    return compiled
 
 
 def dispatched(stub: Callable[..., R]) -> "functools._SingleDispatchCallable[R]":

@@ -16,11 +16,23 @@ clipped the answer has a closed form (`mt_ftrl_closed.py`) and none of this runs
 faster way (`argmin_line.py`), which comes here only when it fails.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mtcool.kernels import inline, routine
-from mtcool.kernels.lanes import LANES, Lanes, any_above, load, root, store, where_above
-from mtcool.learners.argmin_matrix import factorise, solve
+from mtcool.kernels.lanes import (
+    LANES,
+    absolute,
+    any_above,
+    load,
+    root,
+    spread,
+    store,
+    where_above,
+)
+from mtcool.learners.argmin_line import Line, make_line
+from mtcool.learners.argmin_matrix import find_step, prepare
 from mtcool.learners.argmin_safe import minimise_safely
 from mtcool.learners.argmin_sweep import (
     CAP,
@@ -29,38 +41,44 @@ from mtcool.learners.argmin_sweep import (
     EXPERT,
     FAILED,
     HEAD,
+    HIGH,
     LEAST,
+    LOW,
     MARGIN,
     MEAN,
     NORM,
-    PULL,
-    RESIDUAL,
     SPREAD,
     STEP,
-    STRENGTH,
-    TILT,
+    TURN,
+    Room,
     S,
-    Workspace,
-    gather_rows,
-    make_workspace,
+    make_room,
     sweep,
     vector,
 )
-from mtcool.learners.learner import Floats
-
-__all__ = [
-    "Workspace",
-    "gather_rows",
-    "make_workspace",
-    "minimise",
-    "project_row",
-    "put_expert",
-    "start_at_mean",
-]
+from mtcool.learners.learner import Floats, Integers
 
 ROUNDS = 20  # Newton's method converges in a few steps, or hardly ever
-EXACT = 1e-15  # an error that is rounding
+EXACT = 1e-13  # an error of s, or of m in units of the standard deviation, that is good enough
+ROUNDING = 1e-15  # of both equations, for a row
 WIDEST = 1.5  # no rows in the unit ball have a larger standard deviation
+
+
+class Workspace(NamedTuple):
+    """Room for the solvers; no result depends on what it holds from one update to the next."""
+
+    row: Floats
+    """A row of one expert, (d,)."""
+    room: Room
+    """Room for the general solver."""
+    line: Line
+    """Room for the solver on the line; empty unless d = 1."""
+
+
+def make_workspace(dim: int, sizes: Integers, experts: int) -> Workspace:
+    """Workspace for cliques with so many rows and at most `experts` experts."""
+    line = make_line(sizes if dim == 1 else sizes[:0], experts if dim == 1 else 0)
+    return Workspace(np.zeros(dim), make_room(dim, int(sizes.max())), line)
 
 
 @inline
@@ -94,7 +112,7 @@ def start_at_mean(total: Floats, size: int, eta: float, m: Floats) -> None:
 
 @inline
 def put_expert(
-    work: Workspace,
+    room: Room,
     lane: int,
     expert: int,
     size: int,
@@ -108,7 +126,7 @@ def put_expert(
 
     It starts from the mean `m` and the last s, `warm`; a negative one means there is none.
     """
-    lanes, highest = work.lanes, 1.0 / (1.0 + size)  # lam = 0: the constraint is not active
+    lanes, highest = room.lanes, 1.0 / (1.0 + size)  # lam = 0: the constraint is not active
     # Projections bring rows closer, so without them the constraint would bind earlier.
     lowest = highest if cap > WIDEST else min(highest, cap / (eta * deviation))
     lanes[EXPERT, lane], lanes[ETA, lane] = expert, eta
@@ -120,112 +138,77 @@ def put_expert(
 
 @routine
 def minimise(
-    work: Workspace, used: int, count: int, size: int, multiplier: Floats, centre: Floats
+    room: Room, used: int, count: int, size: int, multiplier: Floats, centre: Floats
 ) -> None:
     """Solve the `used` experts that were put into lanes, for the `count` rows that were gathered.
 
     Leaves s in `multiplier` and m in `centre`, at the place of the expert.
     """
-    lanes, dim = work.lanes, work.row.shape[0]
+    lanes, dim = room.lanes, centre.shape[1]
     for lane in range(used, LANES):
         for k in range(HEAD + dim):
             lanes[k, lane] = lanes[k, 0]
-    failed = _newton(work, count, size)
-    for lane in range(used):
-        _take(lanes, dim, lane, multiplier, centre)
-    if not failed:
-        return
+    _newton(room, dim, count, size)
     for lane in range(used):
         if lanes[FAILED, lane] > 0.0:
-            minimise_safely(work, lane, count, size)
-            _take(lanes, dim, lane, multiplier, centre)
-
-
-@inline
-def _take(lanes: Floats, dim: int, lane: int, multiplier: Floats, centre: Floats) -> None:
-    expert, mean = int(lanes[EXPERT, lane]), vector(dim, MEAN)
-    multiplier[expert] = lanes[S, lane]
-    for k in range(dim):
-        centre[expert, k] = lanes[mean + k, lane]
-
-
-@inline
-def _newton(work: Workspace, count: int, size: int) -> bool:
-    """Newton's method for m and s; were there lanes in which it did not converge?
-
-    Those are marked in FAILED. With v = `tilt`, H v = pull, and u = `step`, H u = residual, m changes
-    by -u - v ds / s, and the linearised equation of the spread tells ds. An s that would leave its
-    bounds goes as far as they are. Factors of the matrix serve again when that is good enough.
-    """
-    lanes, dim = work.lanes, work.row.shape[0]
-    mean, residual, pull = vector(dim, MEAN), vector(dim, RESIDUAL), vector(dim, PULL)
-    step, tilt = vector(dim, STEP), vector(dim, TILT)
-    cap, least = load(lanes, CAP), load(lanes, LEAST)
-    zero = 0.0 * cap
-    one = zero + 1.0
-    most, exact = one / (1.0 + size), zero + EXACT
-    stay, stiff, before, open_lanes, crowd, full = one, one, one, one, 0, True
-    for _ in range(ROUNDS):
-        crowd = sweep(work, count, size, full)
-        if full:
-            if dim <= DENSE:
-                factorise(lanes, dim)
-            solve(work, crowd, pull, tilt)
-            stay = 1.0 - load(lanes, S)
-            stiff = load(lanes, STRENGTH) + stay * _product(lanes, dim, pull, tilt)
-        solve(work, crowd, residual, step)
-        s, spread = load(lanes, S), load(lanes, SPREAD)
-        excess = (spread - cap) * spread + stay * _product(lanes, dim, pull, step)
-        goal = s - s * excess / stiff
-        goal = where_above(goal, least, goal, least)
-        goal = where_above(goal, most, most, goal)
-        turn = (goal - s) / s
-        store(lanes, S, s + open_lanes * (goal - s))
-        square, length = zero, zero
+            minimise_safely(room, dim, lane, count, size)
+        expert, mean = int(lanes[EXPERT, lane]), vector(dim, MEAN)
+        multiplier[expert] = lanes[S, lane]
         for k in range(dim):
-            change = load(lanes, step + k) + turn * load(lanes, tilt + k)
+            centre[expert, k] = lanes[mean + k, lane]
+
+
+@inline
+def _newton(room: Room, dim: int, count: int, size: int) -> None:
+    """Newton's method for m and s; lanes in which it does not converge are marked in FAILED.
+
+    An s that would leave its bounds goes as far as they are. Factors of the matrix serve again when
+    that is good enough.
+    """
+    lanes, mean, step = room.lanes, vector(dim, MEAN), vector(dim, STEP)
+    cap, least, most, wide = load(lanes, CAP), load(lanes, LEAST), 1.0 / (1.0 + size), float(size)
+    before, moving, full = spread(1.0), spread(1.0), True
+    for _ in range(ROUNDS):
+        crowd = sweep(room, dim, count, size, full)
+        s, spread_out = load(lanes, S), load(lanes, SPREAD)
+        # Where both equations hold up to rounding, so would be the step.
+        gap = absolute(spread_out - cap)
+        gap = where_above(most, s, gap, where_above(spread_out, cap, gap, 0.0))
+        held = where_above((10.0 * ROUNDING * wide) ** 2, load(lanes, NORM), 0.0, moving)
+        moving = where_above(ROUNDING * (10.0 * cap + np.sqrt(wide)), gap, held, moving)
+        store(lanes, LOW, 1.0 - most / s)
+        store(lanes, HIGH, 1.0 - least / s)
+        if full:
+            prepare(room, dim, crowd)
+        find_step(room, dim, crowd)
+        turn, square, length = load(lanes, TURN), spread(0.0), spread(0.0)
+        for k in range(dim):
+            change = load(lanes, step + k)
             square = square + change * change
-            m = load(lanes, mean + k) - open_lanes * change
+            m = load(lanes, mean + k)
+            m = where_above(moving, 0.0, m - change, m)
             length = length + m * m
             store(lanes, mean + k, m)
-        if any_above(length, one):  # the mean of rows in the ball is there too
-            shrink = where_above(length, one, 1.0 / root(length), one)
+        goal = where_above(moving, 0.0, s - s * turn, s)
+        store(lanes, S, where_above(goal, most, most, goal))  # not above it by rounding
+        if any_above(length, 1.0):  # the mean of rows in the ball is there too
+            shrink = where_above(length, 1.0, 1.0 / root(length), 1.0)
             for k in range(dim):
                 store(lanes, mean + k, shrink * load(lanes, mean + k))
-        # Steps shrink by a ratio that itself shrinks, so the error is at most the ratio times the
-        # step, unless a row crosses the ball's boundary on the way.
-        moved = root(square) + cap / np.sqrt(float(size)) * _absolute(turn)
-        ratio = moved / before
-        ratio = where_above(one, ratio, ratio, one)
-        good = where_above(load(lanes, MARGIN), 7.0 * moved, one, zero)
-        good = where_above(10.0 * exact, moved, one, good)
-        good = where_above(exact, ratio * moved, good, zero)
-        # Or both equations hold up to rounding, of which the steps then are.
-        gap, tolerance = _absolute(spread - cap), exact * (10.0 * cap + np.sqrt(float(size)))
-        gap = where_above(most, s, gap, where_above(spread, cap, gap, zero))
-        settled = where_above(100.0 * size * size * exact * exact, load(lanes, NORM), one, zero)
-        settled = where_above(tolerance, gap, settled, zero)
-        open_lanes = where_above(good + settled, zero, zero, open_lanes)
-        if not any_above(open_lanes, zero):
-            return False
+        # Steps, in units of the standard deviation, shrink by a ratio that itself shrinks, so the
+        # error is at most the ratio times the step, unless a row crosses the boundary on the way.
+        moved = root(square) / cap * np.sqrt(wide) + absolute(turn)
+        ratio = where_above(before, moved, moved / before, 1.0)
+        good = where_above(load(lanes, MARGIN), 7.0 * moved, 1.0, 0.0)
+        good = where_above(10.0 * EXACT, moved, 1.0, good)
+        good = where_above(EXACT, ratio * moved, good, 0.0)
+        moving = where_above(good, 0.0, 0.0, moving)
+        if not any_above(moving, 0.0):
+            break
         # Old factors shrink the error by the square of the ratio once they are one step old.
         guess = ratio * ratio * moved
         if full:
             guess = guess * ratio * ratio
-        full = dim > DENSE or any_above(open_lanes * guess, 10.0 * exact)
-        before = where_above(moved, zero, moved, one)
-    store(lanes, FAILED, open_lanes)
-    return True
-
-
-@inline
-def _product(lanes: Floats, dim: int, a: int, b: int) -> Lanes:
-    total = 0.0 * load(lanes, S)
-    for k in range(dim):
-        total = total + load(lanes, a + k) * load(lanes, b + k)
-    return total
-
-
-@inline
-def _absolute(values: Lanes) -> Lanes:
-    return where_above(values, 0.0 * values, values, 0.0 - values)
+        full = dim > DENSE or any_above(moving * guess, 10.0 * EXACT)
+        before = where_above(moved, 0.0, moved, 1.0)
+    store(lanes, FAILED, moving)

@@ -13,7 +13,11 @@ z_i = m - y_i inside, and outside z_i = m - <u, m> u, and sums over all N rows, 
     strength    sum r_i |z_i|^2                        for the spread's derivative in s.
 
 The last four are derivatives (`full`). Since J_i (X_i - m) = -r_i z_i in both cases, the square of
-the spread changes by 2 (strength ds / s - (1 - s) <pull, dm>).
+the spread changes by 2 (strength ds / s - (1 - s) <pull, dm>). So Newton's step, m - u and s - s l,
+solves two linear equations with a symmetric matrix,
+
+    (scale I + (1 - s) matrix) u + pull l = residual,
+    <pull, u> - strength / (1 - s) l = (sqrt((N - 1) xi) - spread) spread / (1 - s).
 
 Rows inside the ball, in all lanes, enter by sums of their Gamma_i; only the others are worked on.
 Equal rows would be one row with a number; the rows that never received a gradient are.
@@ -24,54 +28,61 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline, routine
-from mtcool.kernels.lanes import LANES, Lanes, any_above, load, load_part, root, store, where_above
-from mtcool.learners.argmin_line import Line, make_line
-from mtcool.learners.learner import Floats, Integers
+from mtcool.kernels.lanes import (
+    LANES,
+    Lanes,
+    absolute,
+    any_above,
+    load,
+    load_part,
+    root,
+    spread,
+    store,
+    where_above,
+)
+from mtcool.learners.learner import Floats
 
+THIN = 0.03  # a standard deviation that is too small for differences of squares
 DENSE = 16  # dimensions up to which the matrix is formed and factorised
 
-# Rows of `known`: how many rows are equal to this one; its squared distance from the mean of
-# Gamma; the product of this difference with the mean; the rows outside the ball, by number.
-NUMBER, SQUARE, ALONG, OUTSIDE = range(4)
+# Rows of `known`: how many rows are equal to this one; |Gamma_i|^2; its squared distance from the
+# mean of Gamma; the product of this difference with the mean; which rows are outside the ball.
+NUMBER, LENGTH, SQUARE, ALONG, OUTSIDE = range(5)
 
 # Rows of `lanes`: first numbers. The expert; whether Newton's method failed; eta;
 # sqrt((N - 1) xi); the least possible s; s.
 EXPERT, FAILED, ETA, CAP, LEAST, S = range(6)
 # What the sweep finds; |residual|^2; the least distance of an |y_i|^2 from 1.
-SPREAD, SCALE, STRENGTH, NORM, MARGIN = range(6, 11)
-HEAD = 11
-# Then vectors of length d: m; (1 - s) m; one y_i; residual; pull; Newton's step in m; dm / ds, times
-# s; three for conjugate gradients.
-MEAN, STAY, PLACE, RESIDUAL, PULL, STEP, TILT, KRYLOV = range(8)
+SPREAD, SCALE, NORM, MARGIN = range(6, 10)
+# Bounds on l, and l.
+LOW, HIGH, TURN = range(10, 13)
+HEAD = 13
+# Then vectors of length d + 1: m; (1 - s) m; one y_i; the right sides of the equations; u; a u that
+# is tried; for conjugate gradients: the solution for `pull`, and three more.
+MEAN, STAY, PLACE, RESIDUAL, STEP, TRIAL, TILT, KRYLOV = range(8)
 VECTORS = 10
-# Then sums of Gamma_i, and either the lower half of the matrix or r_i^3 of the rows outside.
+# Then sums of Gamma_i, and the lower half of the symmetric matrix, or of its last row only and
+# then r_i^3 of the rows outside.
 
 
-class Workspace(NamedTuple):
-    """Room for the solvers, allocated once; few arrays, because each costs time in every call."""
+class Room(NamedTuple):
+    """Room for the solver, allocated once; few arrays, because each costs time in every call."""
 
-    row: Floats
-    """A row of one expert, (d,)."""
     rows: Floats
     """The distinct rows of Gamma in one clique, filled up with zeros, (largest N, at least d)."""
     known: Floats
-    """What is known of them, (4, at least the largest N)."""
+    """What is known of them, (5, at least the largest N)."""
     lanes: Floats
     """What is known of the experts that are solved together."""
-    line: Line
-    """Room for the solver on the line; empty unless d = 1."""
 
 
-def make_workspace(dim: int, sizes: Integers, experts: int) -> Workspace:
-    """Workspace for cliques with so many rows and at most `experts` experts."""
-    size = int(sizes.max())
-    rest = dim * (dim + 1) // 2 if dim <= DENSE else size
-    return Workspace(
-        row=np.zeros(dim),
+def make_room(dim: int, size: int) -> Room:
+    """Room for cliques with at most `size` rows."""
+    rest = (dim + 1) * (dim + 2) // 2 if dim <= DENSE else dim + 1 + size
+    return Room(
         rows=np.zeros((size, _rounded(dim))),
-        known=np.zeros((4, _rounded(size))),
-        lanes=_aligned(HEAD + VECTORS * dim + _rounded(dim) // LANES + rest),
-        line=make_line(sizes if dim == 1 else sizes[:0], experts if dim == 1 else 0),
+        known=np.zeros((5, _rounded(size))),
+        lanes=_aligned(HEAD + VECTORS * (dim + 1) + _rounded(dim) // LANES + rest),
     )
 
 
@@ -89,28 +100,28 @@ def _aligned(rows: int) -> Floats:
 @inline
 def vector(dim: int, which: int) -> int:
     """Where a vector begins in `lanes`."""
-    return HEAD + which * dim
+    return HEAD + which * (dim + 1)
 
 
 @inline
 def matrix_of(dim: int) -> int:
-    """Where the matrix, or the r_i^3, begin in `lanes`."""
-    return HEAD + VECTORS * dim + (dim + LANES - 1) // LANES
+    """Where the matrix begins in `lanes`."""
+    return vector(dim, VECTORS) + (dim + LANES - 1) // LANES
 
 
 @inline
-def length_of_matrix(dim: int) -> int:
-    """Number of entries of its lower half, if it is formed."""
-    return dim * (dim + 1) // 2 if dim <= DENSE else 0
+def last_row_of(dim: int) -> int:
+    """Where its last row begins."""
+    return matrix_of(dim) + (dim * (dim + 1) // 2 if dim <= DENSE else 0)
 
 
 @routine
-def gather_rows(gradients: Floats, first: int, last: int, total: Floats, work: Workspace) -> int:
+def gather_rows(gradients: Floats, first: int, last: int, total: Floats, room: Room) -> int:
     """Copy the distinct ones of the rows first:last of Gamma, whose sum is `total`.
 
     Returns their number. Only rows that are zero are looked for; they come last.
     """
-    rows, known, dim, count, zeros = work.rows, work.known, total.shape[0], 0, 0
+    rows, known, dim, count, zeros = room.rows, room.known, total.shape[0], 0, 0
     for i in range(first, last):
         zero = True
         for k in range(dim):
@@ -123,105 +134,104 @@ def gather_rows(gradients: Floats, first: int, last: int, total: Floats, work: W
         rows[count, :dim], known[NUMBER, count] = 0.0, zeros
         count += 1
     for i in range(count):
-        square, along = 0.0, 0.0
+        length, square, along = 0.0, 0.0, 0.0
         for k in range(dim):
+            length += rows[i, k] ** 2
             mean = total[k] / float(last - first)
             square += (rows[i, k] - mean) ** 2
             along += (rows[i, k] - mean) * mean
-        known[SQUARE, i], known[ALONG, i] = square, along
+        known[LENGTH, i], known[SQUARE, i], known[ALONG, i] = length, square, along
     # Those to fill up the last lanes stay inside the ball.
     known[SQUARE : ALONG + 1, count : (count + LANES - 1) // LANES * LANES] = 0.0
     return count
 
 
 @routine
-def sweep(work: Workspace, count: int, size: int, full: bool) -> int:
+def sweep(room: Room, dim: int, count: int, size: int, full: bool) -> int:
     """Pass over the `count` distinct rows of `size`; derivatives only if `full`.
 
-    Returns how many rows are outside the ball in any lane, if the matrix is not formed.
+    Returns how many rows are outside the ball in any lane.
     """
-    rows, known, lanes, dim = work.rows, work.known, work.lanes, work.row.shape[0]
+    rows, known, lanes = room.rows, room.known, room.lanes
     mean, stay, place = vector(dim, MEAN), vector(dim, STAY), vector(dim, PLACE)
-    residual, pull, free = vector(dim, RESIDUAL), vector(dim, PULL), vector(dim, VECTORS)
-    s, eta = load(lanes, S), load(lanes, ETA)
-    t, zero = s * eta, 0.0 * s
-    one = zero + 1.0
-    length_of_mean = zero
+    residual, free, pull = vector(dim, RESIDUAL), vector(dim, VECTORS), last_row_of(dim)
+    s = load(lanes, S)
+    t, zero, square = s * load(lanes, ETA), spread(0.0), spread(0.0)
     for k in range(dim):
         m = load(lanes, mean + k)
-        length_of_mean = length_of_mean + m * m
+        square = square + m * m
         store(lanes, stay + k, (1.0 - s) * m)
         store(lanes, residual + k, zero)
-    for k in range(free, matrix_of(dim)):
+    for k in range(free, pull + dim if full else matrix_of(dim)):
         store(lanes, k, zero)
-    if full:
-        for k in range(pull, pull + dim):
-            store(lanes, k, zero)
-        for k in range(matrix_of(dim), matrix_of(dim) + length_of_matrix(dim)):
-            store(lanes, k, zero)
-    square, strength, lost, margin, inside, crowd = zero, zero, zero, one, 0.0, 0
+    # |y_i|^2 = base + |Gamma_i|^2 t^2 - <Gamma_i, m> cross
+    base, own, cross = (1.0 - s) * (1.0 - s) * square, t * t, 2.0 * t * (1.0 - s)
+    limit = 1.0  # or none, if differences of squares are too coarse
+    if any_above(THIN * np.sqrt(float(size)), load(lanes, CAP)):
+        limit = -1.0
+    inside, lengths, crowd = 0.0, 0.0, 0
+    spread_out, strength, lost, margin = zero, zero, zero, spread(1.0)
     for i in range(count):
-        number = known[NUMBER, i]
-        length, far = zero, zero
+        number, product = known[NUMBER, i], zero
         for k in range(dim):
-            y = load(lanes, stay + k) - rows[i, k] * t
-            length = length + y * y
-            step = load(lanes, mean + k) - y
-            far = far + step * step
-        over = length - 1.0
-        over = where_above(over, zero, over, zero - over)
+            product = product + rows[i, k] * load(lanes, mean + k)
+        length = base + known[LENGTH, i] * own - product * cross
+        over = absolute(length - 1.0)
         margin = where_above(margin, over, over, margin)
-        if not any_above(length, one):
+        if not any_above(length, limit):
+            inside += number
+            lengths += number * known[LENGTH, i]
             for k in range((dim + LANES - 1) // LANES):
                 part = number * load_part(rows, i, k * LANES)
                 store(lanes, free + k, load(lanes, free + k) + part)
-            inside += number
-            square = square + number * far
-            strength = strength + number * far
             continue
-        shrink = where_above(length, one, 1.0 / root(length), one)
-        weight, along = number * shrink, 0.5 * (length_of_mean + length - far)
+        shrink = where_above(length, 1.0, 1.0 / root(length), 1.0)
+        weight, far = number * shrink, zero
         lost = lost + (number - weight)
-        far = zero
         for k in range(dim):
             y = load(lanes, stay + k) - rows[i, k] * t
             store(lanes, place + k, y)
             step = load(lanes, mean + k) - shrink * y
             far = far + step * step
             store(lanes, residual + k, load(lanes, residual + k) + rows[i, k] * weight)
-        square = square + number * far
+        spread_out = spread_out + number * far
         if not full:
             continue
-        share = where_above(length, one, shrink * shrink * along, one)
-        far = zero
+        share = shrink * shrink * ((1.0 - s) * square - t * product)
+        share, far = where_above(length, 1.0, share, 1.0), zero
         for k in range(dim):
             turn = load(lanes, mean + k) - share * load(lanes, place + k)
             far = far + turn * turn
             store(lanes, pull + k, load(lanes, pull + k) + weight * turn)
         strength = strength + weight * far
-        bend = where_above(length, one, shrink * shrink * weight, zero)
+        bend = where_above(length, 1.0, (1.0 - s) * shrink * shrink * weight, 0.0)
         if dim <= DENSE:
             _add_square(lanes, dim, bend)
         else:
-            store(lanes, matrix_of(dim) + crowd, bend)
+            store(lanes, pull + dim + 1 + crowd, bend)
             known[OUTSIDE, crowd] = i
             crowd += 1
     # N - sum r_i is a sum of 1 - r_i, so that nothing cancels when hardly a row is clipped.
-    scale, norm = lost + s * (size - lost), zero
+    scale, norm, product = lost + s * (size - lost), zero, zero
     for k in range(dim):
-        m, push = load(lanes, mean + k), t * lanes[free + k // LANES, k % LANES]
-        value = scale * m + (t * load(lanes, residual + k) + push)
+        m, sums = load(lanes, mean + k), lanes[free + k // LANES, k % LANES]
+        product = product + sums * m
+        value = scale * m + t * (load(lanes, residual + k) + sums)
         norm = norm + value * value
         store(lanes, residual + k, value)
         if full:
-            store(lanes, pull + k, load(lanes, pull + k) + (inside * s * m + push))
-    square = square - norm / size  # from the mean of the X_i, not from m
-    store(lanes, SPREAD, root(where_above(square, zero, square, zero)))
+            store(lanes, pull + k, load(lanes, pull + k) + (inside * s * m + sums * t))
+    # Of the rows inside, y_i - m is -s m - t Gamma_i.
+    near = inside * s * s * square + lengths * own + 2.0 * s * t * product
+    spread_out = spread_out + near - norm / size  # from the mean of the X_i, not from m
+    spread_out = root(where_above(spread_out, 0.0, spread_out, 0.0))
+    store(lanes, residual + dim, (load(lanes, CAP) - spread_out) * spread_out / (1.0 - s))
+    store(lanes, SPREAD, spread_out)
     store(lanes, NORM, norm)
     store(lanes, MARGIN, margin)
     if full:
         store(lanes, SCALE, scale)
-        store(lanes, STRENGTH, strength)
+        store(lanes, pull + dim, (strength + near) / (s - 1.0))
     return crowd
 
 

@@ -13,7 +13,7 @@ from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import LANES, any_above, load_part
 from mtcool.learners.argmin import minimise, project_row, put_expert, start_at_mean
 from mtcool.learners.argmin_line import CLOSED_FORM, NEGLIGIBLE, solve_line
-from mtcool.learners.argmin_sweep import ALONG, SQUARE, Workspace, gather_rows
+from mtcool.learners.argmin_sweep import ALONG, SQUARE, Room, gather_rows
 from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl_state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
 
@@ -90,7 +90,7 @@ def solve_experts(state: MTFTRLState, clique: int) -> None:
 
 @inline
 def _solve_in_lanes(state: MTFTRLState, clique: int) -> None:
-    plan, c, work = state.plan[clique], state.cliques[clique], state.work
+    plan, c, room = state.plan[clique], state.cliques[clique], state.work.room
     first, table, size = plan["expert"], plan["table"], plan["size"]
     count = _gather(state, clique)
     level, slope, clipped, used = 0.0, 0.0, 0, 0
@@ -101,7 +101,7 @@ def _solve_in_lanes(state: MTFTRLState, clique: int) -> None:
     for e in range(plan["experts"]):
         eta, cap = c["unit"] * state.table[PULL, table + e], state.table[CAP, table + e]
         shrink = min(eta / (size + 1.0), cap * c["inverse"])
-        if _stays_inside(work, count, eta, shrink, mean, c["reach"]):
+        if _stays_inside(room, count, eta, shrink, mean, c["reach"]):
             state.experts[MULTIPLIER, first + e] = CLOSED_FORM
             level += state.experts[WEIGHT, first + e] * eta
             slope += state.experts[WEIGHT, first + e] * shrink
@@ -116,12 +116,12 @@ def _solve_in_lanes(state: MTFTRLState, clique: int) -> None:
 @inline
 def _gather(state: MTFTRLState, clique: int) -> int:
     first, size = state.plan[clique]["first"], state.plan[clique]["size"]
-    return gather_rows(state.gradients, first, first + size, state.total[clique], state.work)
+    return gather_rows(state.gradients, first, first + size, state.total[clique], state.work.room)
 
 
 @inline
 def _stays_inside(
-    work: Workspace, count: int, eta: float, shrink: float, mean: float, reach: float
+    room: Room, count: int, eta: float, shrink: float, mean: float, reach: float
 ) -> bool:
     """Does every row of the closed form lie in the ball? Bounds first, then the rows themselves."""
     if eta * mean + shrink * reach <= 1.0:
@@ -130,9 +130,9 @@ def _stays_inside(
         return False
     base = (eta * mean) ** 2
     for i in range(0, count, LANES):
-        along, square = load_part(work.known, ALONG, i), load_part(work.known, SQUARE, i)
+        along, square = load_part(room.known, ALONG, i), load_part(room.known, SQUARE, i)
         length = base + 2.0 * eta * shrink * along + shrink * shrink * square
-        if any_above(length, 0.0 * length + 1.0):
+        if any_above(length, 1.0):
             return False
     return True
 
@@ -150,7 +150,7 @@ def _put(
         state.experts[MULTIPLIER, e] = 0.0
         return used
     warm = state.experts[MULTIPLIER, e]
-    put_expert(state.work, used, e, size, eta, cap, 1.0 / c["inverse"], warm, m)
+    put_expert(state.work.room, used, e, size, eta, cap, 1.0 / c["inverse"], warm, m)
     if used + 1 < LANES:
         return used + 1
     _minimise(state, clique, LANES, count)
@@ -160,7 +160,7 @@ def _put(
 @inline
 def _minimise(state: MTFTRLState, clique: int, used: int, count: int) -> None:
     size = state.plan[clique]["size"]
-    minimise(state.work, used, count, size, state.experts[MULTIPLIER], state.centre)
+    minimise(state.work.room, used, count, size, state.experts[MULTIPLIER], state.centre)
 
 
 @inline
