@@ -17,7 +17,11 @@ from benchmarks.result import Result, at_least
 from benchmarks.timing import Run, fastest
 from mtcool import graphs, mt_co2ol, simulate, streams
 from mtcool.kernels import kernel
-from mtcool.learners.argmin import minimise
+from mtcool.kernels.lanes import LANES
+from mtcool.learners.argmin import minimise, put_expert, start_at_mean
+from mtcool.learners.argmin_line import CLOSED_FORM
+from mtcool.learners.argmin_sweep import gather_rows, make_room
+from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +41,8 @@ class Stretch(NamedTuple):
 
     gradients: Floats
     """Gamma after every update, one below the other, (K N, d)."""
+    total: Floats
+    """Sum of the rows of Gamma, (K, d)."""
     deviation: Floats
     """Standard deviation of the rows of Gamma, (K,)."""
     eta: Floats
@@ -95,18 +101,20 @@ def _stretch(dim: int, updates: int) -> Stretch:
     network = mt_co2ol(graph, dim, lipschitz=stream.lipschitz(radius=1.0))
     simulate(network, stream[:BURN_IN])
     state = network.peers.state
-    gradients, deviation, eta, clipped = [], [], [], []
+    gradients, total, deviation, eta, clipped = [], [], [], [], []
     for t in range(BURN_IN, len(stream)):
         simulate(network, stream[t : t + 1])
         gradients.append(state.gradients[:SIZE].copy())
-        deviation.append(1.0 / state.inverse[0])
-        eta.append(state.unit[0] * state.pull[:SIZE])
-        clipped.append(state.multiplier[:SIZE] >= 0.0)
+        total.append(state.total[0].copy())
+        deviation.append(1.0 / state.cliques["inverse"][0])
+        eta.append(state.cliques["unit"][0] * state.table[PULL, :SIZE])
+        clipped.append(state.experts[MULTIPLIER, :SIZE] >= 0.0)
     return Stretch(
         np.concatenate(gradients),
+        np.array(total),
         np.array(deviation),
         np.array(eta),
-        state.cap[:SIZE].copy(),
+        state.table[CAP, :SIZE].copy(),
         np.array(clipped),
     )
 
@@ -119,20 +127,20 @@ def _sample(stretch: Stretch, count: int) -> list[tuple[int, int]]:
 
 
 def _ours(stretch: Stretch, warm: bool) -> Run:
-    s, centre, work = _rooms(stretch)
-    return lambda: _solve_all(*stretch, warm, s, centre, work)
+    s, centre, room = _rooms(stretch)
+    return lambda: _solve_all(*stretch, warm, s, centre, room)
 
 
 def _rooms(stretch: Stretch) -> tuple[Floats, Floats, Any]:
-    """Room for the solutions, s and the mean of the rows, and the solver's workspace."""
+    """Room for the solutions, s and the mean of the rows, and the solver's own."""
     shape, dim = stretch.clipped.shape, stretch.gradients.shape[1]
-    work = mt_co2ol(graphs.complete(SIZE), dim).peers.state.work
-    return np.zeros(shape), np.zeros((*shape, dim)), work
+    return np.zeros(shape), np.zeros((*shape, dim)), make_room(dim, SIZE)
 
 
 @kernel
 def _solve_all(
     gradients: Any,
+    total: Any,
     deviation: Any,
     eta: Any,
     cap: Any,
@@ -140,30 +148,26 @@ def _solve_all(
     warm: bool,
     s: Any,
     centre: Any,
-    work: Any,
+    room: Any,
 ) -> None:
     updates, experts = clipped.shape
     size = gradients.shape[0] // updates
     for k in range(updates):
+        count, used = gather_rows(gradients, k * size, (k + 1) * size, total[k], room), 0
         for e in range(experts):
-            if not clipped[k, e]:
-                continue
-            guess = -1.0  # none: the solver starts from the mean of the closed form
-            if warm and k > 0 and clipped[k - 1, e]:
-                guess = s[k - 1, e]
-                for j in range(centre.shape[2]):
-                    centre[k, e, j] = centre[k - 1, e, j]
-            s[k, e] = minimise(
-                gradients,
-                k * size,
-                (k + 1) * size,
-                eta[k, e],
-                deviation[k],
-                cap[e],
-                guess,
-                centre[k, e],
-                work,
-            )
+            if clipped[k, e]:
+                guess, m = CLOSED_FORM, centre[k, e]
+                if warm and k > 0 and clipped[k - 1, e]:
+                    guess = s[k - 1, e]
+                    for j in range(centre.shape[2]):
+                        m[j] = centre[k - 1, e, j]
+                else:
+                    start_at_mean(total[k], size, eta[k, e], m)
+                put_expert(room, used, e, size, eta[k, e], cap[e], deviation[k], guess, m)
+                used += 1
+            if used == LANES or (used > 0 and e == experts - 1):
+                minimise(room, used, count, size, s[k], centre[k])
+                used = 0
 
 
 def _subproblem(stretch: Stretch, k: int, e: int) -> tuple[Floats, float]:
@@ -183,8 +187,8 @@ def _peers(stretch: Stretch, sample: list[tuple[int, int]]) -> dict[Any, Callabl
 
 def _largest_difference(stretch: Stretch, sample: list[tuple[int, int]]) -> float:
     """Between our rows and the best that Clarabel can do when asked for high accuracy."""
-    s, centre, work = _rooms(stretch)
-    _solve_all(*stretch, True, s, centre, work)
+    s, centre, room = _rooms(stretch)
+    _solve_all(*stretch, True, s, centre, room)
     problem = convex.Parametrised(SIZE, stretch.gradients.shape[1])
     largest = 0.0
     for k, e in sample:

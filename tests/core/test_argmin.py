@@ -11,6 +11,7 @@ equation bounds the distance to the minimiser by r.
 """
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -19,11 +20,13 @@ from scipy.optimize import nnls
 import mtcool
 import oracle
 from mtcool.kernels import kernel
-from mtcool.learners import MTFTRL
-from mtcool.learners.argmin import minimise
-from mtcool.learners.argmin_line import CLOSED_FORM
+from mtcool.kernels.lanes import LANES
+from mtcool.learners import MTFTRL, argmin_line, mt_ftrl_closed
+from mtcool.learners.argmin import minimise, put_expert
+from mtcool.learners.argmin_line import ABOVE, BELOW, CLOSED_FORM, EXPERT, ROOM
+from mtcool.learners.argmin_safe import minimise_safely
+from mtcool.learners.argmin_sweep import DENSE, MEAN, S, gather_rows, make_room, vector
 from mtcool.learners.learner import Cliques
-from mtcool.learners.mt_ftrl_closed import refresh, reweigh
 from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
 
 EXACT = 1e-10  # relative to the data
@@ -250,6 +253,63 @@ def test_no_point_that_a_conic_solver_finds_is_better():
         assert ours == pytest.approx(theirs, abs=1e-7 * (1.0 + np.abs(linear).max()))
 
 
+@pytest.mark.parametrize("xi", [1e-6, 0.1, math.inf])
+def test_the_minimiser_is_exact_in_many_dimensions(xi):
+    """Beyond `DENSE` of them the linear equations are solved by conjugate gradients."""
+    rng, (size, dim) = np.random.default_rng(7), (6, DENSE + 3)
+    expert = Expert(size, dim, xi, rate=0.05)
+    for _ in range(40):
+        gradient = rng.standard_normal(dim)
+        expert.update(int(rng.integers(size)), gradient / np.linalg.norm(gradient))
+        assert_optimal(expert.rows(), expert.linear(), xi)
+
+
+@kernel
+def solve_both_ways(gradients, total, eta, deviation, cap, s, m, room):
+    """Of one expert: s and m as `minimise` finds them, and as the safe way does."""
+    size, dim = gradients.shape
+    count = gather_rows(gradients, 0, size, total, room)
+    for way in range(2):
+        for lane in range(LANES):
+            put_expert(room, lane, way, size, eta, cap, deviation, -1.0, m[way])
+        if way == 0:
+            minimise(room, 1, count, size, s, m)
+            continue
+        minimise_safely(room, dim, 0, count, size)
+        s[1] = room.lanes[S, 0]
+        for k in range(dim):
+            m[1, k] = room.lanes[vector(dim, MEAN) + k, 0]
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5, DENSE + 1])
+def test_the_safe_way_finds_the_same(dim):
+    """It runs only where Newton's method fails, about once in ten thousand times."""
+    rng, room = np.random.default_rng(dim), make_room(dim, 9)
+    for _ in range(50):
+        gamma = rng.standard_normal((9, dim)) * 10.0 ** rng.uniform(-1, 3)
+        gamma[rng.integers(9, size=2)] = 0.0
+        cap, s, m = float(rng.choice([0.05, 0.5, 1.0])), np.zeros(2), np.zeros((2, dim))
+        deviation = math.sqrt(oracle.variance(gamma))
+        solve_both_ways(gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, room)
+        rows = (1.0 - s)[:, None, None] * m[:, None] - s[:, None, None] * gamma
+        rows /= np.maximum(1.0, np.linalg.norm(rows, axis=2, keepdims=True))
+        assert_optimal(rows[1], gamma, cap**2)
+        np.testing.assert_allclose(rows[0], rows[1], atol=1e-11)
+
+
+def test_rows_without_a_gradient_are_solved_as_one():
+    """The first gradient puts rows of all experts on the ball: 500 experts in each of 500 cliques.
+
+    Row by row that takes more than ten seconds.
+    """
+    for size in (3, 500):  # the first only compiles
+        net = mtcool.mt_co2ol(mtcool.graphs.complete(size), dim=2)
+        began = time.process_time()
+        net.update(0, np.array([0.6, 0.8]))
+    assert time.process_time() - began < 2.0
+    assert (net.peers.state.cliques["clipped"] == size).all()
+
+
 # On the line all experts of a clique are solved together, each from where the last one ended
 # (`argmin_line.py`); `minimise` is the general method.
 
@@ -264,19 +324,10 @@ HEDGES = [
 
 
 @kernel
-def refresh_and_reweigh(state, clique):
-    refresh(state, clique)
-    reweigh(state, clique)
-
-
-@kernel
-def minimise_compiled(gradients, eta, deviation, cap, m, work):
-    return minimise(gradients, 0, gradients.shape[0], eta, deviation, cap, -1.0, m, work)
-
-
 def solve(state):
     """What follows a change of Gamma."""
-    refresh_and_reweigh(state, 0)
+    mt_ftrl_closed.refresh(state, 0)
+    mt_ftrl_closed.reweigh(state, 0)
 
 
 def clique_on_line(learner, gamma, rate, n):
@@ -296,10 +347,20 @@ def clipped_experts(state):
         yield e, eta, state.table[CAP, e], x[:, None]
 
 
+@kernel
+def solve_one(gradients, total, eta, deviation, cap, s, m, room):
+    """One expert by the general method, started afresh; leaves s and the mean of its rows."""
+    size = gradients.shape[0]
+    count = gather_rows(gradients, 0, size, total, room)
+    put_expert(room, 0, 0, size, eta, cap, deviation, -1.0, m[0])
+    minimise(room, 1, count, size, s, m)
+
+
 def general_rows(state, eta, cap):
-    """The rows by the general method, started afresh."""
-    m, deviation = np.zeros(1), 1.0 / state.cliques["inverse"][0]
-    s = minimise_compiled(state.gradients, eta, deviation, cap, m, state.work)
+    """The rows by the general method."""
+    s, m = np.zeros(1), np.clip(-eta * state.gradients.mean(axis=0, keepdims=True), -1.0, 1.0)
+    deviation = 1.0 / state.cliques["inverse"][0]
+    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, state.work.room)
     return np.clip((1.0 - s) * m - s * eta * state.gradients, -1.0, 1.0)
 
 

@@ -49,6 +49,7 @@ _config: Any = config  # its attributes are made at run time
 _intrinsic: Any = intrinsic
 _njit: Any = numba.njit
 _CPUDispatcher: Any = CPUDispatcher
+_unliteral: Any = types.unliteral
 
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
@@ -64,6 +65,8 @@ _PART: Any = {**_INSIDE, "forceinline": True, "pipeline_class": PartCompiler}
 def kernel(function: F) -> F:
     """Compile `function` on first call and keep the machine code for the next process."""
     compiled: F = _njit(**_OPTIONS, pipeline_class=KernelCompiler)(function)
+    if not _config.DISABLE_JIT:
+        compiled.__class__ = _Plain
     return _cached(compiled)
 
 
@@ -95,7 +98,17 @@ def _without_door(compiled: F) -> F:
     return compiled
 
 
-class _Inside(_CPUDispatcher):  # type: ignore[misc]
+class _Plain(_CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that sees types only: numba would compile it for every constant."""
+
+    def get_call_template(self, arguments: Any, named: Any) -> Any:
+        return super().get_call_template(
+            tuple(_unliteral(kind) for kind in arguments),
+            {name: _unliteral(kind) for name, kind in named.items()},
+        )
+
+
+class _Inside(_Plain):
     """A compiled function that has no entry for Python: there it is what it was written as."""
 
     def __call__(self, *arguments: Any) -> Any:

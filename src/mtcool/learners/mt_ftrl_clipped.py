@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.argmin import minimise, project_row, start_at_mean
+from mtcool.kernels.lanes import LANES, any_above, load_part
+from mtcool.learners.argmin import minimise, project_row, put_expert, start_at_mean
 from mtcool.learners.argmin_line import (
     CLOSED_FORM,
     NEGLIGIBLE,
@@ -18,6 +19,7 @@ from mtcool.learners.argmin_line import (
     rows_on_line,
     solve_line,
 )
+from mtcool.learners.argmin_sweep import ALONG, SQUARE, Room, gather_rows
 from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl_state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
 
@@ -127,70 +129,82 @@ def solve_experts(state: MTFTRLState, clique: int) -> None:
     if state.total.shape[1] == 1:
         _solve_on_line(state, clique)
     else:
-        _solve_one_by_one(state, clique)
+        _solve_in_lanes(state, clique)
 
 
 @routine
-def _solve_one_by_one(state: MTFTRLState, clique: int) -> None:
-    plan, c = state.plan[clique], state.cliques[clique]
+def _solve_in_lanes(state: MTFTRLState, clique: int) -> None:
+    plan, c, room = state.plan[clique], state.cliques[clique], state.work.room
     first, table, size = plan["expert"], plan["table"], plan["size"]
-    per_mode = 1.0 / (size + 1.0)
+    count = _gather(state, clique)
+    level, slope, clipped, used = 0.0, 0.0, 0, 0
     square = 0.0
     for k in range(state.total.shape[1]):
         square += state.total[clique, k] ** 2
     mean = math.sqrt(square) / float(size)
-    level, slope, clipped = 0.0, 0.0, 0
     for e in range(plan["experts"]):
         eta, cap = c["unit"] * state.table[PULL, table + e], state.table[CAP, table + e]
-        shrink = min(eta * per_mode, cap * c["inverse"])
-        if _stays_inside(state, clique, eta, shrink, mean):
+        shrink = min(eta / (size + 1.0), cap * c["inverse"])
+        if _stays_inside(room, count, eta, shrink, mean, c["reach"]):
             state.experts[MULTIPLIER, first + e] = CLOSED_FORM
             level += state.experts[WEIGHT, first + e] * eta
             slope += state.experts[WEIGHT, first + e] * shrink
         else:
             clipped += 1
-            _solve_clipped(state, clique, first + e, eta, cap)
+            used = _put(state, clique, first + e, eta, cap, used, count)
+    if used > 0:
+        _minimise(state, clique, used, count)
     c["level"], c["slope"], c["clipped"] = level / c["mass"], slope / c["mass"], clipped
 
 
 @inline
-def _stays_inside(state: MTFTRLState, clique: int, eta: float, shrink: float, mean: float) -> bool:
+def _gather(state: MTFTRLState, clique: int) -> int:
+    first, size = state.plan[clique]["first"], state.plan[clique]["size"]
+    return gather_rows(state.gradients, first, first + size, state.total[clique], state.work.room)
+
+
+@inline
+def _stays_inside(
+    room: Room, count: int, eta: float, shrink: float, mean: float, reach: float
+) -> bool:
     """Does every row of the closed form lie in the ball? Bounds first, then the rows themselves."""
-    if eta * mean + shrink * state.cliques[clique]["reach"] <= 1.0:
+    if eta * mean + shrink * reach <= 1.0:
         return True
     if eta * mean > 1.0:  # the rows' mean is outside, so one of them is
         return False
-    first, size = state.plan[clique]["first"], state.plan[clique]["size"]
-    for i in range(first, first + size):
-        square = 0.0
-        for k in range(state.total.shape[1]):
-            centre = state.total[clique, k] / size
-            square += (eta * centre + shrink * (state.gradients[i, k] - centre)) ** 2
-        if square > 1.0:
+    base = (eta * mean) ** 2
+    for i in range(0, count, LANES):
+        along, square = load_part(room.known, ALONG, i), load_part(room.known, SQUARE, i)
+        length = base + 2.0 * eta * shrink * along + shrink * shrink * square
+        if any_above(length, 1.0):
             return False
     return True
 
 
 @inline
-def _solve_clipped(state: MTFTRLState, clique: int, e: int, eta: float, cap: float) -> None:
-    """Solve expert e and keep s and the mean of its rows."""
-    first, c = state.plan[clique]["first"], state.cliques[clique]
-    last = first + state.plan[clique]["size"]
+def _put(
+    state: MTFTRLState, clique: int, e: int, eta: float, cap: float, used: int, count: int
+) -> int:
+    """Solve expert e as soon as there are enough to fill all lanes; returns how many wait."""
+    c, size, m = state.cliques[clique], state.plan[clique]["size"], state.centre[e]
+    if state.experts[MULTIPLIER, e] == CLOSED_FORM:
+        start_at_mean(state.total[clique], size, eta, m)
     if cap <= NEGLIGIBLE or c["deviation"] == 0.0:  # all rows are at the mean, in the ball
-        start_at_mean(state.gradients, first, last, eta, state.centre[e])
+        start_at_mean(state.total[clique], size, eta, m)
         state.experts[MULTIPLIER, e] = 0.0
-        return
-    state.experts[MULTIPLIER, e] = minimise(
-        state.gradients,
-        first,
-        last,
-        eta,
-        1.0 / c["inverse"],
-        cap,
-        state.experts[MULTIPLIER, e],
-        state.centre[e],
-        state.work,
-    )
+        return used
+    warm = state.experts[MULTIPLIER, e]
+    put_expert(state.work.room, used, e, size, eta, cap, 1.0 / c["inverse"], warm, m)
+    if used + 1 < LANES:
+        return used + 1
+    _minimise(state, clique, LANES, count)
+    return 0
+
+
+@inline
+def _minimise(state: MTFTRLState, clique: int, used: int, count: int) -> None:
+    size = state.plan[clique]["size"]
+    minimise(state.work.room, used, count, size, state.experts[MULTIPLIER], state.centre)
 
 
 @inline
@@ -221,9 +235,11 @@ def _solve_on_line(state: MTFTRLState, clique: int) -> None:
 def _solve_failed(state: MTFTRLState, clique: int) -> None:
     """The experts that `solve_line` left to the general method."""
     plan, unit = state.plan[clique], state.cliques[clique]["unit"]
-    first, table = plan["expert"], plan["table"]
+    first, table, used, count = plan["expert"], plan["table"], 0, _gather(state, clique)
     for e in range(plan["experts"]):
         if np.isnan(state.experts[MULTIPLIER, first + e]):
             eta, cap = unit * state.table[PULL, table + e], state.table[CAP, table + e]
             state.experts[MULTIPLIER, first + e] = CLOSED_FORM  # no warm start
-            _solve_clipped(state, clique, first + e, eta, cap)
+            used = _put(state, clique, first + e, eta, cap, used, count)
+    if used > 0:
+        _minimise(state, clique, used, count)

@@ -1,0 +1,197 @@
+"""Numbers side by side: what a processor adds or multiplies with one or two instructions.
+
+A kernel that does the same for many independent problems may solve eight of them at once: `Lanes`
+are numbers of which each belongs to another problem. In Python they are NumPy arrays of length
+LANES; in kernels they are registers, whose arithmetic needs no loop that a compiler would have to
+recognise first. A block of lanes is an array of shape (rows, LANES).
+
+Products may be fused with the sum that they enter, which rounds once instead of twice, where the
+processor knows how.
+"""
+
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import register_model
+from numpy.typing import NDArray
+
+LANES = 8
+
+Lanes = NDArray[np.float64]
+
+
+def load(block: NDArray[np.float64], row: int) -> Lanes:
+    """The lanes in a row of the block."""
+    return block[row, :].copy()
+
+
+def load_part(block: NDArray[np.float64], row: int, first: int) -> Lanes:
+    """LANES numbers of a row of any array that is long enough, from the number `first` on."""
+    return block[row, first : first + LANES].copy()
+
+
+def store(block: NDArray[np.float64], row: int, values: Lanes) -> None:
+    """Put lanes into a row of the block."""
+    block[row] = values
+
+
+def root(values: Lanes) -> Lanes:
+    """Square roots."""
+    return np.sqrt(values)
+
+
+def absolute(values: Lanes) -> Lanes:
+    """Absolute values."""
+    return np.abs(values)
+
+
+def where_above(a: Lanes | float, b: Lanes | float, yes: Lanes | float, no: Lanes | float) -> Lanes:
+    """In each lane `yes` if a > b, and `no` otherwise, also if a or b is a NaN."""
+    return np.where(np.greater(a, b), yes, no) + np.zeros(LANES)
+
+
+def any_above(a: Lanes | float, b: Lanes | float) -> bool:
+    """Is a > b in one of the lanes?"""
+    return bool(np.any(np.greater(a, b)))
+
+
+def spread(value: float) -> Lanes:
+    """The same number in all lanes."""
+    return np.full(LANES, value)
+
+
+_Model: Any = models.PrimitiveModel
+_get_function: Any = cgutils.get_or_insert_function
+_infer_global: Any = infer_global
+_lower_builtin: Any = lower_builtin
+_signature: Any = signature
+
+
+class _LanesType(types.Type):
+    def __init__(self) -> None:
+        super().__init__("Lanes")
+
+
+_LANES: Any = _LanesType()
+_VECTOR: Any = ir.VectorType(ir.DoubleType(), LANES)
+
+
+@register_model(_LanesType)
+class _LanesModel(_Model):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+def _takes(function: Any, result: Any, count: int) -> None:
+    """Tell numba of a function of lanes; a number stands for lanes that are all equal."""
+
+    class Template(AbstractTemplate):
+        def generic(self, arguments: Any, _: Any) -> Any:
+            kinds = [_LANES if kind == _LANES else types.float64 for kind in arguments]
+            whole = all(kind == _LANES or isinstance(kind, types.Number) for kind in arguments)
+            if len(kinds) == count and whole and (_LANES in kinds or function is spread):
+                return _signature(result, *kinds)
+            return None
+
+    _infer_global(function)(Template)
+
+
+def _takes_block(function: Any, result: Any, *others: Any) -> None:
+    """The same for functions of a block and a row."""
+
+    class Template(AbstractTemplate):
+        def generic(self, arguments: Any, _: Any) -> Any:
+            block = arguments[0]
+            if isinstance(block, types.Array) and block.ndim == 2 and block.layout == "C":
+                return _signature(result, block, types.intp, *others)
+            return None
+
+    _infer_global(function)(Template)
+
+
+def _place(context: Any, builder: Any, kind: Any, block: Any, row: Any) -> Any:
+    data = context.make_array(kind)(context, builder, block).data
+    start = builder.gep(data, [builder.mul(row, ir.Constant(row.type, LANES))])
+    return builder.bitcast(start, ir.PointerType(_VECTOR))
+
+
+def _lower(function: Any, count: int, build: Any) -> None:
+    """Tell numba how to build the code of a function of `count` lanes."""
+
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        return build(builder, *map(_spread, [builder] * count, sig.args, arguments))
+
+    for kinds in itertools.product((_LANES, types.float64), repeat=count):
+        if _LANES in kinds or function is spread:
+            _lower_builtin(function, *kinds)(generate)
+
+
+def _spread(builder: Any, kind: Any, value: Any) -> Any:
+    if kind == _LANES:
+        return value
+    nothing, index = ir.Constant(_VECTOR, ir.Undefined), ir.IntType(32)
+    first = builder.insert_element(nothing, value, ir.Constant(index, 0))
+    zeros = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
+    return builder.shuffle_vector(first, nothing, zeros)
+
+
+def _intrinsic(name: str) -> Any:
+    name, kind = f"llvm.{name}.v{LANES}f64", ir.FunctionType(_VECTOR, [_VECTOR])
+    return lambda builder, a: builder.call(_get_function(builder.module, kind, name), [a])
+
+
+def _any_above(builder: Any, a: Any, b: Any) -> Any:
+    bits = builder.bitcast(builder.fcmp_ordered(">", a, b), ir.IntType(LANES))
+    return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+
+_FUSED = ("contract",)
+for _function, _result, _count, _build in (
+    (operator.add, _LANES, 2, lambda builder, a, b: builder.fadd(a, b, flags=_FUSED)),
+    (operator.sub, _LANES, 2, lambda builder, a, b: builder.fsub(a, b, flags=_FUSED)),
+    (operator.mul, _LANES, 2, lambda builder, a, b: builder.fmul(a, b, flags=_FUSED)),
+    (operator.truediv, _LANES, 2, lambda builder, a, b: builder.fdiv(a, b)),
+    (root, _LANES, 1, _intrinsic("sqrt")),
+    (absolute, _LANES, 1, _intrinsic("fabs")),
+    (spread, _LANES, 1, lambda builder, value: value),
+    (any_above, types.boolean, 2, _any_above),
+    (
+        where_above,
+        _LANES,
+        4,
+        lambda builder, a, b, yes, no: builder.select(builder.fcmp_ordered(">", a, b), yes, no),
+    ),
+):
+    _takes(_function, _result, _count)
+    _lower(_function, _count, _build)
+_takes_block(load, _LANES)
+_takes_block(load_part, _LANES, types.intp)
+_takes_block(store, types.none, _LANES)
+
+
+@_lower_builtin(load, types.Array, types.intp)  # type: ignore[untyped-decorator]
+def _load(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    return builder.load(_place(context, builder, sig.args[0], *arguments), align=8)
+
+
+@_lower_builtin(load_part, types.Array, types.intp, types.intp)  # type: ignore[untyped-decorator]
+def _load_part(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    block, row, first = arguments
+    array = context.make_array(sig.args[0])(context, builder, block)
+    width = builder.extract_value(array.shape, 1)
+    start = builder.gep(array.data, [builder.add(builder.mul(row, width), first)])
+    return builder.load(builder.bitcast(start, ir.PointerType(_VECTOR)), align=8)
+
+
+@_lower_builtin(store, types.Array, types.intp, _LANES)  # type: ignore[untyped-decorator]
+def _store(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    block, row, values = arguments
+    builder.store(values, _place(context, builder, sig.args[0], block, row), align=8)
+    return context.get_dummy_value()

@@ -1,0 +1,51 @@
+"""Lanes mean the same in kernels as in Python, where they are NumPy arrays."""
+
+import numpy as np
+
+from mtcool.kernels import kernel
+from mtcool.kernels.lanes import (
+    LANES,
+    absolute,
+    any_above,
+    load,
+    load_part,
+    root,
+    spread,
+    store,
+    where_above,
+)
+
+
+@kernel
+def everything(block, long, found):
+    a, b, part = load(block, 0), load(block, 1), load_part(long, 1, 3)
+    store(block, 2, a + b - 2.0 * part)
+    store(block, 3, (1.0 - a) / (b + 3.0) + a * b)
+    store(block, 4, root(absolute(a)) * spread(0.5))
+    store(block, 5, where_above(a, b, part, -1.0))
+    store(block, 6, where_above(b, 0.25, 1.0, a / 2.0))
+    found[0], found[1], found[2] = any_above(a, b), any_above(0.0, a), any_above(a, 9.0)
+
+
+def test_lanes_in_kernels_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    block, long = np.zeros((7, LANES)), rng.standard_normal((2, LANES + 5))
+    block[:2] = rng.standard_normal((2, LANES))
+    block[0, 0], block[0, 1] = np.nan, block[1, 1]  # neither is above
+    other, found, expected = block.copy(), np.zeros(3, bool), np.zeros(3, bool)
+    everything(block, long, found)
+    getattr(everything, "py_func", everything)(other, long, expected)
+    assert (found == expected).all()
+    # A fused product rounds once instead of twice.
+    np.testing.assert_allclose(block, other, rtol=4e-16, atol=2e-16)
+
+
+def test_a_lane_knows_nothing_of_the_others():
+    rng = np.random.default_rng(1)
+    block, long = np.zeros((7, LANES)), rng.standard_normal((2, LANES + 5))
+    block[:2] = rng.standard_normal((2, LANES))
+    other, found = block.copy(), np.zeros(3, bool)
+    other[:2, 1:], other[:2, 0] = np.nan, block[:2, 0]
+    everything(block, long, found)
+    everything(other, long, found)
+    assert block[:, 0].tobytes() == other[:, 0].tobytes()
