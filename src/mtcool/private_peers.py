@@ -16,7 +16,7 @@ import numpy as np
 from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
 from mtcool.learners.learner import Floats, Integers
-from mtcool.learners.mt_ftrl_clipped import expert_rows, expert_rows_on_line
+from mtcool.learners.mt_ftrl_clipped import expert_rows
 from mtcool.privacy.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
 from mtcool.protocol import Indices, Units, fetch, fetch_rows, send
@@ -147,12 +147,11 @@ def make_leaf(
         if count == 0:
             continue
         products = leaf[place : place + count]
+        expert_rows(learner.base, int(cliques[e]), row, room[:count])
         if gradient.shape[0] == 1:
-            expert_rows_on_line(learner.base, int(cliques[e]), row, products)
             for k in range(count):
-                products[k] = weights[e] * (clipped_number(products[k]) * gradient[0])
+                products[k] = weights[e] * (clipped_number(room[k, 0]) * gradient[0])
         else:
-            expert_rows(learner.base, int(cliques[e]), row, room[:count])
             for k in range(count):
                 products[k] = weights[e] * clipped_product(room[k], gradient)
         place += count

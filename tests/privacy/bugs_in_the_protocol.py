@@ -7,6 +7,8 @@ import numpy as np
 import mtcool
 import mtcool.private_peers as protocol
 from mtcool.audit import Round, forced_transcript, worst_case
+from mtcool.learners.argmin_line import CLOSED_FORM
+from mtcool.learners.mt_ftrl_state import MULTIPLIER
 
 GRAPH = mtcool.graphs.complete(3)
 ORIGINALS = {
@@ -19,8 +21,9 @@ def passes():
     """Do the audits of the worst case, and of long gradients and rows, pass?"""
     first = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
     second = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
-    cliques = second.peers.state.learner.base.cliques  # a neighbour's rows are far too long
-    cliques["unit"], cliques["inverse"], cliques["clipped"] = 1e6, 1e300, 0
+    base = second.peers.state.learner.base  # a neighbour's rows are far too long
+    base.cliques["unit"], base.cliques["inverse"], base.cliques["clipped"] = 1e6, 1e300, 0
+    base.experts[MULTIPLIER] = CLOSED_FORM
     rounds = [Round(0, lambda x: np.ones(2) * 5.0)] * 7
     leak = forced_transcript(second, rounds, 0, lambda x: -np.ones(2) * 5.0)
     return worst_case(first, 1).passed and leak.paid <= leak.promised

@@ -14,6 +14,8 @@ from mtcool.audit import Round, black_box, forced_transcript, noise_law, planted
 from mtcool.audit.black_box import BlackBox
 from mtcool.audit.law import judge
 from mtcool.learners import MTFTRL
+from mtcool.learners.argmin_line import CLOSED_FORM
+from mtcool.learners.mt_ftrl_state import MULTIPLIER
 from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
 
 GRAPH = mtcool.graphs.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
@@ -107,8 +109,9 @@ def test_exact_networks_pass_to_the_bit(aggregator, levels):
 def test_a_malicious_neighbour_cannot_raise_the_sensitivity():
     """It replies with rows a thousand times too long: they are clipped before they are used."""
     net = mtcool.dpmt_co2ol(GRAPH, 3, 1.0, 15, seed=0, lipschitz=0.1)
-    cliques = net.peers.state.learner.base.cliques
-    cliques["unit"], cliques["inverse"], cliques["clipped"] = 1e6, 1e300, 0
+    base = net.peers.state.learner.base
+    base.cliques["unit"], base.cliques["inverse"], base.cliques["clipped"] = 1e6, 1e300, 0
+    base.experts[MULTIPLIER] = CLOSED_FORM
     leak = forced_transcript(
         net, [Round(2, lambda x: np.ones(3) * 50.0)] * 15, 0, lambda x: -np.ones(3) * 50.0
     )

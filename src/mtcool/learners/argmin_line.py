@@ -370,7 +370,7 @@ def solve_line(
     return level, slope, clipped, failed
 
 
-@routine
+@inline
 def rows_on_line(
     gradient: float,
     mean: float,
@@ -384,17 +384,17 @@ def rows_on_line(
     out: Floats,
 ) -> None:
     """The row with this sum of gradients, of every expert; no branches, so four at a time."""
-    for e in range(out.shape[0]):
+    for e in range(pull.shape[0]):
         eta, s = unit * pull[e], multiplier[e]
         shrink = eta * per_mode if eta * per_mode < cap[e] * inverse else cap[e] * inverse
         inside = -eta * mean - shrink * (gradient - mean)
         x = (1.0 - s) * centre[e, 0] - s * eta * gradient
         x = 1.0 if x > 1.0 else x
         x = -1.0 if x < -1.0 else x
-        out[e] = inside if s == CLOSED_FORM else x
+        out[e, 0] = inside if s == CLOSED_FORM else x
 
 
-@routine
+@inline
 def mixture_on_line(
     gradient: float,
     unit: float,

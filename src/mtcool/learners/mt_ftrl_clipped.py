@@ -27,35 +27,45 @@ from mtcool.learners.mt_ftrl_state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, M
 @inline
 def add_clipped_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
-    if out.shape[0] > 1:
-        _add_clipped_vectors(state, clique, row, out)
-        return
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
-    mixture = mixture_on_line(
-        state.gradients[row, 0],
+    _add_clipped_rows(
+        state.gradients,
+        row,
         c["unit"],
+        c["mass"],
         state.table[PULL, table : table + last - first],
         state.experts[WEIGHT, first:last],
         state.experts[MULTIPLIER, first:last],
         state.centre[first:last],
+        state.work.row,
+        out,
     )
-    out[0] += mixture / c["mass"]
 
 
 @routine
-def _add_clipped_vectors(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
-    plan, c = state.plan[clique], state.cliques[clique]
-    first, table, x = plan["expert"], plan["table"], state.work.row
-    for e in range(plan["experts"]):
-        s = state.experts[MULTIPLIER, first + e]
-        if s == CLOSED_FORM:
-            continue
-        eta = c["unit"] * state.table[PULL, table + e]
-        project_row(state.gradients, row, eta, s, state.centre[first + e], x)
-        share = state.experts[WEIGHT, first + e] / c["mass"]
-        for k in range(out.shape[0]):
-            out[k] += share * x[k]
+def _add_clipped_rows(
+    gradients: Floats,
+    row: int,
+    unit: float,
+    mass: float,
+    pull: Floats,
+    weight: Floats,
+    multiplier: Floats,
+    centre: Floats,
+    x: Floats,
+    out: Floats,
+) -> None:
+    # Not the state, but what is needed of it: each of its arrays takes time to hand over.
+    if out.shape[0] == 1:
+        out[0] += mixture_on_line(gradients[row, 0], unit, pull, weight, multiplier, centre) / mass
+        return
+    for e in range(pull.shape[0]):
+        if multiplier[e] != CLOSED_FORM:
+            project_row(gradients, row, unit * pull[e], multiplier[e], centre[e], x)
+            share = weight[e] / mass
+            for k in range(out.shape[0]):
+                out[k] += share * x[k]
 
 
 @routine
@@ -86,16 +96,17 @@ def correct_clipped_losses(
 
 
 @inline
-def expert_rows_on_line(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
-    """As `expert_rows`, for d = 1 and a flat `out`."""
+def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+    """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
-    rows_on_line(
-        state.gradients[row, 0],
-        state.total[clique, 0] / float(plan["size"]),
+    _expert_rows(
+        state.gradients,
+        row,
+        state.total[clique],
+        plan["size"],
         c["unit"],
         c["inverse"],
-        1.0 / (plan["size"] + 1.0),
         state.table[PULL, table : table + last - first],
         state.table[CAP, table : table + last - first],
         state.experts[MULTIPLIER, first:last],
@@ -105,21 +116,33 @@ def expert_rows_on_line(state: MTFTRLState, clique: int, row: int, out: Floats) 
 
 
 @routine
-def expert_rows(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
-    """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
-    plan, c = state.plan[clique], state.cliques[clique]
-    first, table, size = plan["expert"], plan["table"], plan["size"]
+def _expert_rows(
+    gradients: Floats,
+    row: int,
+    total: Floats,
+    size: int,
+    unit: float,
+    inverse: float,
+    pull: Floats,
+    cap: Floats,
+    multiplier: Floats,
+    centre: Floats,
+    out: Floats,
+) -> None:
     per_row, per_mode = 1.0 / size, 1.0 / (size + 1.0)
-    for e in range(plan["experts"]):
-        eta = c["unit"] * state.table[PULL, table + e]
-        s = state.experts[MULTIPLIER, first + e]
-        if c["clipped"] > 0 and s != CLOSED_FORM:
-            project_row(state.gradients, row, eta, s, state.centre[first + e], out[e])
+    if out.shape[1] == 1:
+        gradient, mean = gradients[row, 0], total[0] * per_row
+        rows_on_line(gradient, mean, unit, inverse, per_mode, pull, cap, multiplier, centre, out)
+        return
+    for e in range(out.shape[0]):
+        eta, s = unit * pull[e], multiplier[e]
+        if s != CLOSED_FORM:
+            project_row(gradients, row, eta, s, centre[e], out[e])
             continue
-        shrink = min(eta * per_mode, state.table[CAP, table + e] * c["inverse"])
+        shrink = min(eta * per_mode, cap[e] * inverse)
         for k in range(out.shape[1]):
-            mean = state.total[clique, k] * per_row
-            out[e, k] = -eta * mean - shrink * (state.gradients[row, k] - mean)
+            mean = total[k] * per_row
+            out[e, k] = -eta * mean - shrink * (gradients[row, k] - mean)
 
 
 @inline
