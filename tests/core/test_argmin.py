@@ -21,9 +21,9 @@ import mtcool
 import oracle
 from mtcool.kernels import kernel
 from mtcool.kernels.lanes import LANES
-from mtcool.learners import MTFTRL, argmin_line, mt_ftrl_closed
+from mtcool.learners import MTFTRL, mt_ftrl_closed
 from mtcool.learners.argmin import minimise, put_expert
-from mtcool.learners.argmin_line import ABOVE, BELOW, CLOSED_FORM, EXPERT, ROOM
+from mtcool.learners.argmin_line import CLOSED_FORM
 from mtcool.learners.argmin_safe import minimise_safely
 from mtcool.learners.argmin_sweep import DENSE, MEAN, S, gather_rows, make_room, vector
 from mtcool.learners.learner import Cliques
