@@ -193,7 +193,8 @@ def test_every_file_with_compiled_code_is_in_the_key():
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     compiled = {name for name, file in files.items() if marks.search(file.read_text())}
     # Files with constants of compiled code, or that decide how it is made, belong to it, too.
-    besides = {"kernels/identity.py", "kernels/linking.py", "learners/mt_ftrl_state.py"}
+    besides = {f"kernels/{name}.py" for name in ("identity", "lanes", "linking")}
+    besides.add("learners/mt_ftrl_state.py")
     assert compiled | besides == set(kernels.SOURCES)
 
 
