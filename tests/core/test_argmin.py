@@ -297,6 +297,22 @@ def test_the_safe_way_finds_the_same(dim):
         np.testing.assert_allclose(rows[0], rows[1], atol=1e-11)
 
 
+@pytest.mark.parametrize("dim", [1, 2])
+def test_newton_ends_where_the_safe_way_does_when_s_moves_far(dim):
+    """One huge row: s grows a thousandfold on the way, where factors of old steps are used."""
+    rng = np.random.default_rng(dim)
+    for _ in range(3000):
+        size = int(rng.choice([2, 5, 13]))
+        gamma = one_huge(rng.standard_normal((size, dim)), rng) * 10.0 ** rng.uniform(-2, 5)
+        cap, s, m = float(rng.choice([1e-3, 0.03, 0.3])), np.zeros(2), np.zeros((2, dim))
+        m[:] = -gamma.mean(axis=0) / max(1.0, np.linalg.norm(gamma.mean(axis=0)))
+        deviation = math.sqrt(oracle.variance(gamma))
+        solve_both_ways(gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, make_room(dim, size))
+        rows = (1.0 - s)[:, None, None] * m[:, None] - s[:, None, None] * gamma
+        rows /= np.maximum(1.0, np.linalg.norm(rows, axis=2, keepdims=True))
+        np.testing.assert_allclose(rows[0], rows[1], atol=1e-10)
+
+
 def test_rows_without_a_gradient_are_solved_as_one():
     """The first gradient puts rows of all experts on the ball: 500 experts in each of 500 cliques.
 

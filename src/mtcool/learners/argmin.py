@@ -167,7 +167,9 @@ def _newton(room: Room, dim: int, count: int, size: int) -> None:
     """
     lanes, mean, step = room.lanes, vector(dim, MEAN), vector(dim, STEP)
     cap, least, most, wide = load(lanes, CAP), load(lanes, LEAST), 1.0 / (1.0 + size), float(size)
-    before, moving, full = spread(1.0), spread(1.0), True
+    per_cap = np.sqrt(wide) / cap
+    before, moving, unit, per_unit = spread(1.0), spread(1.0), spread(1.0), spread(1.0)
+    full = True
     for _ in range(ROUNDS):
         crowd = sweep(room, dim, count, size, full)
         s, spread_out = load(lanes, S), load(lanes, SPREAD)
@@ -176,10 +178,11 @@ def _newton(room: Room, dim: int, count: int, size: int) -> None:
         gap = where_above(most, s, gap, where_above(spread_out, cap, gap, 0.0))
         held = where_above((10.0 * ROUNDING * wide) ** 2, load(lanes, NORM), 0.0, moving)
         moving = where_above(ROUNDING * (10.0 * cap + np.sqrt(wide)), gap, held, moving)
-        store(lanes, LOW, 1.0 - most / s)
-        store(lanes, HIGH, 1.0 - least / s)
         if full:
             prepare(room, dim, crowd)
+            unit, per_unit = s, 1.0 / s  # of l, as the factors know it
+        store(lanes, LOW, (s - most) * per_unit)
+        store(lanes, HIGH, (s - least) * per_unit)
         find_step(room, dim, crowd)
         turn, square, length = load(lanes, TURN), spread(0.0), spread(0.0)
         for k in range(dim):
@@ -189,19 +192,21 @@ def _newton(room: Room, dim: int, count: int, size: int) -> None:
             m = where_above(moving, 0.0, m - change, m)
             length = length + m * m
             store(lanes, mean + k, m)
-        goal = where_above(moving, 0.0, s - s * turn, s)
+        goal = where_above(moving, 0.0, s - unit * turn, s)
         store(lanes, S, where_above(goal, most, most, goal))  # not above it by rounding
         if any_above(length, 1.0):  # the mean of rows in the ball is there too
-            shrink = where_above(length, 1.0, 1.0 / root(length), 1.0)
+            shrink = 1.0 / root(where_above(length, 1.0, length, 1.0))
             for k in range(dim):
                 store(lanes, mean + k, shrink * load(lanes, mean + k))
         # Steps, in units of the standard deviation, shrink by a ratio that itself shrinks, so the
-        # error is at most the ratio times the step, unless a row crosses the boundary on the way.
-        moved = root(square) / cap * np.sqrt(wide) + absolute(turn)
+        # error is at most the ratio times the step, unless a row crosses the boundary on the way. A
+        # ratio is not believed if it is much smaller than the step before it.
+        moved = root(square) * per_cap + absolute(turn)
         ratio = where_above(before, moved, moved / before, 1.0)
         good = where_above(load(lanes, MARGIN), 7.0 * moved, 1.0, 0.0)
         good = where_above(10.0 * EXACT, moved, 1.0, good)
         good = where_above(EXACT, ratio * moved, good, 0.0)
+        good = where_above(EXACT, 0.1 * before * moved, good, 0.0)
         moving = where_above(good, 0.0, 0.0, moving)
         if not any_above(moving, 0.0):
             break

@@ -5,6 +5,8 @@ In many it is a multiple of the identity plus one term for each row outside the 
 `pull`, and conjugate gradients need no more than products with it.
 """
 
+import numpy as np
+
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import Lanes, any_above, load, spread, store, where_above
 from mtcool.learners.argmin_sweep import (
@@ -108,7 +110,7 @@ def _substitute(lanes: Floats, dim: int) -> None:
         store(lanes, out + j, value)
 
 
-@inline
+@routine
 def _conjugate_gradients(room: Room, dim: int, crowd: int, right: int, out: int) -> None:
     lanes, rest = room.lanes, vector(dim, KRYLOV)
     direction, image = rest + dim, rest + 2 * dim
@@ -122,13 +124,13 @@ def _conjugate_gradients(room: Room, dim: int, crowd: int, right: int, out: int)
         if not any_above(error, goal):
             break
         _apply(room, dim, crowd, direction, image)
-        length = error / _product(lanes, dim, direction, image)
-        length = where_above(error, goal, length, 0.0)  # zero where it has ended
+        curvature = where_above(error, goal, _product(lanes, dim, direction, image), np.inf)
+        length = error / curvature  # zero where it has ended
         for k in range(dim):
             store(lanes, out + k, load(lanes, out + k) + length * load(lanes, direction + k))
             store(lanes, rest + k, load(lanes, rest + k) - length * load(lanes, image + k))
         previous, error = error, _product(lanes, dim, rest, rest)
-        turn = where_above(previous, 0.0, error / previous, 0.0)
+        turn = error / where_above(previous, 0.0, previous, 1.0)
         for k in range(dim):
             store(lanes, direction + k, load(lanes, rest + k) + turn * load(lanes, direction + k))
 

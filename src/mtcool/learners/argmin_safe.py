@@ -93,10 +93,11 @@ def _mean_for(room: Room, dim: int, lane: int, count: int, size: int, afresh: bo
         prepare(room, dim, crowd)
         norm = math.sqrt(lanes[NORM, lane]) / float(size)
         uphill = -_product(lanes, dim, lane, RESIDUAL, TRIAL)
-        shorter = length * max(downhill / (downhill + uphill), 0.1)
-        if not (length > SHORTEST and uphill > 0.5 * downhill):
-            if norm <= TOLERANCE or (norm >= 0.5 * before and norm <= STALLED):
-                break
+        if length > SHORTEST and uphill > 0.5 * downhill:
+            shorter = length * max(downhill / (downhill + uphill), 0.1)
+        elif norm <= TOLERANCE or (norm >= 0.5 * before and norm <= STALLED):
+            break
+        else:
             _step(room, dim, lane, crowd, 0.0, 0.0)
             before, downhill = norm, _product(lanes, dim, lane, RESIDUAL, STEP)
             length, shorter = 0.0, 1.0

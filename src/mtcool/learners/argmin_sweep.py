@@ -121,7 +121,8 @@ def gather_rows(gradients: Floats, first: int, last: int, total: Floats, room: R
 
     Returns their number. Only rows that are zero are looked for; they come last.
     """
-    rows, known, dim, count, zeros = room.rows, room.known, total.shape[0], 0, 0
+    rows, known, dim, per_row = room.rows, room.known, total.shape[0], 1.0 / (last - first)
+    count, zeros = 0, 0
     for i in range(first, last):
         zero = True
         for k in range(dim):
@@ -131,18 +132,20 @@ def gather_rows(gradients: Floats, first: int, last: int, total: Floats, room: R
         zeros += zero
         count += not zero
     if zeros > 0:
-        rows[count, :dim], known[NUMBER, count] = 0.0, zeros
+        for k in range(dim):
+            rows[count, k] = 0.0
+        known[NUMBER, count] = zeros
         count += 1
     for i in range(count):
         length, square, along = 0.0, 0.0, 0.0
         for k in range(dim):
             length += rows[i, k] ** 2
-            mean = total[k] / float(last - first)
+            mean = total[k] * per_row
             square += (rows[i, k] - mean) ** 2
             along += (rows[i, k] - mean) * mean
         known[LENGTH, i], known[SQUARE, i], known[ALONG, i] = length, square, along
-    # Those to fill up the last lanes stay inside the ball.
-    known[SQUARE : ALONG + 1, count : (count + LANES - 1) // LANES * LANES] = 0.0
+    for i in range(count, (count + LANES - 1) // LANES * LANES):  # what fills up the last lanes
+        known[SQUARE, i], known[ALONG, i] = 0.0, 0.0  # stays inside the ball
     return count
 
 
@@ -185,7 +188,7 @@ def sweep(room: Room, dim: int, count: int, size: int, full: bool) -> int:
                 part = number * load_part(rows, i, k * LANES)
                 store(lanes, free + k, load(lanes, free + k) + part)
             continue
-        shrink = where_above(length, 1.0, 1.0 / root(length), 1.0)
+        shrink = 1.0 / root(where_above(length, 1.0, length, 1.0))
         weight, far = number * shrink, zero
         lost = lost + (number - weight)
         for k in range(dim):

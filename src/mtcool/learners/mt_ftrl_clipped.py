@@ -7,8 +7,6 @@ follow from the two (`argmin.py`). On the line (d = 1) all experts of a clique a
 
 import math
 
-import numpy as np
-
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import LANES, any_above, load_part
 from mtcool.learners.argmin import minimise, project_row, put_expert, start_at_mean
@@ -158,32 +156,38 @@ def solve_experts(state: MTFTRLState, clique: int) -> None:
 @routine
 def _solve_in_lanes(state: MTFTRLState, clique: int) -> None:
     plan, c, room = state.plan[clique], state.cliques[clique], state.work.room
-    first, table, size = plan["expert"], plan["table"], plan["size"]
-    count = _gather(state, clique)
-    level, slope, clipped, used = 0.0, 0.0, 0, 0
+    first, table, start, size = plan["expert"], plan["table"], plan["first"], plan["size"]
+    total, multiplier = state.total[clique], state.experts[MULTIPLIER]
+    count = gather_rows(state.gradients, start, start + size, total, room)
     square = 0.0
-    for k in range(state.total.shape[1]):
-        square += state.total[clique, k] ** 2
+    for k in range(total.shape[0]):
+        square += total[k] ** 2
     mean = math.sqrt(square) / float(size)
-    for e in range(plan["experts"]):
-        eta, cap = c["unit"] * state.table[PULL, table + e], state.table[CAP, table + e]
+    level, slope, clipped, used = 0.0, 0.0, 0, 0
+    for e in range(first, first + plan["experts"]):
+        guess, weight, m = table + e - first, state.experts[WEIGHT, e], state.centre[e]
+        eta, cap = c["unit"] * state.table[PULL, guess], state.table[CAP, guess]
         shrink = min(eta / (size + 1.0), cap * c["inverse"])
         if _stays_inside(room, count, eta, shrink, mean, c["reach"]):
-            state.experts[MULTIPLIER, first + e] = CLOSED_FORM
-            level += state.experts[WEIGHT, first + e] * eta
-            slope += state.experts[WEIGHT, first + e] * shrink
-        else:
-            clipped += 1
-            used = _put(state, clique, first + e, eta, cap, used, count)
+            multiplier[e] = CLOSED_FORM
+            level += weight * eta
+            slope += weight * shrink
+            continue
+        clipped += 1
+        alike = cap <= NEGLIGIBLE or c["deviation"] == 0.0  # all rows at the mean, in the ball
+        if alike or not multiplier[e] >= 0.0:
+            start_at_mean(total, size, eta, m)
+        if alike:
+            multiplier[e] = 0.0
+            continue
+        put_expert(room, used, e, size, eta, cap, 1.0 / c["inverse"], multiplier[e], m)
+        used += 1
+        if used == LANES:
+            minimise(room, used, count, size, multiplier, state.centre)
+            used = 0
     if used > 0:
-        _minimise(state, clique, used, count)
+        minimise(room, used, count, size, multiplier, state.centre)
     c["level"], c["slope"], c["clipped"] = level / c["mass"], slope / c["mass"], clipped
-
-
-@inline
-def _gather(state: MTFTRLState, clique: int) -> int:
-    first, size = state.plan[clique]["first"], state.plan[clique]["size"]
-    return gather_rows(state.gradients, first, first + size, state.total[clique], state.work.room)
 
 
 @inline
@@ -202,32 +206,6 @@ def _stays_inside(
         if any_above(length, 1.0):
             return False
     return True
-
-
-@inline
-def _put(
-    state: MTFTRLState, clique: int, e: int, eta: float, cap: float, used: int, count: int
-) -> int:
-    """Solve expert e as soon as there are enough to fill all lanes; returns how many wait."""
-    c, size, m = state.cliques[clique], state.plan[clique]["size"], state.centre[e]
-    if state.experts[MULTIPLIER, e] == CLOSED_FORM:
-        start_at_mean(state.total[clique], size, eta, m)
-    if cap <= NEGLIGIBLE or c["deviation"] == 0.0:  # all rows are at the mean, in the ball
-        start_at_mean(state.total[clique], size, eta, m)
-        state.experts[MULTIPLIER, e] = 0.0
-        return used
-    warm = state.experts[MULTIPLIER, e]
-    put_expert(state.work.room, used, e, size, eta, cap, 1.0 / c["inverse"], warm, m)
-    if used + 1 < LANES:
-        return used + 1
-    _minimise(state, clique, LANES, count)
-    return 0
-
-
-@inline
-def _minimise(state: MTFTRLState, clique: int, used: int, count: int) -> None:
-    size = state.plan[clique]["size"]
-    minimise(state.work.room, used, count, size, state.experts[MULTIPLIER], state.centre)
 
 
 @inline
@@ -250,19 +228,5 @@ def _solve_on_line(state: MTFTRLState, clique: int) -> None:
         state.work.line,
     )
     c["level"], c["slope"], c["clipped"] = level / c["mass"], slope / c["mass"], clipped
-    if failed > 0:
-        _solve_failed(state, clique)
-
-
-@routine
-def _solve_failed(state: MTFTRLState, clique: int) -> None:
-    """The experts that `solve_line` left to the general method."""
-    plan, unit = state.plan[clique], state.cliques[clique]["unit"]
-    first, table, used, count = plan["expert"], plan["table"], 0, _gather(state, clique)
-    for e in range(plan["experts"]):
-        if np.isnan(state.experts[MULTIPLIER, first + e]):
-            eta, cap = unit * state.table[PULL, table + e], state.table[CAP, table + e]
-            state.experts[MULTIPLIER, first + e] = CLOSED_FORM  # no warm start
-            used = _put(state, clique, first + e, eta, cap, used, count)
-    if used > 0:
-        _minimise(state, clique, used, count)
+    if failed > 0:  # their s is a NaN, which is no start
+        _solve_in_lanes(state, clique)
