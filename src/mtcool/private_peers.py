@@ -147,7 +147,7 @@ def make_leaf(
         if count == 0:
             continue
         products = leaf[place : place + count]
-        expert_rows(learner.base, int(cliques[e]), row, room[:count])
+        expert_rows(learner.base.work, learner.base, int(cliques[e]), row, room[:count])
         if gradient.shape[0] == 1:
             for k in range(count):
                 products[k] = weights[e] * (clipped_number(room[k, 0]) * gradient[0])

@@ -376,7 +376,8 @@ def general_rows(state, eta, cap):
     """The rows by the general method."""
     s, m = np.zeros(1), np.clip(-eta * state.gradients.mean(axis=0, keepdims=True), -1.0, 1.0)
     deviation = 1.0 / state.cliques["inverse"][0]
-    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, state.work.room)
+    room = make_room(1, len(state.gradients))
+    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, room)
     return np.clip((1.0 - s) * m - s * eta * state.gradients, -1.0, 1.0)
 
 
@@ -423,6 +424,6 @@ def test_the_order_in_which_rows_were_sorted_last_changes_no_bit():
         gamma = np.round(3.0 * rng.standard_normal(13), 1)  # with ties
         state = clique_on_line(MTFTRL(), gamma, 0.1, 10)
         want = state.experts[MULTIPLIER].tobytes(), state.centre.tobytes()
-        state.work.line.order[:] = rng.permutation(13)
+        state.work.order[:] = rng.permutation(13)
         solve(state)
         assert (state.experts[MULTIPLIER].tobytes(), state.centre.tobytes()) == want

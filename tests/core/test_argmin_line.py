@@ -7,6 +7,7 @@ import pytest
 
 from mtcool.kernels import kernel
 from mtcool.learners import MTFTRL, argmin_line
+from mtcool.learners.argmin_bisection import bisect
 from mtcool.learners.argmin_line import make_line, solve_line
 from mtcool.privacy import release
 
@@ -74,8 +75,33 @@ class Clique:
         return clipped, failed
 
 
+@kernel
+def solve_slowly(gradients, mean, eta, variance, value):
+    for i in range(gradients.shape[0]):
+        value[i] = -gradients[i]
+    return bisect(value, mean, eta, variance)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-def test_no_expert_is_left_to_the_general_method(shape):
+def test_bisection_finds_the_same_experts(shape):
+    rng, solved = np.random.default_rng(1), 0
+    for _ in range(30):
+        size = int(rng.choice([2, 3, 5, 8, 13]))
+        gamma = shape(rng, size) * 10.0 ** rng.uniform(-2, 3)
+        clique = Clique(HEDGES[rng.integers(len(HEDGES))], size, 10.0 ** rng.uniform(-2, 3))
+        clique.solve(gamma)
+        for e in np.flatnonzero(clique.s > 0.0):
+            eta, cap = clique.unit * clique.pull[e], clique.cap[e]
+            s, m = solve_slowly(gamma, gamma.mean(), eta, (size - 1) * cap**2, np.empty(size))
+            slow = np.clip((1.0 - s) * m - s * eta * gamma, -1.0, 1.0)
+            quick = (1.0 - clique.s[e]) * clique.m[e] - clique.s[e] * eta * gamma
+            np.testing.assert_allclose(slow, np.clip(quick, -1.0, 1.0), atol=1e-12)
+            solved += 1
+    assert solved > 30
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_expert_is_left_to_bisection(shape):
     """Whether it starts afresh, from a row that jumped, or from another problem altogether."""
     rng, solved = np.random.default_rng(0), 0
     for _ in range(1_000):

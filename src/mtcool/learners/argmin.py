@@ -12,11 +12,9 @@ constraint and s = 1 / (1 + N + lam) the minimiser is
 Newton's method finds m and s together, from the last solution, for several experts of a clique at
 once: each is a lane (`kernels/lanes.py`), and `argmin_sweep.py` passes over the rows for all of
 them. Where it does not converge there is a slower, safe way (`argmin_safe.py`). When no row is
-clipped the answer has a closed form (`mt_ftrl_closed.py`) and none of this runs; and d = 1 has a
-faster way (`argmin_line.py`), which comes here only when it fails.
+clipped the answer has a closed form (`mt_ftrl_closed.py`) and none of this runs; and d = 1 has its
+own way (`argmin_line.py`).
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +29,6 @@ from mtcool.kernels.lanes import (
     store,
     where_above,
 )
-from mtcool.learners.argmin_line import Line, make_line
 from mtcool.learners.argmin_matrix import find_step, prepare
 from mtcool.learners.argmin_safe import minimise_safely
 from mtcool.learners.argmin_sweep import (
@@ -52,33 +49,15 @@ from mtcool.learners.argmin_sweep import (
     TURN,
     Room,
     S,
-    make_room,
     sweep,
     vector,
 )
-from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.learner import Floats
 
 ROUNDS = 20  # Newton's method converges in a few steps, or hardly ever
 EXACT = 1e-13  # an error of s, or of m in units of the standard deviation, that is good enough
 ROUNDING = 1e-15  # of both equations, for a row
 WIDEST = 1.5  # no rows in the unit ball have a larger standard deviation
-
-
-class Workspace(NamedTuple):
-    """Room for the solvers; no result depends on what it holds from one update to the next."""
-
-    row: Floats
-    """A row of one expert, (d,)."""
-    room: Room
-    """Room for the general solver."""
-    line: Line
-    """Room for the solver on the line; empty unless d = 1."""
-
-
-def make_workspace(dim: int, sizes: Integers, experts: int) -> Workspace:
-    """Workspace for cliques with so many rows and at most `experts` experts."""
-    line = make_line(sizes if dim == 1 else sizes[:0], experts if dim == 1 else 0)
-    return Workspace(np.zeros(dim), make_room(dim, int(sizes.max())), line)
 
 
 @inline

@@ -24,7 +24,7 @@ one that the expert's last solution gives, solve on it, count the rows that this
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
 none of them. A solution is accepted if it clips the rows of its piece and no others; if none is
-found the general method takes over.
+found, bisection takes its time (`argmin_bisection.py`).
 """
 
 from typing import NamedTuple
@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.kernels import inline, routine
+from mtcool.learners.argmin_bisection import bisect
 from mtcool.learners.learner import Floats
 
 Unsigned = NDArray[np.uint64]
@@ -62,6 +63,8 @@ class Line(NamedTuple):
     """Where the pieces of the experts are that are not solved yet, (3, experts)."""
     piece: Floats
     """What their equations are made of, (14, experts)."""
+    row: Floats
+    """A row of one expert, (1,)."""
 
 
 # rows: the v_i, ascending, between -inf and inf (v_i is at i + 1); the sums of v_j - v_middle from
@@ -83,7 +86,7 @@ def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
     rows = np.zeros((4, size + 2))
     rows[INVERSE, 1:] = 1.0 / np.arange(1.0, size + 2.0)
     place, piece = np.zeros((3, experts), np.uint64), np.zeros((14, experts))
-    return Line(order.astype(np.uint64), rows, place, piece)
+    return Line(order.astype(np.uint64), rows, place, piece, np.zeros(1))
 
 
 @inline
@@ -275,7 +278,7 @@ def solve_pieces(
 ) -> int:
     """Solve the experts from `first` on whose eta, variance and last places are in `piece`.
 
-    Returns the number of those without a solution, whose s is a NaN.
+    Returns the number of those that were left to bisection.
     """
     value, place, piece = line.rows[VALUE], line.place, line.piece
     count: int = multiplier.shape[0] - first
@@ -306,7 +309,10 @@ def solve_pieces(
         if count == 0:
             break
     for j in range(count):
-        multiplier[place[EXPERT, j]] = np.nan
+        e = place[EXPERT, j]
+        multiplier[e], centre[e, 0] = bisect(
+            value[1 : size + 1], mean, piece[ETA, j], piece[VARIANCE, j]
+        )
     return count
 
 
@@ -329,10 +335,9 @@ def solve_line(
 
     `gradients` are the rows of Gamma, `mean` their mean, `inverse` one over their standard
     deviation, `equal` whether they are all equal; eta is `unit` times `pull`. Fills s and m
-    (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows, and a NaN for the general
-    method to replace.
+    (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows.
     Returns the weighted sums of eta and shrink over the experts in closed form, and the numbers of
-    the other experts and of those with a NaN.
+    the other experts and of those that were left to bisection.
     """
     size, experts = gradients.shape[0], pull.shape[0]
     per_mode = 1.0 / (size + 1.0)
@@ -368,47 +373,3 @@ def solve_line(
     )
     failed = solve_pieces(multiplier, centre, mean, size, first, line)
     return level, slope, clipped, failed
-
-
-@inline
-def rows_on_line(
-    gradient: float,
-    mean: float,
-    unit: float,
-    inverse: float,
-    per_mode: float,
-    pull: Floats,
-    cap: Floats,
-    multiplier: Floats,
-    centre: Floats,
-    out: Floats,
-) -> None:
-    """The row with this sum of gradients, of every expert; no branches, so four at a time."""
-    for e in range(pull.shape[0]):
-        eta, s = unit * pull[e], multiplier[e]
-        shrink = eta * per_mode if eta * per_mode < cap[e] * inverse else cap[e] * inverse
-        inside = -eta * mean - shrink * (gradient - mean)
-        x = (1.0 - s) * centre[e, 0] - s * eta * gradient
-        x = 1.0 if x > 1.0 else x
-        x = -1.0 if x < -1.0 else x
-        out[e, 0] = inside if s == CLOSED_FORM else x
-
-
-@inline
-def mixture_on_line(
-    gradient: float,
-    unit: float,
-    pull: Floats,
-    weight: Floats,
-    multiplier: Floats,
-    centre: Floats,
-) -> float:
-    """The weighted sum of this row over all experts with rows on the ball."""
-    total = 0.0
-    for e in range(pull.shape[0]):
-        s = multiplier[e]
-        x = (1.0 - s) * centre[e, 0] - s * unit * pull[e] * gradient
-        x = 1.0 if x > 1.0 else x
-        x = -1.0 if x < -1.0 else x
-        total += 0.0 if s == CLOSED_FORM else weight[e] * x
-    return total

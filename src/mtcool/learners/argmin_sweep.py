@@ -74,6 +74,8 @@ class Room(NamedTuple):
     """What is known of them, (5, at least the largest N)."""
     lanes: Floats
     """What is known of the experts that are solved together."""
+    row: Floats
+    """A row of one expert, (d,)."""
 
 
 def make_room(dim: int, size: int) -> Room:
@@ -83,6 +85,7 @@ def make_room(dim: int, size: int) -> Room:
         rows=np.zeros((size, _rounded(dim))),
         known=np.zeros((5, _rounded(size))),
         lanes=_aligned(HEAD + VECTORS * (dim + 1) + _rounded(dim) // LANES + rest),
+        row=np.zeros(dim),
     )
 
 

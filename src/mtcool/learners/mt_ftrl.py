@@ -2,7 +2,8 @@
 
 Expert k of a clique with N rows guesses a variance xi. It plays the minimiser of
 eta <Gamma, X> + |X|_A^2 / 2 over rows in the ball with sigma^2(X) <= xi. While no row leaves the
-ball it has a closed form (`mt_ftrl_closed.py`), and else a solver (`mt_ftrl_clipped.py`).
+ball it has a closed form (`mt_ftrl_closed.py`), and else a solver (`mt_ftrl_clipped.py`), one for
+d = 1 (`mt_ftrl_line.py`) and one for the rest (`mt_ftrl_lanes.py`).
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners.argmin import make_workspace
-from mtcool.learners.argmin_line import CLOSED_FORM
+from mtcool.learners import mt_ftrl_lanes, mt_ftrl_line  # noqa: F401 (the two solvers)
+from mtcool.learners.argmin_line import CLOSED_FORM, make_line
+from mtcool.learners.argmin_sweep import make_room
 from mtcool.learners.learner import (
     Cliques,
     Floats,
@@ -113,7 +115,7 @@ class MTFTRL:
             table=table,
             experts=experts,
             centre=np.zeros((total, dim)),
-            work=make_workspace(dim, sizes, most),
+            work=make_line(sizes, most) if dim == 1 else make_room(dim, int(sizes.max())),
         )
 
     def _plan(self, start: Integers) -> tuple[np.ndarray, Floats]:
@@ -160,7 +162,7 @@ def _(state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
         mean = state.total[clique, k] * per_row
         out[k] = -level * mean - slope * (state.gradients[row, k] - mean)
     if c["clipped"] > 0:
-        add_clipped_rows(state, clique, row, out)
+        add_clipped_rows(state.work, state, clique, row, out)
 
 
 @update_row.register

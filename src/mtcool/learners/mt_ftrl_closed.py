@@ -123,7 +123,7 @@ def reweigh(state: MTFTRLState, clique: int) -> None:
     eta = unit * pull[count - 1]
     furthest = least_of(eta * per_mode, cap[count - 1] * inverse) * c["reach"]
     if eta * _length_of_mean(state.total[clique], size) + furthest > 1.0:
-        solve_experts(state, clique)
+        solve_experts(state.work, state, clique)
     elif c["clipped"] > 0:
         state.experts[MULTIPLIER, first : first + count] = CLOSED_FORM
         c["clipped"] = 0

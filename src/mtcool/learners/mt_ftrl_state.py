@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learners.argmin import Workspace
+from mtcool.learners.argmin_line import Line
+from mtcool.learners.argmin_sweep import Room
 from mtcool.learners.learner import Floats, Integers
 
 # What a clique is made of. It never changes, and is not saved.
@@ -69,5 +70,8 @@ class MTFTRLState(NamedTuple):
     """What every expert knows, (3, E)."""
     centre: Floats
     """Mean of the rows of every expert that has rows on the ball, (E, d)."""
-    work: Workspace
-    """Workspace of the solvers; no result depends on what it holds between updates."""
+    work: Line | Room
+    """Room for the solver, by its type the one for d = 1 or the one for d > 1.
+
+    No result depends on what it holds between updates.
+    """
