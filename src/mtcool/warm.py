@@ -1,7 +1,6 @@
 """Compile everything ahead of time: for containers, fleets and continuous integration."""
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,9 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     Returns the number of combinations. What is in the cache already takes next to no time.
     """
     workers = validation.count("workers", workers)
-    combinations = list(itertools.product(_networks(), _losses()))
+    combinations = [
+        (make, losses) for make in _networks() for losses in _losses(make.keywords["dim"])
+    ]
     jobs: Any = ((_play, combination, {}) for combination in combinations)
     with progress_bar("compile", len(combinations), progress) as advance:
         for _ in parallel(workers, return_as="generator_unordered", batch_size=1)(jobs):
@@ -31,27 +32,33 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     return len(combinations)
 
 
-def _networks() -> list[Callable[[], Network]]:
+def _networks() -> list[functools.partial[Network]]:
     """Every combination of peers, learner and aggregator, the slowest to compile first."""
     graph = graphs.ring(3)
-    private = functools.partial(algorithms.dpmt_co2ol, graph, 1, epsilon=1.0, horizon=9, seed=0)
-    shared = functools.partial(algorithms.mt_co2ol, graph, 1, on_excess="clip")
-    learners: tuple[Any, ...] = (MTFTRL(), MTFTRLKT(), FTRL(), KT())
-    unknown: dict[str, Any] = {"rates": "estimated", "q_min": 0.1, "horizon": 9}
-    return [
+    private = functools.partial(algorithms.dpmt_co2ol, graph, epsilon=1.0, horizon=9, seed=0)
+    shared = functools.partial(algorithms.mt_co2ol, graph, on_excess="clip")
+    single = functools.partial(algorithms.st_ftrl, graph, on_excess="clip")
+    unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
+    hedge = [
         functools.partial(private, aggregator=privacy.BinaryTree()),
         functools.partial(private, aggregator=privacy.PerGradient()),
-        *(functools.partial(shared, learner=learner) for learner in learners),
-        *(functools.partial(shared, learner=learner, **unknown) for learner in learners[:2]),
-        *(
-            functools.partial(algorithms.st_ftrl, graph, 1, learner=learner, on_excess="clip")
-            for learner in learners[2:]
-        ),
+        functools.partial(shared, learner=MTFTRL()),
+        functools.partial(unknown, learner=MTFTRL()),
+    ]
+    others = [
+        *(functools.partial(shared, learner=learner) for learner in (MTFTRLKT(), FTRL(), KT())),
+        *(functools.partial(single, learner=learner) for learner in (FTRL(), KT())),
+        functools.partial(unknown, learner=MTFTRLKT()),
+    ]
+    # Hedge's experts have one solver for d = 1 and another one for the rest.
+    return [
+        *(functools.partial(make, dim=dim) for dim in (1, 2) for make in hedge),
+        *(functools.partial(make, dim=1) for make in others),
     ]
 
 
-def _losses() -> list[streams.Losses]:
-    ones = np.ones((ROUNDS, 1))
+def _losses(dim: int) -> list[streams.Losses]:
+    ones = np.ones((ROUNDS, dim))
     labelled = (streams.squared, streams.absolute, streams.logistic, streams.hinge)
     return [
         streams.quadratic(ones),

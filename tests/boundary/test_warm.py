@@ -1,0 +1,39 @@
+"""Compiling ahead of time leaves nothing to compile when a network is used."""
+
+import os
+import subprocess
+import sys
+
+from mtcool import warm
+from mtcool.learners.argmin_line import Line
+from mtcool.learners.argmin_sweep import Room
+from mtcool.learners.two_phase import TwoPhaseState
+from mtcool.private_peers import PrivatePeers
+from mtcool.protocol import CliquePeers, SingleTaskPeers
+
+
+def _types(part):
+    """What the compiled code of a network depends on, apart from the loss."""
+    inner = (_types(field) for field in part if hasattr(field, "_fields"))
+    return (type(part), *(kind for kinds in inner for kind in kinds))
+
+
+def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
+    found = [_types(make().peers) for make in warm._networks()]
+    assert len(set(found)) == len(found) == 14
+    for kinds in ({PrivatePeers, Line}, {PrivatePeers, Room}, {CliquePeers, Line}):
+        assert any(kinds <= set(one) for one in found)
+    for kinds in ({CliquePeers, TwoPhaseState, Room}, {SingleTaskPeers}):
+        assert any(kinds <= set(one) for one in found)
+
+
+def test_every_combination_is_played_with_every_loss():
+    """Uncompiled, in a process of its own: it takes no time."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mtcool", "warm"],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "84" in done.stdout + done.stderr
