@@ -280,8 +280,8 @@ def _warn_if_slow(setup: Setup, graph: Graph) -> None:
     if most > MANY_EXPERTS:
         warnings.warn(
             f"a round of {setup.algorithm} with {learner!r} moves up to {most:,} experts on this "
-            f"graph: about {most * CLOSED:.1g} seconds while predictions stay inside the ball, and "
-            f"{most * CLIPPED:.1g} or more where they reach it. "
+            f"graph: at least {most * CLOSED:.1g} seconds, and {most * CLIPPED:.1g} or more where "
+            "experts' models reach the boundary of the ball. "
             f'MTFTRL(experts="geometric") moves {geometric:,}, MTFTRLKT() none',
             stacklevel=4,
         )

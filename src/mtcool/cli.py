@@ -59,9 +59,9 @@ def options(
 
 @app.command()
 def warm(workers: Workers = CORES, as_json: AsJson = False) -> None:
-    """Compile everything ahead of time: for containers, fleets and continuous integration.
+    """Compile every algorithm ahead of time: for containers, fleets and continuous integration.
 
-    Otherwise each algorithm compiles when it is first used, once per machine.
+    Takes some minutes. Otherwise each algorithm compiles when it is first used, once per machine.
     """
     from mtcool.kernels import cache_folder
     from mtcool.warm import warm as compile_all
@@ -90,8 +90,8 @@ def paper(
 ) -> None:
     """Reproduce the experiments of the paper, and run those that it could not show.
 
-    Both figures and the exact Hedge algorithm run at full size, the rest on fewer graphs unless
-    --full is given. Finished runs stay on disk: interrupt it, run it again, and it goes on.
+    Both figures run at full size, the rest on fewer graphs unless --full is given. Finished runs
+    stay on disk: interrupt it, run it again, and it goes on.
     """
     from mtcool.experiments.suite import LEAD, TITLE, paper_tasks
 
@@ -177,10 +177,8 @@ def _run(
         with progress_bar("report", len(tasks), show=True) as advance:
             summary = write_report(title, lead, tasks, results, folder, advance)
     except KeyboardInterrupt:
-        print(
-            f"mtcool: interrupted; finished runs are in {folder}, run again to go on",
-            file=sys.stderr,
-        )
+        kept = f"finished runs are in {folder}" if folder.exists() else "no run was finished"
+        print(f"mtcool: interrupted; {kept}, run again to go on", file=sys.stderr)
         raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=ascii_only()))
@@ -202,7 +200,7 @@ def _tell(summary: dict[str, Any], folder: Path) -> None:
         for sentence in part["theory"]:
             console.print(f"  theory: {shown(sentence)}", markup=False)
         for claim in part["claims"]:
-            told = f"  {claim['text']} {claim['verdict'].capitalize()}: {claim['note']}."
+            told = f"  {claim['verdict'].capitalize()}: {claim['text']} ({claim['note']})"
             console.print(shown(told), markup=False, style=COLOURS[claim["verdict"]])
     console.print(
         f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
@@ -213,7 +211,8 @@ def _tell_quick(console: Console, size: dict[str, int] | None) -> None:
     if size is not None:
         console.print(
             f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates, "
-            f"{size['rounds']:,} of {size['of_rounds']:,} rounds; not numbers to quote.",
+            f"{size['rounds']:,} of {size['of_rounds']:,} rounds; longer runs may end in another "
+            "order.",
             markup=False,
             style="yellow",
         )

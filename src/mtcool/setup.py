@@ -32,7 +32,10 @@ class Setup:
         validation.one_of("algorithm", self.algorithm, ALGORITHMS)
         validation.one_of("on_excess", self.on_excess, ("raise", "clip"))
         validation.one_of("rates", self.rates, RATES)
-        if not hasattr(self.learner, "make_state") or isinstance(self.learner, type):
+        if isinstance(self.learner, type):
+            name = self.learner.__name__
+            raise ValueError(f"learner must be an object, such as {name}(), got the class {name}")
+        if not hasattr(self.learner, "make_state"):
             raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
         if self.algorithm == "dpmt_co2ol" and not isinstance(self.learner, MTFTRL):
             raise ValueError(

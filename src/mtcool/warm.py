@@ -22,6 +22,7 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     Returns the number of combinations. What is in the cache already takes next to no time.
     """
     workers = validation.count("workers", workers)
+    _small_kernels()
     combinations = [
         (make, losses) for make in _networks() for losses in _losses(make.keywords["dim"])
     ]
@@ -30,6 +31,19 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
         for _ in parallel(workers, return_as="generator_unordered", batch_size=1)(jobs):
             advance(1)
     return len(combinations)
+
+
+def _small_kernels() -> None:
+    """What graph parameters, weights and ledgers need besides the algorithms themselves."""
+    graph = graphs.ring(5)
+    graphs.greedy_independent_set(graph)
+    graphs.greedy_dominating_set(graph)
+    graphs.greedy_clique_cover(graph)
+    for aggregator, delta in ((privacy.SmoothTree(), None), (privacy.BLT(), 1e-6)):
+        network = algorithms.dpmt_co2ol(
+            graph, 1, epsilon=1.0, delta=delta, horizon=9, aggregator=aggregator, seed=0
+        )
+        network.ledger()
 
 
 def _networks() -> list[functools.partial[Network]]:

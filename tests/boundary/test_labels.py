@@ -108,7 +108,7 @@ def test_a_refused_gradient_names_the_agent_of_the_stream():
 def test_a_label_that_the_network_does_not_have_is_named():
     names = ["roof", "yard", "gate", "barn", "well"]
     network = mtcool.i_ftrl(path_of(NAMES["texts"]), 1)
-    with pytest.raises(ValueError, match="in any order, got 'well', which is none of them"):
+    with pytest.raises(ValueError, match="network only, got 'well', which is none of its"):
         mtcool.simulate(network, Stream([0], linear([[0.5]]), labels=names))
     assert not network.predict("roof").any()
 

@@ -1,6 +1,7 @@
 """Progress is a plain line every few seconds where there is no terminal, and never in the way."""
 
 import io
+import re
 import sys
 import time
 
@@ -37,6 +38,18 @@ def test_a_step_that_takes_long_is_told_of_again_and_again(capfd):
     assert last == "cells: 3/3 in 1 s" or last == "cells: 3/3 in 0 s"
     assert err.isascii()
     assert "\x1b" not in err
+
+
+@pytest.mark.usefixtures("often")
+def test_the_first_of_many_steps_say_nothing_of_the_last(capfd):
+    with progress_bar("compile", 84, show=True) as advance:
+        advance(2)
+        time.sleep(0.5)
+        advance(20)
+        time.sleep(0.5)
+    lines = capfd.readouterr().err.splitlines()
+    assert re.fullmatch(r"compile: 2/84 after \d s", lines[0])
+    assert re.fullmatch(r"compile: 22/84, \d+(\.\d)?/s, about \d s left", lines[-2])
 
 
 def test_a_quick_step_is_one_line(capfd):

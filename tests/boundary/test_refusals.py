@@ -174,16 +174,19 @@ def test_an_unknown_agent_is_refused_and_changes_nothing(agent, named):
 
 
 BAD_GRAPHS = {
-    "directed": (nx.DiGraph([(0, 1)]), "graph must be undirected, got <networkx"),
+    "directed": (
+        nx.DiGraph([(0, 1)]),
+        "graph must be undirected (to_undirected() makes it), got a DiGraph",
+    ),
     "directed multigraph": (nx.MultiDiGraph([(0, 1)]), "graph must be undirected"),
-    "empty": (nx.Graph(), "graph must have a node, got <networkx"),
+    "empty": (nx.Graph(), "graph must have a node, got a Graph with 0 nodes"),
     "edges": (
         [(0, 1)],
         "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got [(0, 1)]",
     ),
     "a matrix": (
         np.eye(2),
-        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got array(",
+        "graph must be a networkx graph or a Graph (Graph.from_edges makes one), got an array",
     ),
     "None": (
         None,
@@ -232,7 +235,10 @@ BAD_SETTINGS = {
     "lipschitz nan": ({"lipschitz": NAN}, "lipschitz must be finite, got nan"),
     "lipschitz text": ({"lipschitz": "one"}, "lipschitz must be a number, got 'one'"),
     "lipschitz whose square vanishes": ({"lipschitz": 1e-310}, "lipschitz must be between 1e-100"),
-    "a class as learner": ({"learner": KT}, "learner must be a learner such as MTFTRL(), got <cl"),
+    "a class as learner": (
+        {"learner": KT},
+        "learner must be an object, such as KT(), got",
+    ),
     "a word as learner": ({"learner": "KT"}, "learner must be a learner such as MTFTRL(), got 'K"),
     "a number as learner": ({"learner": 3}, "learner must be a learner such as MTFTRL(), got 3"),
 }

@@ -97,6 +97,14 @@ def test_words_count_where_the_lead_is_clear():
     assert told == "tree: sharing pays everywhere (against alone; clear at 1 of 2 values)."
 
 
+def test_a_lead_that_is_clear_nowhere_is_no_finding():
+    results = made_up("rounds", {10: [1, 0.5, 0.9], 1000: [10, 5, 9]}, title="T")
+    for point in results.points:
+        point.curves[:, 2, -1] = point.curves[:, 0, -1] * [0.9, 1.05]
+    *_, told = payoff_words(results.points, "rounds", results)
+    assert told == "tree: no lead over alone is clear."
+
+
 @pytest.mark.parametrize(
     ("parameter", "kinds"),
     [

@@ -48,7 +48,7 @@ BAD = {
     "missing key": (changed(graph={"kind": "grid", "rows": 2}), "graph.columns is missing"),
     "no name": (changed(name=None), "name is missing"),
     "no algorithm": (changed(algorithm=None), "algorithm is missing"),
-    "name with a slash": (changed(name="a/b"), "name must be str matching"),
+    "name with a slash": (changed(name="a/b"), "name must be small letters, digits"),
     "wrong kind": (
         changed(graph__kind="tree"),
         "graph.kind must be one of erdos_renyi, regular, ring, cliques, stars, grid, file, got 'tr",
@@ -141,7 +141,7 @@ BAD = {
         "sweep: parameter must be for all algorithms or for one, got algorithm.lipschitz and algo",
     ),
     "half a round": (changed(rounds=2.5), "rounds must be int, got 2.5"),
-    "the name of the store": (changed(name="cells"), "name must be str matching"),
+    "the name of the store": (changed(name="cells"), "name must be small letters, digits"),
     "drift without use": (
         changed(stream={"drift": 1.0}),
         "stream.drift has no meaning but for linear losses, got 1.0",

@@ -108,6 +108,9 @@ def payoff_words(points: Sequence[PointResults], x: str, results: Results) -> It
         where = " and ".join(_where(stretch, axis) for stretch in payoff.stretches)
         clear, ahead = sum(lead.clear() for lead in payoff.leads), len(payoff.leads)
         doubt = f"; clear at {clear} of {ahead} values" if clear < ahead else ""
+        if ahead > 0 and clear == 0:
+            yield f"{payoff.name}: no lead over {payoff.alone} is clear."
+            continue
         yield f"{payoff.name}: sharing pays {where or 'nowhere'} (against {payoff.alone}{doubt})."
 
 

@@ -135,7 +135,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
     """One round of every combination of learner, aggregator and loss, the slowest to compile first.
 
     On a fresh machine the workers then compile different ones side by side, where in the run
-    itself all of them would compile the same. Later it takes no time.
+    itself all of them would compile the same. Later they only load what was compiled.
     """
     distinct: dict[tuple[Any, ...], Job] = {}
     for job in jobs:
@@ -149,7 +149,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
             distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph))
     slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)
-    with progress_bar("compile", len(distinct), progress) as advance:
+    with progress_bar("prepare", len(distinct), progress) as advance:
         for _ in run_jobs([distinct[key] for key in slowest], engine):
             advance(1)
 

@@ -18,7 +18,7 @@ LEAD = (
 # own figures run at full size always.
 EXPERIMENTS = {
     "figures": 48,
-    "hedge": 48,
+    "hedge": 16,
     "bound": 12,
     "dimension": 6,
     "pairwise": 6,
@@ -26,9 +26,9 @@ EXPERIMENTS = {
     "weights": 6,
     "activations": 6,
     "growth": 6,
-    "privacy": 8,
+    "privacy": 6,
     "privacy-rounds": 6,
-    "privacy-few": 12,
+    "privacy-few": 8,
 }
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 
@@ -37,7 +37,7 @@ def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
     """The experiments of `mtcool paper`.
 
     >>> [task.replicates for task in paper_tasks()][:3]
-    [48, 48, 12]
+    [48, 16, 12]
     """
     tasks = [task_of(_folder() / f"{name}.toml", quick=quick) for name in EXPERIMENTS]
     if full:

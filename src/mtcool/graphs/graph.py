@@ -93,9 +93,9 @@ class Graph:
         if not isinstance(graph, nx.Graph):
             raise ValueError(f"graph must be a networkx graph, got {graph!r}")
         if graph.is_directed():
-            raise ValueError(f"graph must be undirected, got {graph!r}")
+            raise ValueError(f"graph must be undirected (to_undirected() makes it), got a {graph}")
         if len(graph) == 0:
-            raise ValueError(f"graph must have a node, got {graph!r}")
+            raise ValueError(f"graph must have a node, got a {graph}")
         labels = tuple(graph)
         pairs = label_pairs(graph.edges(), positions_of(labels))
         return cls(*closed_neighbourhoods(pairs, len(labels)), labels)
@@ -242,8 +242,10 @@ def as_graph(graph: GraphLike) -> Graph:
         return graph
     if isinstance(graph, nx.Graph):
         return Graph.from_networkx(graph)
+    array = hasattr(graph, "shape")  # many lines of numbers, and no answer
+    given = f"an array of shape {graph.shape}" if array else repr(graph)
     raise ValueError(
-        f"graph must be a networkx graph or a Graph (Graph.from_edges makes one), got {graph!r}"
+        f"graph must be a networkx graph or a Graph (Graph.from_edges makes one), got {given}"
     )
 
 

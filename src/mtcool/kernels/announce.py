@@ -58,7 +58,8 @@ class Announcer(_Listener):  # type: ignore[misc]
         self._said = True
         print(
             f"mtcool is compiling its algorithms for this machine (now: {name.strip('_')}). "
-            "This happens once; `mtcool warm` does all of it ahead of time.",
+            "This happens once, and takes up to half a minute each; `mtcool warm` does it ahead "
+            "of time.",
             file=sys.stderr,
             flush=True,
         )

@@ -50,6 +50,8 @@ class _Rate(ProgressColumn):
 
 
 def _per_second(speed: float) -> str:
+    if speed < 0.5:
+        return f"{60 * speed:.1f}/min"
     return f"{speed:,.{0 if speed >= 10 else 1}f}/s"
 
 
@@ -103,7 +105,7 @@ class _Lines:
         line = f"{self.what}: {self.done:,}/{self.total:,}"
         if self.done >= self.total:
             return f"{line} in {_duration(seconds)}"
-        if moved == 0:
+        if moved == 0 or moved * 10 < self.total - self.before:  # first steps may be longer ones
             return f"{line} after {_duration(seconds)}"
         left = _duration(seconds * (self.total - self.done) / moved)
         return f"{line}, {_per_second(moved / seconds)}, about {left} left"

@@ -219,8 +219,8 @@ def _node(network: Network, label: Hashable) -> int:
         return network.graph.index(label)
     except ValueError:
         raise ValueError(
-            f"stream must have the network's {network.graph.size} agents as labels, in any order, "
-            f"got {label!r}, which is none of them"
+            f"stream must name agents of the network only, got {label!r}, which is none of its "
+            f"{network.graph.size}"
         ) from None
 
 
