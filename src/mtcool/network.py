@@ -71,8 +71,9 @@ class Network:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
-        with self.turn:
+        with self.turn.lock:
             self.finish_update()
+            self.settle()
             arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.setup, self.graph, self.weights, noise, arrays)
@@ -100,7 +101,7 @@ class Network:
         array([0., 0.])
         """
         i, x = self.graph.index(agent), np.empty(self.setup.dim)
-        with self.turn:
+        with self.turn.lock:
             self.finish_update()
             _predict(self.peers, i, x)
         return x
@@ -122,13 +123,13 @@ class Network:
         """
         i = self.graph.index(agent)
         if isinstance(self.peers, SingleTaskPeers):
-            with self.turn:
+            with self.turn.lock:
                 self._update_single_task(i, gradient)
             return
         if callable(gradient):
             raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
         g = validation.vector("gradient", gradient, self.setup.dim)
-        with self.turn:
+        with self.turn.lock:
             if self.sanitiser is not None:
                 accepted = self._send_private(i, g)
             else:
@@ -168,8 +169,9 @@ class Network:
         True
         """
         noise = calibration = None
-        with self.turn:
+        with self.turn.lock:
             self.finish_update()
+            self.settle()
             if self.sanitiser is not None:
                 noise = self.sanitiser.noise.state()
                 calibration = self.sanitiser.calibration
@@ -223,6 +225,7 @@ class Network:
         """Draw the noise for the next rounds of `agents`; how many of them may be played now."""
         if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
             return len(agents)
+        self.settle()  # what an interrupt left open
         desk = self.peers.work
         draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
         desk.draws[: len(draws)] = draws
@@ -233,10 +236,8 @@ class Network:
         """After rounds with noise of `provision`: what they did not use was never drawn."""
         if self.sanitiser is None or not isinstance(self.peers, PrivatePeers):
             return
-        used, provided = self.peers.work.cursor.tolist()
+        self.sanitiser.keep(int(self.peers.work.cursor[0]))
         self.peers.work.cursor[:] = 0
-        if used < provided:
-            self.sanitiser.give_back(provided - used)
 
     def check_horizon(self, agents: Integers) -> None:
         """Refuse rounds in which a private agent would be active beyond its horizon."""

@@ -15,7 +15,15 @@ import pytest
 
 import mtcool
 from mtcool import kernels
-from mtcool.kernels import cache_folder, dispatched, inline, kernel, power_of_two, routine
+from mtcool.kernels import (
+    cache_folder,
+    dispatched,
+    identity,
+    inline,
+    kernel,
+    power_of_two,
+    routine,
+)
 from mtcool.learners import FTRL, Cliques, predict_row, update_row
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.streams import Stream, quadratic
@@ -327,10 +335,10 @@ def test_a_damaged_cache_is_a_miss_and_heals(tmp_path):
     files = [file for file in cache.rglob("*") if file.is_file()]
     assert len(files) == 2
     whole = {file: file.read_bytes() for file in files}
-    for name, damage in DAMAGE.items():
-        for file in files:
-            file.write_bytes(damage(whole[file]))
-        assert run(call, **where) == ["4.0", "0", "0"], name
+    for kinds in (("empty", "truncated"), ("one bit", "another file")):
+        for file, kind in zip(files, kinds, strict=True):
+            file.write_bytes(DAMAGE[kind](whole[file]))
+        assert run(call, **where) == ["4.0", "0", "0"], kinds
     assert run(call, **where) == ["4.0", "1", "1"]
     assert {file for file in cache.rglob("*") if file.is_file()} == set(files)
 
@@ -395,6 +403,49 @@ def test_a_learner_from_outside_is_cached_by_what_it_computes(tmp_path):
     assert run(LEARNER.format(part=0.25, step="PART * weight * g"), **where) == ["0.25", "0"]
     assert run(LEARNER.format(part=0.5, step="-PART * weight * g"), **where) == ["-0.5", "0"]
     assert run("# a comment\n" + plain, **where) == ["0.5", "1"]
+
+
+# Two versions of a function that must not share machine code.
+EDITS = {
+    "a function of NumPy": ("def f(x): return np.sin(x)", "def f(x): return np.cos(x)"),
+    "a field": ("def f(x): return x.first", "def f(x): return x.second"),
+    "a builtin": ("def f(x): return min(x, 9.0)", "def f(x): return max(x, 9.0)"),
+    "a default": ("def f(x, k=2.0): return k * x", "def f(x, k=3.0): return k * x"),
+    "a keyword": ("def f(x, *, k=2.0): return k * x", "def f(x, *, k=3.0): return k * x"),
+    "an import": (
+        "from math import sin as g\ndef f(x): return g(x)",
+        "from math import cos as g\ndef f(x): return g(x)",
+    ),
+    "a ufunc": ("g = np.sin\ndef f(x): return g(x)", "g = np.cos\ndef f(x): return g(x)"),
+    "a shape": (
+        "W = np.arange(6.0).reshape(2, 3)\ndef f(x): return W[1, 0]",
+        "W = np.arange(6.0).reshape(3, 2)\ndef f(x): return W[1, 0]",
+    ),
+    "a type": (
+        "W = np.zeros(2)\ndef f(x): return W[0]",
+        "W = np.zeros(2, np.int64)\ndef f(x): return W[0]",
+    ),
+    "a complex number": ("Z = 1j\ndef f(x): return Z", "Z = 2j\ndef f(x): return Z"),
+    "a digit in a tuple": (
+        "W = (np.array([1.0]),)\ndef f(x): return W[0][0]",
+        "W = (np.array([1.0 + 1e-15]),)\ndef f(x): return W[0][0]",
+    ),
+    "a whole number": ("K = 1\ndef f(x): return K", "K = 1.0\ndef f(x): return K"),
+    "something strange": ("K = object()\ndef f(x): return K", "K = object()\ndef f(x): return K"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_no_edit_of_a_foreign_function_is_taken_for_the_old_one(edit):
+    def known(source):
+        space = {"np": np, "__name__": "elsewhere"}
+        exec(source, space)
+        return identity.identity(space["f"], ())
+
+    old, new = EDITS[edit]
+    assert known(old) != known(new)
+    if edit != "something strange":
+        assert known(old) == known(old)
 
 
 def test_compiling_for_more_than_two_seconds_is_said_once():

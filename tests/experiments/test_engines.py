@@ -89,7 +89,7 @@ def test_workers_end_with_their_parent(tmp_path):
         [sys.executable, "-m", "mtcool", *words], stderr=subprocess.DEVNULL
     ) as job:
         deadline = time.monotonic() + 120
-        while not list(tmp_path.glob("out/cells/*.json")):
+        while not list(tmp_path.glob("out/cells/*.cell")):
             assert job.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -321,7 +321,7 @@ def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert "[/b] it is Holds" in done.stdout
+    assert "Holds: [/b] it is" in done.stdout
     assert (tmp_path / "small/differences.csv").read_text().startswith("algorithm,other,")
 
 

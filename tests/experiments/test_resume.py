@@ -1,5 +1,6 @@
 """Long work: it can be interrupted, and goes on to the same tables, byte for byte."""
 
+import hashlib
 import os
 import re
 import signal
@@ -16,9 +17,9 @@ from mtcool.experiments.runner import jobs_of, run_tasks
 from mtcool.experiments.store import Store
 from mtcool.experiments.suite import task_of
 
-# Long enough to be interrupted in the middle: 80 cells of some milliseconds and more.
+# Long enough to be interrupted in the middle: 40 cells of some milliseconds and more.
 LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
-    "replicates = 3", "replicates = 40"
+    "replicates = 3", "replicates = 20"
 )
 
 
@@ -63,7 +64,7 @@ def start_and_stop(path, folder, number):
         hearing(command(path, folder)), stderr=subprocess.PIPE, start_new_session=True
     ) as job:
         deadline = time.monotonic() + 120
-        while len(list(folder.glob("cells/*.json"))) < 3:
+        while len(list(folder.glob("cells/*.cell"))) < 3:
             assert job.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -73,22 +74,30 @@ def start_and_stop(path, folder, number):
         return job.wait(timeout=60), error
 
 
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """The tables of a run that nobody interrupts."""
+    folder = tmp_path_factory.mktemp("straight")
+    run = command(small.write(folder, LONG), folder / "results")
+    subprocess.run(run, check=True, timeout=300)
+    return small.tables(folder / "results")
+
+
 @pytest.mark.usefixtures("ignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
-def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path):
+def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path, straight):
     path = small.write(tmp_path, LONG)
     code, error = start_and_stop(path, tmp_path / "stopped", number)
-    kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "stopped/cells").glob("*.json")}
-    assert 3 <= len(kept) < 80
+    kept = {p: p.stat().st_mtime_ns for p in (tmp_path / "stopped/cells").glob("*.cell")}
+    assert 3 <= len(kept) < 40
     if number == signal.SIGINT:
         assert code == 130
         assert error.strip().endswith("run again to go on")
         assert "Traceback" not in error
-    for folder in ("stopped", "straight"):
-        subprocess.run(command(path, tmp_path / folder), check=True, timeout=300)
+    subprocess.run(command(path, tmp_path / "stopped"), check=True, timeout=300)
     assert all(p.stat().st_mtime_ns == made for p, made in kept.items())
-    assert small.tables(tmp_path / "stopped") == small.tables(tmp_path / "straight")
-    assert len(small.tables(tmp_path / "straight")) == 5
+    assert small.tables(tmp_path / "stopped") == straight
+    assert len(straight) == 5
 
 
 def test_a_damaged_cell_is_run_again(tmp_path):
@@ -96,7 +105,7 @@ def test_a_damaged_cell_is_run_again(tmp_path):
     store = Store(tmp_path / "cells")
     store.put(job, run_cell(job))
     assert store.get(job) == run_cell(job)
-    path = next((tmp_path / "cells").glob("*.json"))
+    path = next((tmp_path / "cells").glob("*.cell"))
     path.write_bytes(path.read_bytes()[:100])
     assert store.get(job) is None
 
@@ -122,9 +131,22 @@ def test_a_cell_with_wrong_content_is_run_again(kind, tmp_path):
     run_tasks([task], tmp_path, Local(1), progress=False)
     path = sorted((tmp_path / "cells").iterdir())[3]
     right = path.read_bytes()
-    wrong = WRONG[kind] if isinstance(WRONG[kind], bytes) else WRONG[kind](right)
-    assert wrong != right
-    path.write_bytes(wrong)
+    _, _, cell = right.partition(b"\n")
+    wrong = WRONG[kind] if isinstance(WRONG[kind], bytes) else WRONG[kind](cell)
+    assert wrong != cell
+    path.write_bytes(hashlib.sha256(wrong).hexdigest().encode() + b"\n" + wrong)
+    run_tasks([task], tmp_path, Local(1), progress=False)
+    assert path.read_bytes() == right
+
+
+def test_a_cell_with_other_numbers_is_run_again(tmp_path):
+    """Numbers that a cell might have had, but did not."""
+    task = task_of(small.write(tmp_path))
+    run_tasks([task], tmp_path, Local(1), progress=False)
+    path = sorted((tmp_path / "cells").iterdir())[2]
+    right = path.read_bytes()
+    path.write_bytes(re.sub(rb'"loss":[^,]*,', b'"loss":1.0,', right))
+    assert path.read_bytes() != right
     run_tasks([task], tmp_path, Local(1), progress=False)
     assert path.read_bytes() == right
 
@@ -134,4 +156,4 @@ def test_a_changed_experiment_keeps_the_cells_that_did_not_change(tmp_path):
     run_tasks([task], tmp_path, Local(1), progress=False)
     more = small.TEXT.replace("values = [1, 10]", "values = [1, 10, 100]")
     run_tasks([task_of(small.write(tmp_path, more))], tmp_path, Local(1), progress=False)
-    assert len(list((tmp_path / "cells").glob("*.json"))) == 9
+    assert len(list((tmp_path / "cells").glob("*.cell"))) == 9

@@ -137,8 +137,8 @@ def test_a_bug_in_both_worlds_is_no_difference_by_itself():
 
 def test_rounding_on_the_grid_does_not_add_up():
     """BLT's nodes are fractional: rounding that went back into the filter would exceed mu."""
-    alone = mtcool.Graph([0, 1], [0])
-    net = mtcool.dpmt_co2ol(alone, 1, 1.0, 10_000, delta=1e-6, aggregator=BLT(), noise="exact")
+    alone = mtcool.graphs.edgeless(2)
+    net = mtcool.dpmt_co2ol(alone, 2, 1.0, 10_000, delta=1e-6, aggregator=BLT(), noise="exact")
     leak = worst_case(net, 0)
     assert leak.passed
     assert leak.paid == pytest.approx(leak.promised, rel=1e-3)

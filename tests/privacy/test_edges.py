@@ -167,7 +167,7 @@ def test_a_fork_in_the_middle_of_a_call_of_another_thread_is_refused():
     inside, done = threading.Event(), threading.Event()
 
     def hold():
-        with net.turn:
+        with net.turn.lock:
             inside.set()
             done.wait(60)
 
@@ -210,11 +210,11 @@ def test_noise_is_not_given_back_when_somebody_else_has_drawn_since():
     noise = SimulatedNoise(shared)
     noise.draw("laplace", np.ones(10))
     theirs = shared.random()
-    noise.give_back(5)
+    noise.keep(5)
     assert shared.random() != theirs
     reference = np.random.default_rng(0)
     reference.standard_exponential((10, 2))
     assert reference.random() == theirs
     noise.draw("laplace", np.ones(10))
-    noise.give_back(10)
+    noise.keep(0)
     assert shared.random() == reference.random(2)[1]

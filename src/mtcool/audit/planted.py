@@ -81,8 +81,8 @@ class _Wrapped:
     def draw(self, law: str, scales: Floats) -> Floats:
         return self.spoil(self.noise.draw(law, scales))
 
-    def give_back(self, unused: int) -> None:
-        self.noise.give_back(unused)
+    def keep(self, used: int) -> None:
+        self.noise.keep(used)
 
     def state(self) -> GeneratorState | None:
         return self.noise.state()

@@ -146,7 +146,7 @@ class _Forced:
     def draw(self, law: str, scales: Floats) -> Floats:
         return self.noise
 
-    def give_back(self, unused: int) -> None:
+    def keep(self, used: int) -> None:
         return None
 
     def state(self) -> None:

@@ -27,34 +27,49 @@ def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
     """The graph of an edge list; what stands behind two names, or behind a #, is not used."""
     # The mark that some programs put before a text would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
-    edges = []
-    for number, line in enumerate(lines, start=1):
-        fields = _fields(line.partition("#")[0], delimiter)
-        if len(fields) >= 2:
-            edges.append(fields)
-        elif fields:
-            raise ValueError(f"line {number} must name two agents, got {line!r}")
+    table = [
+        (number, fields)
+        for number, line in enumerate(lines, start=1)
+        if (fields := _fields(line.partition("#")[0], delimiter))
+    ]
+    edges = [fields for _, fields in table]
     commented = lines and lines[0].lstrip().startswith("#")
-    if edges and not commented and _starts_with_header(edges):
-        edges = edges[1:]
-    return nx.Graph([(fields[0], fields[1]) for fields in edges])
+    columns = _ends_in(edges[0]) if edges else None
+    if columns is not None or (edges and not commented and _starts_with_header(edges)):
+        table = table[1:]
+    first, second = columns or (0, 1)
+    for number, fields in table:
+        if len(fields) <= max(first, second) or not (fields[first] and fields[second]):
+            raise ValueError(f"line {number} must name two agents, got {lines[number - 1]!r}")
+    return nx.Graph([(fields[first], fields[second]) for _, fields in table])
 
 
 def _fields(line: str, delimiter: str | None) -> list[str]:
     if delimiter is None:
         return line.split()
-    row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    try:
+        row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error as error:
+        raise ValueError(f"every line must be one of a table, got {line[:50]!r}: {error}") from None
     fields = [field.strip() for field in row]
     return fields if any(fields) else []
 
 
+def _ends_in(header: Sequence[str]) -> tuple[int, int] | None:
+    """The two columns that a header calls the ends of an edge."""
+    names = [name.lower() for name in header]
+    for ends in ENDS:
+        columns = [names.index(name) for name in names if name in ends]
+        if len(columns) == 2 and set(names) >= ends:
+            return columns[0], columns[1]
+    return None
+
+
 def _starts_with_header(edges: Sequence[Sequence[str]]) -> bool:
-    """Is the first line a header? Refused if it may be one or an edge."""
+    """Is the first line a header of other words? Refused if it may be one or an edge."""
     (first, *others), names = edges, {name for fields in edges[1:] for name in fields[:2]}
     if not others or set(first[:2]) & names or any(map(_is_number, first[:2])):
         return False
-    if {name.lower() for name in first[:2]} in ENDS:
-        return True
     # A word above a column of numbers is its name.
     for column, word in enumerate(first):
         below = [fields[column] if column < len(fields) else "" for fields in others]

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +27,8 @@ from mtcool.experiments.spec import (
 )
 
 S = TypeVar("S")
+
+MOST_POINTS = 100_000  # of all sweeps together; each takes some kilobytes before anything runs
 
 
 def load_experiment(path: Path, most_rounds: int | None = None) -> Experiment:
@@ -74,6 +77,9 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
     _fill(rest)
     choices = [list(zip(_labels(sweep), sweep.values, strict=True)) for sweep in head.sweep]
     points, labels = [], []
+    number = math.prod(len(values) for values in choices)
+    if number > MOST_POINTS:
+        raise ValueError(f"sweeps must have at most {MOST_POINTS:,} points, got {number:,}")
     for chosen in itertools.product(*choices):
         point = copy.deepcopy(rest)
         for sweep, (_, value) in zip(head.sweep, chosen, strict=True):

@@ -45,7 +45,10 @@ class KernelCache(_Base):  # type: ignore[misc]
         target_context.refresh()
         types = getattr(sig, "args", sig)
         try:
-            content = self._path(types, target_context.codegen()).read_bytes()
+            path = self._path(types, target_context.codegen())
+            if not path.is_file():  # a pipe would wait for its other end
+                return None
+            content = path.read_bytes()
             digest, payload = content[:DIGEST], content[DIGEST:]
             if hashlib.sha256(payload).digest() != digest:
                 return None
@@ -57,16 +60,16 @@ class KernelCache(_Base):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if the disk lets us."""
-        path = self._path(getattr(sig, "args", sig), data.codegen)
-        temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
-        try:
-            payload = _dumps(data._reduce())
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
-            os.replace(temporary, path)
-        except Exception:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        with contextlib.suppress(Exception):  # also if there is no home to have a folder in
+            path = self._path(getattr(sig, "args", sig), data.codegen)
+            temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
+            try:
+                payload = _dumps(data._reduce())
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
+                os.replace(temporary, path)
+            finally:
+                temporary.unlink(missing_ok=True)
 
     def _path(self, types: tuple[Any, ...], codegen: Any) -> Path:
         known = repr((identity(self._function, types), codegen.magic_tuple()))

@@ -1,18 +1,23 @@
 """What a kernel's machine code depends on, as a name that is the same in every process.
 
 For the package's own code that is the content of the files in `SOURCES`. A learner or a loss from
-elsewhere is known by its bytecode, by the functions that it calls, and by the values that it reads.
+elsewhere is known by its bytecode, by the functions that it calls, and by the values that it reads;
+where these cannot be described, it is compiled anew in every process.
 """
 
 import functools
 import hashlib
+import itertools
+import os
 import platform
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import types
 
 PACKAGE = __name__.split(".")[0]
@@ -63,6 +68,9 @@ SOURCES = (
 registries: list[Any] = []
 """All functions that are dispatched by the type of their first argument."""
 
+# For a value that cannot be described: no two are the same, so its code is never found again.
+_unknown = ((os.getpid(), secrets.token_hex(16), number) for number in itertools.count())
+
 
 @functools.cache
 def source_digest() -> str:
@@ -104,29 +112,53 @@ def _classes(argument: types.Type) -> Iterator[type]:
 
 def _description(value: Any, seen: set[int]) -> Iterator[Any]:
     """What compiled code takes from `value`, and from all that it refers to."""
+    options = getattr(value, "targetoptions", None)
     value = getattr(value, "py_func", value)
     if id(value) in seen:
         return
-    if isinstance(value, FunctionType) and _is_foreign(value.__module__):
+    yield type(value).__qualname__
+    if isinstance(value, int | float | complex | str | bytes | None):
+        yield repr(value)
+    elif isinstance(value, np.ndarray | np.generic):
+        yield from (value.dtype.str, value.shape, value.tobytes())
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _description(item, seen)
+    elif isinstance(value, FunctionType) and _is_foreign(value.__module__):
         seen.add(id(value))
-        names = set()
-        for code in _codes(value.__code__):
-            yield code.co_code
-            yield [item for item in code.co_consts if not isinstance(item, CodeType)]
-            names |= set(code.co_names)
-        for name in sorted(names & set(value.__globals__)):
-            yield name
-            yield from _description(value.__globals__[name], seen)
-        for cell in value.__closure__ or ():
-            yield from _description(cell.cell_contents, seen)
-    elif isinstance(value, ModuleType) and _is_foreign(value.__name__):
-        seen.add(id(value))
-        file = getattr(value, "__file__", None)
-        yield hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else value.__name__
-    elif isinstance(value, int | float | str | bytes | bool | tuple):
-        yield value
-    elif hasattr(value, "tobytes"):
-        yield value.tobytes()
+        yield sorted((options or {}).items(), key=repr)
+        yield from _function(value, seen)
+    elif isinstance(value, type) or _is_builtin(value):
+        yield from (value.__module__, value.__qualname__, getattr(value, "_fields", ()))
+    elif isinstance(value, ModuleType | np.ufunc | FunctionType):
+        name = value.__name__
+        # What a module of the user's holds may change with every look at it.
+        foreign = isinstance(value, ModuleType) and _is_foreign(name)
+        yield next(_unknown) if foreign else name
+    else:
+        yield next(_unknown)
+
+
+def _function(function: FunctionType, seen: set[int]) -> Iterator[Any]:
+    """What a function of the user's computes: bytecode refers to names and values by number."""
+    names: set[str] = set()
+    for code in _codes(function.__code__):
+        yield from (code.co_code, code.co_names, code.co_freevars, code.co_cellvars)
+        for constant in code.co_consts:
+            if not isinstance(constant, CodeType):
+                yield from _description(constant, seen)
+        names |= set(code.co_names)
+    yield from _description(function.__defaults__, seen)
+    yield from _description(tuple((function.__kwdefaults__ or {}).items()), seen)
+    for name in sorted(names & set(function.__globals__)):
+        yield name
+        yield from _description(function.__globals__[name], seen)
+    for cell in function.__closure__ or ():
+        yield from _description(cell.cell_contents, seen)
+
+
+def _is_builtin(value: Any) -> bool:
+    return isinstance(value, BuiltinFunctionType) or value in registries
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -28,9 +28,10 @@ def bisect(value: Floats, mean: float, eta: float, variance: float) -> tuple[flo
             high = s
         else:
             low = s
-        if high - low <= CLOSE * high:
+        middle = 0.5 * (low + high)
+        if high - low <= CLOSE * high or not low < middle < high:
             return s, m
-        s = 0.5 * (low + high)
+        s = middle
 
 
 @inline

@@ -48,8 +48,11 @@ class Noise(Protocol):
     def draw(self, law: str, scales: Floats) -> Floats:
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
-    def give_back(self, unused: int) -> None:
-        """Forget the last `unused` numbers of the last `draw`, of which nobody has seen any."""
+    def keep(self, used: int) -> None:
+        """Of the last `draw` only the first `used` numbers were released; the rest was not drawn.
+
+        Another call before the next `draw` does nothing.
+        """
 
     def state(self) -> GeneratorState | None:
         """What a file needs to go on with the same draws; None if they cannot be repeated."""
@@ -83,24 +86,23 @@ class SimulatedNoise:
     def draw(self, law: str, scales: Floats) -> Floats:
         """Draws in the order of the scales: one call or many, the same numbers."""
         _check_process(self._process)
+        self._before, self._last = None, (law, len(scales))
         self._before = self._generator.bit_generator.state
-        self._last = law, len(scales)
-        return self._standard(law, len(scales)) * scales
+        return _standard(self._generator, law, len(scales)) * scales
 
-    def give_back(self, unused: int) -> None:
+    def keep(self, used: int) -> None:
         """Move the generator back to where the unused numbers had not been drawn.
 
         Not if somebody else, with whom it is shared, has used it since: that noise is out.
         """
-        bits, (law, drawn) = self._generator.bit_generator, self._last
-        now = bits.state
-        bits.state = self._before
-        self._standard(law, drawn)
-        if not _same(bits.state, now):
-            bits.state = now
-            return
-        bits.state = self._before
-        self._standard(law, drawn - unused)
+        law, drawn = self._last
+        if self._before is not None and used < drawn:
+            # An interrupt may come at any line: the generator moves in one step.
+            bits = self._generator.bit_generator
+            after_used, after_all = _states(type(bits)(0), self._before, law, (used, drawn))
+            if _same(after_all, bits.state):
+                bits.state = after_used
+        self._before = None
 
     def state(self) -> GeneratorState:
         """The generator's state; only generators of PCG64 can be saved."""
@@ -132,13 +134,6 @@ class SimulatedNoise:
             "uinteger": state.uinteger,
         }
         self._generator = np.random.Generator(bits)
-
-    def _standard(self, law: str, count: int) -> Floats:
-        if law == "gaussian":
-            return self._generator.standard_normal(count)
-        # The difference of two exponential variables is a Laplace variable.
-        pairs = self._generator.standard_exponential((count, 2))
-        return np.asarray(pairs[:, 0] - pairs[:, 1])
 
     def __repr__(self) -> str:
         return "SimulatedNoise (a simulation, not a private deployment)"
@@ -174,7 +169,7 @@ class ExactNoise:
             drawn[chosen] = steps * GRID
         return drawn
 
-    def give_back(self, unused: int) -> None:
+    def keep(self, used: int) -> None:
         """Nothing to do: the next draws are new ones."""
 
     def state(self) -> None:
@@ -211,6 +206,24 @@ def _check_process(process: int) -> None:
             "network, because a forked one repeats the noise and the budget of its parent, "
             f"got noise of process {process} in process {os.getpid()}"
         )
+
+
+def _standard(generator: np.random.Generator, law: str, count: int) -> Floats:
+    if law == "gaussian":
+        return generator.standard_normal(count)
+    # The difference of two exponential variables is a Laplace variable.
+    pairs = generator.standard_exponential((count, 2))
+    return np.asarray(pairs[:, 0] - pairs[:, 1])
+
+
+def _states(bits: Any, before: Any, law: str, counts: tuple[int, ...]) -> list[Any]:
+    """States of a bit generator after so many draws, each from the state `before`."""
+    found = []
+    for count in counts:
+        bits.state = before
+        _standard(np.random.Generator(bits), law, count)
+        found.append(bits.state)
+    return found
 
 
 def _same(one: Any, two: Any) -> bool:

@@ -76,6 +76,7 @@ class Sanitiser:
         times = self.privacy.aggregator.padding(state)
         agents = np.repeat(np.arange(len(times)), times)
         draws = self._draw(self._scales(agents, np.ones(len(agents))))
+        self.keep(len(draws))
         _begin(state, np.concatenate(([0], np.cumsum(times * self.channels.width))), draws)
 
     def draws(self, count: Integers, agents: Integers) -> tuple[Floats, int]:
@@ -90,10 +91,10 @@ class Sanitiser:
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
         return self._draw(self._scales(agents, growth)), room
 
-    def give_back(self, unused: int) -> None:
-        """The last `unused` numbers of the last `draws` were not released: seeds repeat without."""
+    def keep(self, used: int) -> None:
+        """Of the last `draws` only the first `used` numbers were released; the rest comes again."""
         if self.privacy.law != "none":
-            self.noise.give_back(unused)
+            self.noise.keep(used)
 
     @property
     def capacity(self) -> int:

@@ -14,6 +14,7 @@ LARGEST = float(np.finfo(np.float64).max)
 LARGEST_SUM = 1e140  # of gradients and noise, whose scale is at most 1e100; squares are finite
 SMALLEST_RATE = 1e-150  # weights are at least 1e-100
 SLACK = 1.0 + 1e-6  # for the rounding of many updates
+TINY = 1e-300  # below, numbers have fewer digits
 MOST = 2**62 - 1  # of a count: another one does not overflow; and of a tree's word
 
 # Set when a state is made, and never again.
@@ -68,8 +69,9 @@ def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]
 
 
 def close(name: str, values: NDArray[Any], expected: NDArray[Any], size: NDArray[Any]) -> None:
-    """Equal up to the rounding of many updates of this size."""
-    within(name, values, expected - (SLACK - 1.0) * size, expected + (SLACK - 1.0) * size)
+    """Equal up to the rounding of many updates of this size, which may be next to nothing."""
+    margin = (SLACK - 1.0) * size + TINY
+    within(name, values, expected - margin, expected + margin)
 
 
 def within(name: str, values: NDArray[Any], low: Any, high: Any) -> None:

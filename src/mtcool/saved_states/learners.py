@@ -83,9 +83,10 @@ def _check_steps(plan: NDArray[np.void], c: NDArray[np.void]) -> None:
     fresh = (c["n"] == 0) & (c["unit"] == 0.0)
     close("unit", c["unit"], np.where(fresh, 0.0, unit), unit)
     spread = (c["deviation"] > 0.0) & (plan["size"] > 1)
-    ratio = np.divide(
-        plan["size"] - 1.0, c["deviation"], out=np.full_like(beta, np.inf), where=spread
-    )
+    with np.errstate(over="ignore"):
+        ratio = np.divide(
+            plan["size"] - 1.0, c["deviation"], out=np.full_like(beta, np.inf), where=spread
+        )
     inverse = np.where(fresh, 1.0, np.minimum(np.sqrt(ratio), HIGHEST_INVERSE))
     close("inverse", c["inverse"], inverse, inverse)
 

@@ -71,7 +71,7 @@ def simulate(
     shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
-    with network.turn, progress_bar("simulate", len(stream), progress) as advance:
+    with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
         network.finish_update()
         network.check_horizon(stream.agents)
         network.provision(stream.agents[:0])  # a forked process is refused before the first round
