@@ -28,6 +28,18 @@ def solve_experts(work: Any, state: MTFTRLState, clique: int) -> None:
 
 
 @dispatched
+def solve_later(work: Any, state: MTFTRLState, clique: int, waiting: int) -> int:
+    """Solve the experts of a clique, at once or together with those that wait; how many do now."""
+    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+
+
+@dispatched
+def solve_waiting(work: Any, state: MTFTRLState, waiting: int) -> None:
+    """Solve the experts of the cliques that wait."""
+    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+
+
+@dispatched
 def add_clipped_rows(work: Any, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
     raise TypeError(f"{type(work).__name__} is not the room of a solver")
