@@ -81,7 +81,7 @@ def spread(value: float) -> Lanes:
 
 def count_from(value: float) -> Lanes:
     """`value` in the first lane, and one more in each."""
-    return value + np.arange(LANES)
+    return value + np.arange(float(LANES))
 
 
 _Model: Any = models.PrimitiveModel
@@ -113,7 +113,11 @@ def _takes(function: Any, result: Any, count: int) -> None:
         def generic(self, arguments: Any, _: Any) -> Any:
             kinds = [_LANES if kind == _LANES else types.float64 for kind in arguments]
             whole = all(kind == _LANES or isinstance(kind, types.Number) for kind in arguments)
-            if len(kinds) == count and whole and (_LANES in kinds or function in (spread, count_from)):
+            if (
+                len(kinds) == count
+                and whole
+                and (_LANES in kinds or function in (spread, count_from))
+            ):
                 return _signature(result, *kinds)
             return None
 

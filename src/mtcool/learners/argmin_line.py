@@ -24,7 +24,8 @@ one that the expert's last solution gives, solve on it, count the rows that this
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
 none of them. A solution is accepted if it clips the rows of its piece and no others; if none is
-found, bisection takes its time (`argmin_bisection.py`).
+found, bisection takes its time (`argmin_bisection.py`). The single experts of several cliques are
+solved side by side in the same way, but without sorting (`mt_ftrl_singles.py`).
 """
 
 from typing import NamedTuple

@@ -3,7 +3,9 @@
 An expert's solution is s (in the row MULTIPLIER of `experts`) and the mean of its rows; all rows
 follow from the two (`argmin.py`). There are two solvers, and the room that a state has for its own
 (`work`) tells which: on the line, d = 1, all experts of a clique are solved together
-(`mt_ftrl_line.py`), else eight at a time (`mt_ftrl_lanes.py`). A network is compiled with one.
+(`mt_ftrl_line.py`), else eight at a time (`mt_ftrl_lanes.py`). A network is compiled with one. An
+agent of a private network tells all its neighbours' cliques at once; on the line those with a
+single expert wait for each other and are solved together (`mt_ftrl_singles.py`).
 """
 
 from typing import Any
