@@ -169,8 +169,8 @@ def tell(
         products = published[place : place + count]
         if tell_row(learner, clique, row, weights[e], published, products):
             waiting = solve_later(base.work, base, clique, waiting)
+        waiting = solve_waiting(base.work, base, waiting, e + 1 == rows.shape[0])
         place += count
-    solve_waiting(base.work, base, waiting)
 
 
 def begin_publication(peers: PrivatePeers) -> None:

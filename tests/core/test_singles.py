@@ -30,7 +30,8 @@ def solve_together(state):
         refresh(state, clique)
         if weigh(state, clique):
             waiting = solve_later(state.work, state, clique, waiting)
-    solve_waiting(state.work, state, waiting)
+        last = clique + 1 == state.plan.shape[0]
+        waiting = solve_waiting(state.work, state, waiting, last)
 
 
 @kernel

@@ -31,13 +31,13 @@ def solve_experts(work: Any, state: MTFTRLState, clique: int) -> None:
 
 @dispatched
 def solve_later(work: Any, state: MTFTRLState, clique: int, waiting: int) -> int:
-    """Solve the experts of a clique, at once or together with those that wait; how many do now."""
+    """Solve the experts of a clique, or let them wait for `solve_waiting`; how many wait then."""
     raise TypeError(f"{type(work).__name__} is not the room of a solver")
 
 
 @dispatched
-def solve_waiting(work: Any, state: MTFTRLState, waiting: int) -> None:
-    """Solve the experts of the cliques that wait."""
+def solve_waiting(work: Any, state: MTFTRLState, waiting: int, last: bool) -> int:
+    """Solve the cliques that wait if these are the last or no more can wait; how many wait then."""
     raise TypeError(f"{type(work).__name__} is not the room of a solver")
 
 

@@ -93,8 +93,8 @@ def _(work: Room, state: MTFTRLState, clique: int, waiting: int) -> int:
 
 
 @solve_waiting.register
-def _(work: Room, state: MTFTRLState, waiting: int) -> None:
-    pass  # none does
+def _(work: Room, state: MTFTRLState, waiting: int, last: bool) -> int:
+    return waiting  # none does
 
 
 @routine

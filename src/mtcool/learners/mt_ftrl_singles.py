@@ -48,33 +48,40 @@ HIGHER = 2.0**26  # what a row above counts, so that one number holds both count
 
 @solve_later.register
 def _(work: Line, state: MTFTRLState, clique: int, waiting: int) -> int:
-    plan = state.plan[clique]
-    alone = plan["experts"] == 1 and plan["size"] >= LANES
-    if not (alone and state.table[CAP, plan["table"]] > NEGLIGIBLE):
-        solve_experts(work, state, clique)
-        return waiting
     work.waiting[waiting] = clique
-    if waiting + 1 < work.waiting.shape[0]:
-        return waiting + 1
-    solve_singles(state, waiting + 1)
-    return 0
+    return waiting + 1
 
 
 @solve_waiting.register
-def _(work: Line, state: MTFTRLState, waiting: int) -> None:
-    if waiting > 0:
-        solve_singles(state, waiting)
+def _(work: Line, state: MTFTRLState, waiting: int, last: bool) -> int:
+    if waiting == 0 or not (last or waiting == work.waiting.shape[0]):
+        return waiting
+    left = solve_singles(state, waiting)
+    for j in range(left):
+        solve_experts(work, state, work.waiting[j])
+    return 0
 
 
 @routine
-def solve_singles(state: MTFTRLState, count: int) -> None:
-    """Solve the experts of the first `count` cliques in `waiting`, each the only one of its own."""
+def solve_singles(state: MTFTRLState, count: int) -> int:
+    """Solve those of the first `count` cliques in `waiting` that have one expert.
+
+    Returns how many are left to be solved by sorting: they are the first ones in `waiting` now.
+    """
     line: Any = state.work
     piece, place, waiting = line.piece, line.place, line.waiting
+    failed, chosen = 0 * count, 0 * count
     for j in range(count):
-        _recall(state, waiting[j], piece, j)
-        place[EXPERT, j] = waiting[j]
-    failed = 0 * count
+        clique = waiting[j]
+        plan = state.plan[clique]
+        if plan["experts"] > 1 or plan["size"] < LANES:
+            waiting[failed] = clique
+            failed += 1
+            continue
+        _recall(state, clique, piece, chosen)
+        place[EXPERT, chosen] = clique
+        chosen += 1
+    count = chosen
     for _ in range(PASSES):
         left = 0 * count
         for j in range(count):
@@ -105,8 +112,7 @@ def solve_singles(state: MTFTRLState, count: int) -> None:
     for j in range(count):
         waiting[failed] = int(place[EXPERT, j])
         failed += 1
-    for j in range(failed):
-        solve_experts(line, state, waiting[j])
+    return failed
 
 
 @inline
@@ -183,7 +189,7 @@ def _describe(
         k, free, r = 1.0, 0.0, u
     piece[CLIPPED, j], piece[LEAN, j] = k, r
     piece[FREE, j], piece[DRIFT, j] = free, free * u
-    return bool(room > 0.0 and within > THIN * square)
+    return bool(room > size * NEGLIGIBLE**2 and within > THIN * square)
 
 
 @inline
