@@ -16,7 +16,7 @@ import numpy as np
 from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
 from mtcool.learners.learner import Floats, Integers
-from mtcool.learners.mt_ftrl_clipped import expert_rows
+from mtcool.learners.mt_ftrl_clipped import expert_rows, solve_later, solve_waiting
 from mtcool.privacy.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
 from mtcool.protocol import Indices, Units, fetch, fetch_rows, send
@@ -162,12 +162,14 @@ def tell(
     learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, published: Floats
 ) -> None:
     """Tell an agent's published sums to its neighbours' cliques and to its own."""
-    place = learner.base.gradients.shape[1]
+    base, place, waiting = learner.base, learner.base.gradients.shape[1], 0
     for e in range(rows.shape[0]):
-        row = int(rows[e])
+        clique, row = int(cliques[e]), int(rows[e])
         count = learner.first[row + 1] - learner.first[row]
         products = published[place : place + count]
-        tell_row(learner, int(cliques[e]), row, weights[e], published, products)
+        if tell_row(learner, clique, row, weights[e], published, products):
+            waiting = solve_later(base.work, base, clique, waiting)
+        waiting = solve_waiting(base.work, base, waiting, e + 1 == rows.shape[0])
         place += count
 
 

@@ -7,11 +7,14 @@ from mtcool.kernels.lanes import (
     LANES,
     absolute,
     any_above,
+    count_from,
     load,
+    load_down,
     load_part,
     root,
     spread,
     store,
+    total,
     where_above,
 )
 
@@ -49,3 +52,17 @@ def test_a_lane_knows_nothing_of_the_others():
     everything(block, long, found)
     everything(other, long, found)
     assert block[:, 0].tobytes() == other[:, 0].tobytes()
+
+
+@kernel
+def along(column, block):
+    store(block, 0, load_down(column, 3) * count_from(0.5))
+    return total(load(block, 0))
+
+
+def test_a_column_is_loaded_numbered_and_summed():
+    column, block = np.random.default_rng(2).standard_normal((LANES + 4, 1)), np.zeros((1, LANES))
+    expected = column[3 : 3 + LANES, 0] * (np.arange(LANES) + 0.5)
+    for run in (along, getattr(along, "py_func", along)):
+        np.testing.assert_allclose(run(column, block), expected.sum(), rtol=1e-14)
+        np.testing.assert_array_equal(block[0], expected)

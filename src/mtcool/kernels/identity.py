@@ -48,6 +48,7 @@ SOURCES = (
     "learners/mt_ftrl_kt.py",
     "learners/mt_ftrl_lanes.py",
     "learners/mt_ftrl_line.py",
+    "learners/mt_ftrl_singles.py",
     "learners/mt_ftrl_state.py",
     "learners/two_phase.py",
     "learners/wealth.py",

@@ -37,6 +37,11 @@ def load_part(block: NDArray[np.float64], row: int, first: int) -> Lanes:
     return block[row, first : first + LANES].copy()
 
 
+def load_down(column: NDArray[np.float64], row: int) -> Lanes:
+    """LANES numbers of an array with one column, from the number `row` on."""
+    return column[row : row + LANES, 0].copy()
+
+
 def store(block: NDArray[np.float64], row: int, values: Lanes) -> None:
     """Put lanes into a row of the block."""
     block[row] = values
@@ -62,9 +67,21 @@ def any_above(a: Lanes | float, b: Lanes | float) -> bool:
     return bool(np.any(np.greater(a, b)))
 
 
+def total(values: Lanes) -> float:
+    """The sum of all lanes."""
+    halves = values[: LANES // 2] + values[LANES // 2 :]
+    quarters = halves[: LANES // 4] + halves[LANES // 4 :]
+    return float(quarters[0] + quarters[1])
+
+
 def spread(value: float) -> Lanes:
     """The same number in all lanes."""
     return np.full(LANES, value)
+
+
+def count_from(value: float) -> Lanes:
+    """`value` in the first lane, and one more in each."""
+    return value + np.arange(float(LANES))
 
 
 _Model: Any = models.PrimitiveModel
@@ -96,7 +113,11 @@ def _takes(function: Any, result: Any, count: int) -> None:
         def generic(self, arguments: Any, _: Any) -> Any:
             kinds = [_LANES if kind == _LANES else types.float64 for kind in arguments]
             whole = all(kind == _LANES or isinstance(kind, types.Number) for kind in arguments)
-            if len(kinds) == count and whole and (_LANES in kinds or function is spread):
+            if (
+                len(kinds) == count
+                and whole
+                and (_LANES in kinds or function in (spread, count_from))
+            ):
                 return _signature(result, *kinds)
             return None
 
@@ -129,7 +150,7 @@ def _lower(function: Any, count: int, build: Any) -> None:
         return build(builder, *map(_spread, [builder] * count, sig.args, arguments))
 
     for kinds in itertools.product((_LANES, types.float64), repeat=count):
-        if _LANES in kinds or function is spread:
+        if _LANES in kinds or function in (spread, count_from):
             _lower_builtin(function, *kinds)(generate)
 
 
@@ -152,6 +173,24 @@ def _any_above(builder: Any, a: Any, b: Any) -> Any:
     return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
 
 
+def _count_from(builder: Any, a: Any) -> Any:
+    return builder.fadd(a, ir.Constant(_VECTOR, [float(i) for i in range(LANES)]))
+
+
+def _total(builder: Any, a: Any) -> Any:
+    index, width = ir.IntType(32), LANES
+    while width > 1:
+        width //= 2
+        halves = [
+            builder.shuffle_vector(
+                a, a, ir.Constant(ir.VectorType(index, width), list(range(first, first + width)))
+            )
+            for first in (0, width)
+        ]
+        a = builder.fadd(*halves)
+    return builder.extract_element(a, ir.Constant(index, 0))
+
+
 _FUSED = ("contract",)
 for _function, _result, _count, _build in (
     (operator.add, _LANES, 2, lambda builder, a, b: builder.fadd(a, b, flags=_FUSED)),
@@ -162,6 +201,8 @@ for _function, _result, _count, _build in (
     (absolute, _LANES, 1, _intrinsic("fabs")),
     (spread, _LANES, 1, lambda builder, value: value),
     (any_above, types.boolean, 2, _any_above),
+    (count_from, _LANES, 1, _count_from),
+    (total, types.float64, 1, _total),
     (
         where_above,
         _LANES,
@@ -173,6 +214,7 @@ for _function, _result, _count, _build in (
     _lower(_function, _count, _build)
 _takes_block(load, _LANES)
 _takes_block(load_part, _LANES, types.intp)
+_takes_block(load_down, _LANES)
 _takes_block(store, types.none, _LANES)
 
 
@@ -188,6 +230,14 @@ def _load_part(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     width = builder.extract_value(array.shape, 1)
     start = builder.gep(array.data, [builder.add(builder.mul(row, width), first)])
     return builder.load(builder.bitcast(start, ir.PointerType(_VECTOR)), align=8)
+
+
+@_lower_builtin(load_down, types.Array, types.intp)  # type: ignore[untyped-decorator]
+def _load_down(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    column, row = arguments
+    data = context.make_array(sig.args[0])(context, builder, column).data
+    start = builder.bitcast(builder.gep(data, [row]), ir.PointerType(_VECTOR))
+    return builder.load(start, align=8)
 
 
 @_lower_builtin(store, types.Array, types.intp, _LANES)  # type: ignore[untyped-decorator]

@@ -24,7 +24,8 @@ one that the expert's last solution gives, solve on it, count the rows that this
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
 none of them. A solution is accepted if it clips the rows of its piece and no others; if none is
-found, bisection takes its time (`argmin_bisection.py`).
+found, bisection takes its time (`argmin_bisection.py`). The single experts of several cliques are
+solved side by side in the same way, but without sorting (`mt_ftrl_singles.py`).
 """
 
 from typing import NamedTuple
@@ -46,6 +47,7 @@ HASTE = 3  # pieces after which a search goes half of the way, lest it runs in c
 THIN = 0.05  # share of a sum of squares below which its rounding would show
 EDGE = 1e-14  # how far a row may be on the wrong side of the ball's boundary
 FAR = 1e300  # beyond any row: a search ends before infinity
+WAITING = 32  # cliques solved together: a few for each register of the processor
 ONE, TWO = np.uint64(1), np.uint64(2)  # positions are unsigned: none is asked if it is negative
 
 
@@ -62,9 +64,11 @@ class Line(NamedTuple):
     place: Unsigned
     """Where the pieces of the experts are that are not solved yet, (3, experts)."""
     piece: Floats
-    """What their equations are made of, (14, experts)."""
+    """What their equations are made of, (16, experts)."""
     row: Floats
     """A row of one expert, (1,)."""
+    waiting: NDArray[np.int64]
+    """Cliques with one expert that wait to be solved together, (at most WAITING,)."""
 
 
 # rows: the v_i, ascending, between -inf and inf (v_i is at i + 1); the sums of v_j - v_middle from
@@ -74,9 +78,10 @@ VALUE, SUM, SQUARE, INVERSE = range(4)
 # place: the number of the expert, a, h
 EXPERT, BELOW, ABOVE = range(3)
 # piece: eta; (N - 1) xi; k; F; r; F u; P; S; (N - 1) xi - 4 a b / k, what s^2 (P / D^2 + S) must
-# be; s; m; the v_i where the ball begins and ends, and how much further because of rounding
+# be; s; m; the v_i where the ball begins and ends, and how much further because of rounding; the
+# largest s; a and b in one number, where rows are counted and not sorted
 ETA, VARIANCE, CLIPPED, FREE, LEAN, DRIFT, BETWEEN, WITHIN, ROOM = range(9)
-MULTIPLIER, MEAN, LOW, HIGH, MARGIN = range(9, 14)
+MULTIPLIER, MEAN, LOW, HIGH, MARGIN, MOST, TALLY = range(9, 16)
 
 
 def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
@@ -85,8 +90,10 @@ def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
     order = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows = np.zeros((4, size + 2))
     rows[INVERSE, 1:] = 1.0 / np.arange(1.0, size + 2.0)
-    place, piece = np.zeros((3, experts), np.uint64), np.zeros((14, experts))
-    return Line(order.astype(np.uint64), rows, place, piece, np.zeros(1))
+    waiting = np.zeros(min(WAITING, len(sizes)), np.int64)
+    columns = max(experts, len(waiting))
+    place, piece = np.zeros((3, columns), np.uint64), np.zeros((16, columns))
+    return Line(order.astype(np.uint64), rows, place, piece, np.zeros(1), waiting)
 
 
 @inline
@@ -138,6 +145,7 @@ def recall(
         high[j] = (1.0 - m) * per_t if solved else FAR
     for j in range(pull.shape[0]):
         variance[j] = (size - 1.0) * cap[j] * cap[j]
+        piece[MOST, j] = 1.0 / (size + 1.0)
 
 
 @inline
@@ -212,14 +220,14 @@ def _few_rows(value: Floats, a: np.uint64, h: np.uint64, per_row: float) -> tupl
 
 
 @inline
-def polish(piece: Floats, count: int, most: float) -> None:
+def polish(piece: Floats, count: int) -> None:
     """s of `count` entries side by side: a root, and Halley's method from there."""
     clipped, free, between = piece[CLIPPED], piece[FREE], piece[BETWEEN]
-    within, room, s = piece[WITHIN], piece[ROOM], piece[MULTIPLIER]
+    within, room, s, most = piece[WITHIN], piece[ROOM], piece[MULTIPLIER], piece[MOST]
     for j in range(count):
         scale = clipped[j] * clipped[j]
         new = np.sqrt(room[j] * scale / (between[j] + within[j] * scale))
-        s[j] = new if new < most else most  # also where no row moves with s, and it is a NaN
+        s[j] = new if new < most[j] else most[j]  # also where no row moves with s, and it is a NaN
     for _ in range(ROUNDS):
         moving = 0
         for j in range(count):
@@ -233,7 +241,7 @@ def polish(piece: Floats, count: int, most: float) -> None:
             # Far from the root, where the curve bends the other way, no more than Newton's step.
             whole = whole if whole > first * first else first * first
             new = old - g * first * d / whole
-            new = new if new < most else most
+            new = new if new < most[j] else most[j]
             moving += 1 if abs(new - old) > CLOSE * new else 0
             s[j] = new
         if moving == 0:
@@ -252,6 +260,13 @@ def leave(piece: Floats, count: int) -> None:
         per_t, centre = 1.0 / (s[j] * eta[j]), (1.0 - s[j]) * m[j]
         low[j], high[j] = (-1.0 - centre) * per_t, (1.0 - centre) * per_t
         margin[j] = EDGE * per_t
+
+
+@routine
+def solve_columns(piece: Floats, count: int) -> None:
+    """Solve the equations of `count` entries, and see where their rows leave the ball."""
+    polish(piece, count)
+    leave(piece, count)
 
 
 @inline
@@ -288,8 +303,7 @@ def solve_pieces(
         place[EXPERT, j], place[BELOW, j], place[ABOVE, j] = first + j, a, h
         describe(line.rows, size, mean, piece[ETA, j], piece[VARIANCE, j], line, j)
     for sweep in range(ROUNDS):
-        polish(piece, count, 1.0 / (size + 1.0))
-        leave(piece, count)
+        solve_columns(piece, count)
         left = 0 * count  # a plain 0 is a type of its own, for which all would be compiled again
         for j in range(count):
             e, a, h = place[EXPERT, j], place[BELOW, j], place[ABOVE, j]

@@ -12,7 +12,7 @@ import numpy as np
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row
 from mtcool.learners.mt_ftrl import MTFTRL
-from mtcool.learners.mt_ftrl_closed import add_gradient, reweigh
+from mtcool.learners.mt_ftrl_closed import add_gradient, weigh
 from mtcool.learners.mt_ftrl_state import LOSS, MTFTRLState
 
 
@@ -47,13 +47,16 @@ def _(state: DPMTFTRLState, clique: int, row: int, out: Floats) -> None:
 @inline
 def tell_row(
     state: DPMTFTRLState, clique: int, row: int, weight: float, total: Floats, products: Floats
-) -> None:
-    """Tell `clique` the noisy sums of its `row`, after one more activation of the row's agent."""
+) -> bool:
+    """Tell `clique` the noisy sums of its `row`, after one more activation of the row's agent.
+
+    True if a solver must follow before the next prediction.
+    """
     put_row(state, clique, row, weight, total, products)
     base = state.base
     if base.cliques[clique]["n"] % base.plan[clique]["size"] == 0:
         _add_up_losses(state, clique)
-    reweigh(base, clique)
+    return weigh(base, clique)
 
 
 @inline

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners import mt_ftrl_lanes, mt_ftrl_line  # noqa: F401 (the two solvers)
+from mtcool.learners import mt_ftrl_lanes, mt_ftrl_line, mt_ftrl_singles  # noqa: F401 (the solvers)
 from mtcool.learners.argmin_line import CLOSED_FORM, make_line
 from mtcool.learners.argmin_sweep import make_room
 from mtcool.learners.learner import (

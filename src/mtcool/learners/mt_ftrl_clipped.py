@@ -3,7 +3,9 @@
 An expert's solution is s (in the row MULTIPLIER of `experts`) and the mean of its rows; all rows
 follow from the two (`argmin.py`). There are two solvers, and the room that a state has for its own
 (`work`) tells which: on the line, d = 1, all experts of a clique are solved together
-(`mt_ftrl_line.py`), else eight at a time (`mt_ftrl_lanes.py`). A network is compiled with one.
+(`mt_ftrl_line.py`), else eight at a time (`mt_ftrl_lanes.py`). A network is compiled with one. An
+agent of a private network tells all its neighbours' cliques at once; on the line those with a
+single expert wait for each other and are solved together (`mt_ftrl_singles.py`).
 """
 
 from typing import Any
@@ -24,6 +26,18 @@ from mtcool.learners.mt_ftrl_state import (
 @dispatched
 def solve_experts(work: Any, state: MTFTRLState, clique: int) -> None:
     """Solve the experts of a clique, where a row of one of them may leave the ball."""
+    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+
+
+@dispatched
+def solve_later(work: Any, state: MTFTRLState, clique: int, waiting: int) -> int:
+    """Solve the experts of a clique, or let them wait for `solve_waiting`; how many wait then."""
+    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+
+
+@dispatched
+def solve_waiting(work: Any, state: MTFTRLState, waiting: int, last: bool) -> int:
+    """Solve the cliques that wait if these are the last or no more can wait; how many wait then."""
     raise TypeError(f"{type(work).__name__} is not the room of a solver")
 
 

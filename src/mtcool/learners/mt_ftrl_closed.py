@@ -91,7 +91,14 @@ def refresh(state: MTFTRLState, clique: int) -> None:
 
 @inline
 def reweigh(state: MTFTRLState, clique: int) -> None:
-    """The next prediction: Hedge's weights, and the experts' minimisers in closed form.
+    """The next prediction: Hedge's weights and the experts' minimisers."""
+    if weigh(state, clique):
+        solve_experts(state.work, state, clique)
+
+
+@inline
+def weigh(state: MTFTRLState, clique: int) -> bool:
+    """Hedge's weights, and the experts' minimisers in closed form; True if a solver must follow.
 
     Weights are proportional to exp(-sqrt(ln K) / beta * loss) for K experts; the weighted means of
     their eta and shrink are all that a prediction needs.
@@ -123,10 +130,11 @@ def reweigh(state: MTFTRLState, clique: int) -> None:
     eta = unit * pull[count - 1]
     furthest = least_of(eta * per_mode, cap[count - 1] * inverse) * c["reach"]
     if eta * _length_of_mean(state.total[clique], size) + furthest > 1.0:
-        solve_experts(state.work, state, clique)
-    elif c["clipped"] > 0:
+        return True
+    if c["clipped"] > 0:
         state.experts[MULTIPLIER, first : first + count] = CLOSED_FORM
         c["clipped"] = 0
+    return False
 
 
 @inline

@@ -9,7 +9,13 @@ from mtcool.learners.argmin import minimise, project_row, put_expert, start_at_m
 from mtcool.learners.argmin_line import CLOSED_FORM, NEGLIGIBLE
 from mtcool.learners.argmin_sweep import ALONG, SQUARE, Room, gather_rows
 from mtcool.learners.learner import Floats
-from mtcool.learners.mt_ftrl_clipped import add_clipped_rows, expert_rows, solve_experts
+from mtcool.learners.mt_ftrl_clipped import (
+    add_clipped_rows,
+    expert_rows,
+    solve_experts,
+    solve_later,
+    solve_waiting,
+)
 from mtcool.learners.mt_ftrl_state import (
     CAP,
     MULTIPLIER,
@@ -78,6 +84,17 @@ def _(work: Room, state: MTFTRLState, clique: int, row: int, out: Floats) -> Non
 @solve_experts.register
 def _(work: Room, state: MTFTRLState, clique: int) -> None:
     _solve(state, clique)
+
+
+@solve_later.register
+def _(work: Room, state: MTFTRLState, clique: int, waiting: int) -> int:
+    _solve(state, clique)
+    return waiting
+
+
+@solve_waiting.register
+def _(work: Room, state: MTFTRLState, waiting: int, last: bool) -> int:
+    return waiting  # none does
 
 
 @routine

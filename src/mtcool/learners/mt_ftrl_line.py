@@ -25,6 +25,14 @@ def _clipped(gradient: float, eta: float, s: float, m: float) -> float:
 def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
+    if plan["experts"] == 1:  # its weight is one
+        out[0] += _clipped(
+            state.gradients[row, 0],
+            c["unit"] * state.table[PULL, table],
+            state.experts[MULTIPLIER, first],
+            state.centre[first, 0],
+        )
+        return
     total = _weighted_sum(
         state.gradients[row, 0],
         c["unit"],

@@ -84,9 +84,9 @@ class Sanitiser:
 
         Also how many of the agents that is: the buffer's room may end before.
         """
-        width = self.channels.width
-        agents = agents[: self.capacity // int(width.min())]
-        room = int(np.searchsorted(np.cumsum(width[agents]), self.capacity, side="right"))
+        width, capacity = self.channels.width, self.capacity
+        agents = agents[: capacity // int(width.min())]
+        room = int(np.searchsorted(np.cumsum(width[agents]), capacity, side="right"))
         agents = agents[:room]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
         return self._draw(self._scales(agents, growth)), room
@@ -141,10 +141,11 @@ class Sanitiser:
         return gaussian_epsilon(level, budget.delta[agent])
 
     def _scales(self, agents: Integers, growth: Floats) -> Floats:
-        pairs = np.stack((self.calibration.gradient, self.calibration.products), axis=1)
-        gradients = np.full_like(agents, self.channels.dim)
-        lengths = np.stack((gradients, self.channels.products[agents]), axis=1)
-        return np.repeat((pairs[agents] * growth[:, None]).ravel(), lengths.ravel())
+        scales, lengths = np.empty((len(agents), 2)), np.empty((len(agents), 2), np.int64)
+        scales[:, 0] = self.calibration.gradient[agents] * growth
+        scales[:, 1] = self.calibration.products[agents] * growth
+        lengths[:, 0], lengths[:, 1] = self.channels.dim, self.channels.products[agents]
+        return np.repeat(scales.ravel(), lengths.ravel())
 
     def _draw(self, scales: Floats) -> Floats:
         if self.privacy.law == "none":
