@@ -100,6 +100,14 @@ def test_bisection_finds_the_same_experts(shape):
     assert solved > 30
 
 
+@pytest.mark.parametrize("size", [1e308, 1e-308, 0.0])
+def test_bisection_ends_whatever_the_numbers(size):
+    gamma = np.array([-size, 0.0, size])
+    s, m = solve_slowly(gamma, 0.0, 1.0, 1e-20, np.empty(3))
+    assert 0.0 <= s <= 0.25
+    assert abs(m) <= 1.0
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_expert_is_left_to_bisection(shape):
     """Whether it starts afresh, from a row that jumped, or from another problem altogether."""

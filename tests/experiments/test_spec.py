@@ -301,6 +301,20 @@ def test_a_graph_file_that_networkx_cannot_read_is_refused(tmp_path):
         jobs_of(task_of(small.write(tmp_path, text)))
 
 
+def test_sweeps_with_too_many_points_are_refused_before_there_are_any():
+    values = list(range(1, 1_501))
+    table = {
+        "name": "many",
+        "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}],
+        "sweep": [
+            {"parameter": "rounds", "values": values},
+            {"parameter": "tasks.dim", "values": values},
+        ],
+    }
+    with pytest.raises(ValueError, match="sweeps must have at most 100,000 points, got 2,250,000"):
+        make_experiment(table)
+
+
 def test_quick_scales_all_numbers_of_rounds_alike(tmp_path):
     text = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
         'parameter = "tasks.smoothness"\nvalues = [1, 10]',

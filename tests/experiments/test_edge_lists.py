@@ -1,0 +1,47 @@
+"""Edge lists as people write them: the right agents, or a refusal, never two agents more."""
+
+import pytest
+
+from mtcool.experiments.edge_lists import read_edges
+
+READ = {
+    "plain": ("a,b\nb,c\na,c\n", {("a", "b"), ("b", "c"), ("a", "c")}),
+    "header": ("source,target\n1,2\n2,3\n", {("1", "2"), ("2", "3")}),
+    "header below a comment": ("# my file\nsource,target\n1,2\n2,3\n", {("1", "2"), ("2", "3")}),
+    "other columns first": ("id,from,to\n1,a,b\n2,b,c\n", {("a", "b"), ("b", "c")}),
+    "columns in another order": ("Target,weight,Source\na,1,b\n", {("a", "b")}),
+    "capitals and a mark": ("\ufeffSource,Target\r\na,b\r\n", {("a", "b")}),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_edges_are_those_of_the_file(name, tmp_path):
+    text, edges = READ[name]
+    path = tmp_path / "net.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    graph = read_edges(path, ",")
+    assert {tuple(sorted(edge)) for edge in graph.edges} == edges
+    assert set(graph) == {agent for edge in edges for agent in edge}
+
+
+REFUSED = {
+    "an empty name": ("a,b\na,\n", "line 2 must name two agents, got 'a,'"),
+    "one name": ("a,b\na\n", "line 2 must name two agents, got 'a'"),
+    "a header or an edge": ("x,y\na,b\nb,c\n", "the first line may be a header or an edge"),
+    "a field without an end": ("a," + "b" * 200_000 + "\n", "every line must be one of a table"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_names_no_two_agents_is_refused(name, tmp_path):
+    text, words = REFUSED[name]
+    path = tmp_path / "net.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read_edges(path, ",")
+
+
+def test_a_header_alone_has_no_edges(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("source,target\n")
+    assert len(read_edges(path, ",")) == 0
