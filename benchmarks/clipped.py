@@ -1,4 +1,4 @@
-"""Experts with rows on the ball, where the closed form ends and the solver of `argmin.py` begins.
+"""Experts with rows on the ball, where the closed form ends and a solver begins.
 
 The subproblems are those of the 27 experts of a clique of 27 along a stretch of a run in which the
 tasks lie around the ball's boundary. Warm: each expert starts from its last solution, as in a run;
@@ -18,10 +18,10 @@ from benchmarks.timing import Run, fastest
 from mtcool import graphs, mt_co2ol, simulate, streams
 from mtcool.kernels import kernel
 from mtcool.kernels.lanes import LANES
-from mtcool.learners.argmin import minimise, put_expert, start_at_mean
-from mtcool.learners.argmin_line import CLOSED_FORM
-from mtcool.learners.argmin_sweep import gather_rows, make_room
-from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
+from mtcool.learners.solvers.line import CLOSED_FORM
+from mtcool.learners.solvers.newton import minimise, put_expert, start_at_mean
+from mtcool.learners.solvers.sweep import gather_rows, make_room
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from benchmarks.result import Result, at_least, at_most
 from benchmarks.timing import Run, fastest
 from mtcool import Network, dpmt_co2ol, simulate
 from mtcool.learners import MTFTRL
-from mtcool.published_noise import compare_mechanisms
+from mtcool.network.published_noise import compare_mechanisms
 
 HORIZON = 150_000
 SINGLE = MTFTRL(experts=(0.05,))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from mtcool.privacy.filters import Recurrence
+from mtcool.privacy.aggregators.filters import Recurrence
 
 Floats = NDArray[np.float64]
 

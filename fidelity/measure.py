@@ -11,7 +11,7 @@ import numpy as np
 import mtcool
 from mtcool import graphs, streams, theory
 from mtcool.learners import MTFTRL, MTFTRLKT
-from mtcool.published_noise import published_noise
+from mtcool.network.published_noise import published_noise
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 SEEDS, ROUNDS = 10, 2_000

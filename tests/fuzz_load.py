@@ -20,8 +20,8 @@ import numpy as np
 from tests.saved_files import forge, taken_apart
 
 import mtcool
-from mtcool import storage
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.network import storage
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 
 GRAPH = nx.path_graph(["a", "b", ("c", 1)])
@@ -235,7 +235,7 @@ def fuzz(number, seed, originals=tuple(ORIGINALS), mutations=tuple(MUTATIONS)):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")  # from reading a file not even a warning
         warnings.filterwarnings("ignore", module="mtcool.learners")  # NumPy's, uncompiled
-        warnings.filterwarnings("ignore", module="mtcool.protocol")
+        warnings.filterwarnings("ignore", module="mtcool.peers.protocol")
         files = [Original(name, Path(folder)) for name in originals]
         path = Path(folder) / "mutated.npz"
         for k in range(number):

@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from mtcool import storage
+from mtcool.network import storage
 
 
 def taken_apart(path):

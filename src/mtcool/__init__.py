@@ -9,8 +9,8 @@ array([0., 0., 0.])
 from mtcool import graphs, learners, privacy, streams
 from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
 from mtcool.graphs import Graph
-from mtcool.loading import load
-from mtcool.network import Network
+from mtcool.network.loading import load
+from mtcool.network.network import Network
 from mtcool.simulation import Trace, replicate, simulate
 from mtcool.streams import Stream
 

@@ -1,6 +1,6 @@
 """`python -m mtcool` is the `mtcool` command."""
 
-from mtcool.cli import main
+from mtcool.cli.commands import main
 
 if __name__ == "__main__":
     main()

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs import Graph, as_graph, entry_weights, own_weights
 from mtcool.learners import FTRL, MTFTRL, Learner
-from mtcool.network import Network
-from mtcool.privacy.aggregator import Aggregator
+from mtcool.network.network import Network
+from mtcool.peers.setup import Setup
+from mtcool.privacy.aggregators.aggregator import Aggregator
+from mtcool.privacy.aggregators.trees import BinaryTree
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.settings import make_privacy
-from mtcool.privacy.trees import BinaryTree
 from mtcool.seeds import Seed
-from mtcool.setup import Setup
 
 MANY_EXPERTS = 1_000_000
 CLOSED, CLIPPED = 7e-9, 3e-7  # seconds for an expert in closed form, and with rows on the ball

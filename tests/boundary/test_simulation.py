@@ -8,8 +8,8 @@ import pytest
 
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRLKT
+from mtcool.network.storage import state_arrays
 from mtcool.simulation.communication import communication
-from mtcool.storage import state_arrays
 from mtcool.streams import Stream, quadratic, regression_stream
 
 WHEEL = mtcool.Graph.from_networkx(nx.wheel_graph(6))

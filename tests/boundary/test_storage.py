@@ -11,9 +11,9 @@ import pytest
 from tests.saved_files import forge, taken_apart
 
 import mtcool
-from mtcool import storage
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.two_phase import TwoPhase
+from mtcool.network import storage
 
 WHEEL = nx.wheel_graph(5)
 TRIANGLE = nx.complete_graph(3)

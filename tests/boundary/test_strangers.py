@@ -11,8 +11,8 @@ from tests.fuzz_load import MUTATIONS, fuzz
 from tests.saved_files import forge, taken_apart
 
 import mtcool
-from mtcool import storage
 from mtcool.learners import FTRL, KT, MTFTRLKT
+from mtcool.network import storage
 from mtcool.privacy import BinaryTree, Doubling, SmoothTree
 
 PATH = nx.path_graph(3)

@@ -4,12 +4,12 @@ import os
 import subprocess
 import sys
 
-from mtcool import warm
-from mtcool.learners.argmin_line import Line
-from mtcool.learners.argmin_sweep import Room
+from mtcool.learners.solvers.line import Line
+from mtcool.learners.solvers.sweep import Room
 from mtcool.learners.two_phase import TwoPhaseState
-from mtcool.private_peers import PrivatePeers
-from mtcool.protocol import CliquePeers, SingleTaskPeers
+from mtcool.peers.private import PrivatePeers
+from mtcool.peers.protocol import CliquePeers, SingleTaskPeers
+from mtcool.simulation import warm
 
 
 def _types(part):

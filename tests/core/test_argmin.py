@@ -22,12 +22,12 @@ import oracle
 from mtcool.kernels import kernel
 from mtcool.kernels.lanes import LANES
 from mtcool.learners import MTFTRL, mt_ftrl_closed
-from mtcool.learners.argmin import minimise, put_expert
-from mtcool.learners.argmin_line import CLOSED_FORM
-from mtcool.learners.argmin_safe import minimise_safely
-from mtcool.learners.argmin_sweep import DENSE, MEAN, S, gather_rows, make_room, vector
 from mtcool.learners.learner import Cliques
-from mtcool.learners.mt_ftrl_state import CAP, MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
+from mtcool.learners.solvers.line import CLOSED_FORM
+from mtcool.learners.solvers.newton import minimise, put_expert
+from mtcool.learners.solvers.safe import minimise_safely
+from mtcool.learners.solvers.sweep import DENSE, MEAN, S, gather_rows, make_room, vector
 
 EXACT = 1e-10  # relative to the data
 SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
@@ -327,7 +327,7 @@ def test_rows_without_a_gradient_are_solved_as_one():
 
 
 # On the line all experts of a clique are solved together, each from where the last one ended
-# (`argmin_line.py`); `minimise` is the general method.
+# (`solvers/line.py`); `minimise` is the general method.
 
 HEDGES = [
     MTFTRL(),

@@ -7,8 +7,8 @@ import pytest
 
 from mtcool.kernels import kernel
 from mtcool.learners import MTFTRL, argmin_line
-from mtcool.learners.argmin_bisection import bisect
-from mtcool.learners.argmin_line import make_line, solve_line
+from mtcool.learners.solvers.bisection import bisect
+from mtcool.learners.solvers.line import make_line, solve_line
 from mtcool.privacy import release
 
 HEDGES = [

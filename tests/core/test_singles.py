@@ -7,10 +7,10 @@ import mtcool
 from mtcool.kernels import kernel
 from mtcool.learners import MTFTRL
 from mtcool.learners.learner import Cliques
-from mtcool.learners.mt_ftrl_clipped import solve_later, solve_waiting
-from mtcool.learners.mt_ftrl_closed import refresh, reweigh, weigh
-from mtcool.learners.mt_ftrl_singles import HIGHER, count_and_sum
-from mtcool.learners.mt_ftrl_state import MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.clipped import solve_later, solve_waiting
+from mtcool.learners.mt_ftrl.closed_form import refresh, reweigh, weigh
+from mtcool.learners.mt_ftrl.singles import HIGHER, count_and_sum
+from mtcool.learners.mt_ftrl.state import MULTIPLIER, PULL
 
 SHAPES = [
     lambda rng, size: rng.standard_normal(size),

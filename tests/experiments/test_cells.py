@@ -11,11 +11,11 @@ import small
 
 import mtcool
 import oracle
-from mtcool.experiments import spec
-from mtcool.experiments.build import build_graph, build_stream
-from mtcool.experiments.cells import MAKERS, Job, marks, run_cell
-from mtcool.experiments.runner import jobs_of
-from mtcool.experiments.suite import paper_tasks, task_of
+from mtcool.experiments.files import spec
+from mtcool.experiments.run.build import build_graph, build_stream
+from mtcool.experiments.run.cells import MAKERS, Job, marks, run_cell
+from mtcool.experiments.run.runner import jobs_of
+from mtcool.experiments.run.suite import paper_tasks, task_of
 from mtcool.kernels import SOURCES
 
 SLOW = {"KT": oracle.KT, "FTRL": oracle.FTRL}

@@ -10,7 +10,7 @@ import pytest
 import small
 
 from mtcool import cli, memory
-from mtcool.cli_terminal import plain
+from mtcool.cli.terminal import plain
 
 
 class Said(io.TextIOWrapper):

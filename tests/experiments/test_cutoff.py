@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from mtcool.experiments import spec
-from mtcool.experiments.cells import Cell, Job, Run
-from mtcool.experiments.cutoff import Stretch, payoff_words, payoffs, published_words, stretches
-from mtcool.experiments.figures import draw
-from mtcool.experiments.findings import findings
-from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.files import spec
+from mtcool.experiments.report.cutoff import (
+    Stretch,
+    payoff_words,
+    payoffs,
+    published_words,
+    stretches,
+)
+from mtcool.experiments.report.figures import draw
+from mtcool.experiments.report.findings import findings
+from mtcool.experiments.report.results import PointResults, Results
+from mtcool.experiments.run.cells import Cell, Job, Run
 
 KINDS = {"alone": "i_ftrl", "open": "mt_co2ol", "tree": "dpmt_co2ol"}
 

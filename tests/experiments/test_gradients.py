@@ -5,10 +5,10 @@ import re
 import msgspec
 import pytest
 
-from mtcool.experiments.cells import Cell, Job, Run, run_cell
-from mtcool.experiments.gradients import gradient_words
-from mtcool.experiments.loading import make_experiment
-from mtcool.experiments.results import PointResults, Results
+from mtcool.experiments.files.loading import make_experiment
+from mtcool.experiments.report.gradients import gradient_words
+from mtcool.experiments.report.results import PointResults, Results
+from mtcool.experiments.run.cells import Cell, Job, Run, run_cell
 
 ALONE = {"name": "alone", "algorithm": "i_ftrl"}
 

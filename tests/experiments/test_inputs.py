@@ -7,12 +7,12 @@ import networkx as nx
 import pytest
 import small
 
-from mtcool.experiments.build import read_graph
-from mtcool.experiments.engines import Local
-from mtcool.experiments.inputs import relocated
-from mtcool.experiments.report import write_report
-from mtcool.experiments.runner import run_tasks
-from mtcool.experiments.suite import task_of
+from mtcool.experiments.files.inputs import relocated
+from mtcool.experiments.report.report import write_report
+from mtcool.experiments.run.build import read_graph
+from mtcool.experiments.run.engines import Local
+from mtcool.experiments.run.runner import run_tasks
+from mtcool.experiments.run.suite import task_of
 
 SWEPT = (
     small.TEXT[: small.TEXT.index("[[sweep]]")].replace(

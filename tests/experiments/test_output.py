@@ -8,11 +8,12 @@ import sys
 import pytest
 import small
 
-from mtcool.experiments import files, runner
-from mtcool.experiments.engines import Local
-from mtcool.experiments.report import write_report
-from mtcool.experiments.runner import run_tasks
-from mtcool.experiments.suite import task_of
+from mtcool.experiments import output as files
+from mtcool.experiments.report.report import write_report
+from mtcool.experiments.run import runner
+from mtcool.experiments.run.engines import Local
+from mtcool.experiments.run.runner import run_tasks
+from mtcool.experiments.run.suite import task_of
 
 
 @pytest.mark.parametrize("taken", ["out", "out/cells", "out/small"])
@@ -77,7 +78,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-from mtcool.cli import main
+from mtcool.cli.commands import main
 main()
 """
 

@@ -13,19 +13,19 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Text
 from typer.testing import CliRunner
 
-from mtcool.cli import app
-from mtcool.experiments.cells import Job, run_cell
-from mtcool.experiments.engines import Local
-from mtcool.experiments.findings import verdicts
-from mtcool.experiments.gradients import gradient_words
-from mtcool.experiments.loading import load_experiment
-from mtcool.experiments.overview import judged_bounds
-from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
-from mtcool.experiments.report import write_report
-from mtcool.experiments.results import PointResults, Results
-from mtcool.experiments.runner import run_tasks
-from mtcool.experiments.suite import task_of
-from mtcool.experiments.theory_figure import draw_promises
+from mtcool.cli.commands import app
+from mtcool.experiments.files.loading import load_experiment
+from mtcool.experiments.report.findings import verdicts
+from mtcool.experiments.report.gradients import gradient_words
+from mtcool.experiments.report.overview import judged_bounds
+from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
+from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.results import PointResults, Results
+from mtcool.experiments.report.theory_figure import draw_promises
+from mtcool.experiments.run.cells import Job, run_cell
+from mtcool.experiments.run.engines import Local
+from mtcool.experiments.run.runner import run_tasks
+from mtcool.experiments.run.suite import task_of
 
 ROOT = Path(__file__).parents[2]
 CLAIM = '\n[[claim]]\ntext = "Alone is best."\nsource = "a rumour"\nbest = "i-FTRL"\n'

@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from mtcool.experiments.cells import run_cell
-from mtcool.experiments.results import PointResults
-from mtcool.experiments.runner import jobs_of
-from mtcool.experiments.suite import paper_tasks
+from mtcool.experiments.report.results import PointResults
+from mtcool.experiments.run.cells import run_cell
+from mtcool.experiments.run.runner import jobs_of
+from mtcool.experiments.run.suite import paper_tasks
 
 MT, ALONE, ONE = "MT-CO2OL (KT)", "i-FTRL (KT)", "ST-FTRL (KT)"
 

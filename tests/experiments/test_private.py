@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import small
 
-from mtcool.experiments import spec
-from mtcool.experiments.build import build_graph, build_stream
-from mtcool.experiments.cells import Job, run_cell
-from mtcool.experiments.engines import Local, run_jobs
-from mtcool.experiments.loading import make_experiment
-from mtcool.experiments.private import build_private, levels, most_activations
-from mtcool.experiments.promises import promises
-from mtcool.experiments.results import PointResults
-from mtcool.experiments.runner import jobs_of
-from mtcool.experiments.suite import paper_tasks, task_of
+from mtcool.experiments.files import spec
+from mtcool.experiments.files.loading import make_experiment
+from mtcool.experiments.report.promises import promises
+from mtcool.experiments.report.results import PointResults
+from mtcool.experiments.run.build import build_graph, build_stream
+from mtcool.experiments.run.cells import Job, run_cell
+from mtcool.experiments.run.engines import Local, run_jobs
+from mtcool.experiments.run.private import build_private, levels, most_activations
+from mtcool.experiments.run.runner import jobs_of
+from mtcool.experiments.run.suite import paper_tasks, task_of
 
 TEXT = """
 name = "private"

@@ -12,13 +12,13 @@ import pytest
 import small
 from matplotlib.figure import Figure as Canvas
 
-from mtcool.experiments import spec
-from mtcool.experiments.cells import Cell, Run
-from mtcool.experiments.figures import draw
-from mtcool.experiments.findings import findings, theory_words, verdicts
-from mtcool.experiments.promises import GraphFacts, PointPromises, Promise
-from mtcool.experiments.results import Estimate, PointResults, Results, short
-from mtcool.experiments.tables import summary
+from mtcool.experiments.files import spec
+from mtcool.experiments.report.figures import draw
+from mtcool.experiments.report.findings import findings, theory_words, verdicts
+from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
+from mtcool.experiments.report.results import Estimate, PointResults, Results, short
+from mtcool.experiments.report.tables import summary
+from mtcool.experiments.run.cells import Cell, Run
 
 
 def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(), names=("A", "B")):

@@ -8,12 +8,12 @@ import networkx as nx
 import pytest
 import small
 
-from mtcool.experiments.build import READERS
-from mtcool.experiments.cells import Job, run_cell
-from mtcool.experiments.loading import load_experiment, make_experiment
-from mtcool.experiments.results import Results
-from mtcool.experiments.runner import jobs_of
-from mtcool.experiments.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.experiments.files.loading import load_experiment, make_experiment
+from mtcool.experiments.report.results import Results
+from mtcool.experiments.run.build import READERS
+from mtcool.experiments.run.cells import Job, run_cell
+from mtcool.experiments.run.runner import jobs_of
+from mtcool.experiments.run.suite import EXPERIMENTS, paper_tasks, task_of
 
 ROOT = Path(__file__).parents[2]
 GOOD = tomllib.loads(small.TEXT)

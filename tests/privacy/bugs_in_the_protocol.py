@@ -5,10 +5,10 @@ import json
 import numpy as np
 
 import mtcool
-import mtcool.private_peers as protocol
+import mtcool.peers.private as protocol
 from mtcool.audit import Round, forced_transcript, worst_case
-from mtcool.learners.argmin_line import CLOSED_FORM
-from mtcool.learners.mt_ftrl_state import MULTIPLIER
+from mtcool.learners.mt_ftrl.state import MULTIPLIER
+from mtcool.learners.solvers.line import CLOSED_FORM
 
 GRAPH = mtcool.graphs.complete(3)
 ORIGINALS = {

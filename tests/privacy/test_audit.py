@@ -14,8 +14,8 @@ from mtcool.audit import Round, black_box, forced_transcript, noise_law, planted
 from mtcool.audit.black_box import BlackBox
 from mtcool.audit.law import judge
 from mtcool.learners import MTFTRL
-from mtcool.learners.argmin_line import CLOSED_FORM
-from mtcool.learners.mt_ftrl_state import MULTIPLIER
+from mtcool.learners.mt_ftrl.state import MULTIPLIER
+from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
 
 GRAPH = mtcool.graphs.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])

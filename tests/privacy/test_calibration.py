@@ -8,9 +8,9 @@ import pytest
 
 import mtcool
 from mtcool.learners import MTFTRL
+from mtcool.network.published_noise import compare_mechanisms, published_noise
 from mtcool.privacy import BLT, BinaryTree, PerGradient, SmoothTree, gaussian_mu
 from mtcool.privacy.calibration import Channels, privacy_loss
-from mtcool.published_noise import compare_mechanisms, published_noise
 
 RING = mtcool.graphs.ring(6)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from designs.blt import find_design, largest_error
 
-from mtcool.privacy.filters import DESIGNS, Recurrence, coefficients
+from mtcool.privacy.aggregators.filters import DESIGNS, Recurrence, coefficients
 
 SMALLEST = min(DESIGNS)
 

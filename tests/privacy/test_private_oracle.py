@@ -7,7 +7,7 @@ import pytest
 import mtcool
 import oracle
 from mtcool.learners import MTFTRL
-from mtcool.network import Network
+from mtcool.network.network import Network
 from mtcool.privacy import SimulatedNoise
 
 GRAPHS = {

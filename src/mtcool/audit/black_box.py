@@ -18,7 +18,7 @@ from mtcool.algorithms import dpmt_co2ol
 from mtcool.audit.subject import Plant, private_parts
 from mtcool.graphs import Graph
 from mtcool.learners.learner import Floats
-from mtcool.network import Network
+from mtcool.network.network import Network
 from mtcool.privacy import BinaryTree
 from mtcool.simulation import simulate
 from mtcool.streams import LinearLosses, Stream

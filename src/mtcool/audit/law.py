@@ -8,7 +8,7 @@ from scipy.stats import kstest, laplace, norm
 
 from mtcool.audit.subject import Plant, fresh_copy, private_parts
 from mtcool.learners.learner import Floats
-from mtcool.network import Network
+from mtcool.network.network import Network
 
 REJECT = 1e-6  # probability of rejecting noise that is right, for each test
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mtcool.audit.subject import private_parts, swap
 from mtcool.learners.learner import Floats
-from mtcool.network import Network
+from mtcool.network.network import Network
 from mtcool.privacy.noise import GeneratorState, Noise
 
 

@@ -4,9 +4,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from mtcool.network import Network
+from mtcool.network.network import Network
+from mtcool.peers.private import PrivatePeers
 from mtcool.privacy.sanitiser import Sanitiser
-from mtcool.private_peers import PrivatePeers
 
 Plant = Callable[[Network], None]
 """Puts a bug into a network, to see whether an audit finds it (`planted.py`)."""

@@ -20,10 +20,10 @@ import numpy as np
 from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
 from mtcool.learners.learner import Floats
-from mtcool.network import Network
+from mtcool.network.network import Network
+from mtcool.peers.private import begin_publication, stage
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
-from mtcool.private_peers import begin_publication, stage
 
 FAR = 1e6
 SAME = 1e-7  # rounding in what must be equal, relative to its size; leaks are of order one

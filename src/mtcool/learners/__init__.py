@@ -6,7 +6,7 @@
 from mtcool.learners.ftrl import FTRL
 from mtcool.learners.kt import KT
 from mtcool.learners.learner import Cliques, Learner, predict_row, update_row
-from mtcool.learners.mt_ftrl import MTFTRL
+from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
 from mtcool.learners.mt_ftrl_kt import MTFTRLKT
 from mtcool.learners.two_phase import first_phase
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, Floats, Integers, predict_row
-from mtcool.learners.mt_ftrl import MTFTRL
-from mtcool.learners.mt_ftrl_closed import add_gradient, weigh
-from mtcool.learners.mt_ftrl_state import LOSS, MTFTRLState
+from mtcool.learners.mt_ftrl.closed_form import add_gradient, weigh
+from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
+from mtcool.learners.mt_ftrl.state import LOSS, MTFTRLState
 
 
 class DPMTFTRLState(NamedTuple):

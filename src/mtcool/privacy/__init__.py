@@ -13,11 +13,11 @@ from mtcool.privacy.accountant import (
     gaussian_mu,
     zcdp_mu,
 )
-from mtcool.privacy.aggregator import Aggregator
-from mtcool.privacy.filters import BLT, NoNoise, PerGradient
+from mtcool.privacy.aggregators.aggregator import Aggregator
+from mtcool.privacy.aggregators.filters import BLT, NoNoise, PerGradient
+from mtcool.privacy.aggregators.trees import BinaryTree, Doubling, SmoothTree
 from mtcool.privacy.noise import ExactNoise, SimulatedNoise
 from mtcool.privacy.sanitiser import Account
-from mtcool.privacy.trees import BinaryTree, Doubling, SmoothTree
 
 __all__ = [
     "BLT",

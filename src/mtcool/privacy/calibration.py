@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from mtcool import validation
 from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
-from mtcool.privacy.aggregator import Aggregator, Floats, Integers
-from mtcool.privacy.filters import NoNoise
-from mtcool.privacy.trees import BinaryTree
+from mtcool.privacy.aggregators.aggregator import Aggregator, Floats, Integers
+from mtcool.privacy.aggregators.filters import NoNoise
+from mtcool.privacy.aggregators.trees import BinaryTree
 
 T = TypeVar("T", bound=np.generic)
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 import numpy as np
 
-from mtcool.privacy.aggregator import Floats
+from mtcool.privacy.aggregators.aggregator import Floats
 from mtcool.privacy.release import GRID
 from mtcool.seeds import Seed, generator
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mtcool.kernels import kernel
 from mtcool.privacy.accountant import gaussian_epsilon
-from mtcool.privacy.aggregator import Floats, Integers, begin
+from mtcool.privacy.aggregators.aggregator import Floats, Integers, begin
 from mtcool.privacy.calibration import Calibration, Channels, calibrate
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.settings import Privacy

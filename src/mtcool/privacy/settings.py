@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.privacy.accountant import proper
-from mtcool.privacy.aggregator import Aggregator
+from mtcool.privacy.aggregators.aggregator import Aggregator
+from mtcool.privacy.aggregators.filters import BLT, NoNoise, PerGradient
+from mtcool.privacy.aggregators.trees import BinaryTree, Doubling, SmoothTree
 from mtcool.privacy.calibration import ADJACENCIES, METHODS, Budget
-from mtcool.privacy.filters import BLT, NoNoise, PerGradient
 from mtcool.privacy.noise import NOISES
-from mtcool.privacy.trees import BinaryTree, Doubling, SmoothTree
 
 AGGREGATORS = {
     kind.__name__: kind for kind in (BinaryTree, SmoothTree, BLT, PerGradient, Doubling, NoNoise)

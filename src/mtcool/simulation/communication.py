@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.network import Network
-from mtcool.private_peers import PrivatePeers
-from mtcool.protocol import SingleTaskPeers
+from mtcool.network.network import Network
+from mtcool.peers.private import PrivatePeers
+from mtcool.peers.protocol import SingleTaskPeers
 from mtcool.streams import Stream
 
 Integers = NDArray[np.int64]

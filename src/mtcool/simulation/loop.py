@@ -4,7 +4,7 @@ from typing import Any
 
 from mtcool.kernels import kernel
 from mtcool.learners.learner import Floats, Integers
-from mtcool.protocol import play_round
+from mtcool.peers.protocol import play_round
 from mtcool.streams.losses import value
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mtcool import validation
-from mtcool.network import Network
+from mtcool.network.network import Network
 from mtcool.simulation.communication import communication
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar

@@ -1,0 +1,5 @@
+"""The `mtcool` command."""
+
+from mtcool.cli.commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,258 @@
+"""The `mtcool` command."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mtcool import cli_privacy
+from mtcool.cli.terminal import ascii_only, prepare_streams, shown
+
+if TYPE_CHECKING:
+    from mtcool.experiments.run.runner import Task
+
+app = typer.Typer(
+    help="Multitask online learning on networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.add_typer(cli_privacy.app, name="privacy", no_args_is_help=True)
+
+Workers = Annotated[int, typer.Option(help="Processes to run on.")]
+EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Side: TypeAlias = Literal["left", "right"]
+Tell: TypeAlias = Callable[[dict[str, Any], Path], None]
+# Cores that this process may use, where the system tells.
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(version("mtcool"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Multitask online learning on networks."""
+
+
+@app.command()
+def warm(workers: Workers = CORES, as_json: AsJson = False) -> None:
+    """Compile every algorithm ahead of time: for containers, fleets and continuous integration.
+
+    Takes some minutes. Otherwise each algorithm compiles when it is first used, once per machine.
+    """
+    from mtcool.kernels import cache_folder
+    from mtcool.simulation.warm import warm as compile_all
+
+    began = time.perf_counter()
+    count = compile_all(workers, progress=True)
+    took, folder = time.perf_counter() - began, str(cache_folder())
+    if as_json:
+        print(json.dumps({"combinations": count, "seconds": round(took, 1), "folder": folder}))
+    else:
+        print(f"{count} combinations of algorithm, learner and loss are compiled in {folder}")
+
+
+@app.command()
+def paper(
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results.  [default: results/paper, or paper-quick]"),
+    ] = None,
+    workers: Workers = CORES,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    quick: Quick = False,
+    full: Annotated[bool, typer.Option("--full", help="All 48 graphs everywhere.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce the experiments of the paper, and run those that it could not show.
+
+    Both figures run at full size, the rest on fewer graphs unless --full is given. Finished runs
+    stay on disk: interrupt it, run it again, and it goes on.
+    """
+    from mtcool.experiments.run.suite import LEAD, TITLE, paper_tasks
+
+    tasks = paper_tasks(full=full, quick=quick)
+    folder = output or Path("results") / ("paper-quick" if quick else "paper")
+    _run(TITLE, LEAD, tasks, folder, workers, engine, scheduler, as_json, _tell)
+
+
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(help="An experiment file in TOML.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+    ] = None,
+    workers: Workers = CORES,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run any experiment: graphs x streams x algorithms x seeds, described in a file.
+
+    Finished runs stay on disk: interrupt it, run it again, and it goes on.
+    """
+    _run_file(experiment, output, workers, engine, scheduler, quick, as_json, _tell)
+
+
+@app.command()
+def theory(
+    experiment: Annotated[Path, typer.Argument(help="An experiment file in TOML.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+    ] = None,
+    workers: Workers = CORES,
+    quick: Quick = False,
+    as_json: AsJson = False,
+) -> None:
+    """What the theory promises and forbids for an experiment, next to the measured regret.
+
+    Runs the experiment, or takes it from disk, and shows the graph parameters, the bound for each
+    algorithm, the worst case that none can avoid, and the ratio, for the first replicate.
+    """
+    _run_file(experiment, output, workers, "local", None, quick, as_json, _tell_theory)
+
+
+def _run_file(
+    experiment: Path,
+    output: Path | None,
+    workers: int,
+    engine: str,
+    scheduler: str | None,
+    quick: bool,
+    as_json: bool,
+    tell: Tell,
+) -> None:
+    from mtcool.experiments.run.suite import task_of
+
+    task = task_of(experiment, quick=quick)
+    head = task.experiment.head
+    folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
+    _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json, tell)
+
+
+def _run(
+    title: str,
+    lead: str,
+    tasks: Sequence["Task"],
+    folder: Path,
+    workers: int,
+    engine: str,
+    scheduler: str | None,
+    as_json: bool,
+    tell: Tell,
+) -> None:
+    from mtcool.experiments.report.report import write_report
+    from mtcool.experiments.run.engines import choose_engine
+    from mtcool.experiments.run.runner import run_tasks
+    from mtcool.simulation.progress import progress_bar
+
+    place = choose_engine(engine, workers, scheduler)
+    try:
+        results = run_tasks(tasks, folder, place, progress=True)
+        with progress_bar("report", len(tasks), show=True) as advance:
+            summary = write_report(title, lead, tasks, results, folder, advance)
+    except KeyboardInterrupt:
+        kept = f"finished runs are in {folder}" if folder.exists() else "no run was finished"
+        print(f"mtcool: interrupted; {kept}, run again to go on", file=sys.stderr)
+        raise typer.Exit(130) from None
+    if as_json:
+        print(json.dumps(summary, indent=1, ensure_ascii=ascii_only()))
+    else:
+        tell(summary, folder)
+
+
+def _tell(summary: dict[str, Any], folder: Path) -> None:
+    """The findings on the screen, and where the rest is."""
+    console = Console(highlight=False)
+    for name, part in summary.items():
+        count = part["replicates"]
+        console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
+        _tell_quick(console, part["quick"])
+        for finding in part["findings"]:
+            console.print(f"  {shown(finding)}", markup=False)
+        for sentence in part["gradients"]:
+            console.print(f"  gradients: {shown(sentence)}", markup=False)
+        for sentence in part["theory"]:
+            console.print(f"  theory: {shown(sentence)}", markup=False)
+        for claim in part["claims"]:
+            told = f"  {claim['verdict'].capitalize()}: {claim['text']} ({claim['note']})"
+            console.print(shown(told), markup=False, style=COLOURS[claim["verdict"]])
+    console.print(
+        f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
+    )
+
+
+def _tell_quick(console: Console, size: dict[str, int] | None) -> None:
+    if size is not None:
+        console.print(
+            f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates, "
+            f"{size['rounds']:,} of {size['of_rounds']:,} rounds; longer runs may end in another "
+            "order.",
+            markup=False,
+            style="yellow",
+        )
+
+
+def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
+    """Graph parameters, bounds and ratios as tables on the screen."""
+    console = Console(highlight=False)
+    graph = ("graph at", "agents", "edges", "N_min", "N_max", "α", "α₂", "γ")
+    rows = ("point", "algorithm", "worst case", "measured", "bound", "ratio", "statement")
+    for part in summary.values():
+        _tell_quick(console, part["quick"])
+        for heads, cells in ((graph, part["graphs"]), (rows, part["promises"])):
+            table = Table()
+            for head in heads:
+                text = head in ("graph at", "point", "algorithm", "statement")
+                side: Side = "left" if text else "right"
+                table.add_column(shown(head), justify=side, overflow="fold")
+            for row in cells:
+                table.add_row(*(escape(shown(cell)) for cell in row))
+            console.print(table)
+        for sentence in part["theory"]:
+            console.print(shown(sentence), markup=False)
+    console.print(f"Open {folder / 'report.html'}; theory.csv is beside it.", markup=False)
+
+
+def main() -> None:
+    """Run the command; an error is one sentence, not a traceback."""
+    prepare_streams()
+    try:
+        app()
+    except OSError as error:
+        named = error.filename is not None and error.strerror is not None
+        _end(f"{error.filename}: {error.strerror}" if named else str(error))
+    except ValueError as error:
+        _end(str(error))
+    except MemoryError as error:
+        _end(f"there is not enough memory: {error}")
+
+
+def _end(sentence: str) -> NoReturn:
+    print(f"mtcool: {sentence}", file=sys.stderr)
+    sys.exit(2)

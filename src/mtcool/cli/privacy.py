@@ -1,0 +1,218 @@
+"""The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
+
+import json
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
+
+Agents = Annotated[int, typer.Option(help="Agents of a random graph.")]
+EdgeProbability = Annotated[float, typer.Option("--p", help="Probability of an edge.")]
+Dim = Annotated[int, typer.Option(help="Dimension of the tasks.")]
+Horizon = Annotated[int, typer.Option(help="The most activations of an agent.")]
+GraphSeed = Annotated[int, typer.Option(help="Seed of the graph.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+AGGREGATORS = {
+    "binary-tree": "BinaryTree",
+    "smooth-tree": "SmoothTree",
+    "blt": "BLT",
+    "per-gradient": "PerGradient",
+    "doubling": "Doubling",
+}
+
+
+@app.command()
+def calibrate(
+    epsilon: Annotated[float | None, typer.Option(help="Privacy level.")] = None,
+    delta: Annotated[float | None, typer.Option(help="With it the noise is Gaussian.")] = None,
+    rho: Annotated[float | None, typer.Option(help="Zero-concentrated privacy instead.")] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(help="Noise over sensitivity: solve for the missing epsilon or delta."),
+    ] = None,
+    horizon: Horizon = 150_000,
+    aggregator: Annotated[
+        str, typer.Option(help=f"One of {', '.join(AGGREGATORS)}.")
+    ] = "binary-tree",
+    experts: Annotated[str, typer.Option(help="paper, geometric, or one variance.")] = "paper",
+    calibration: Annotated[str, typer.Option(help="tight, or paper.")] = "tight",
+    adjacency: Annotated[str, typer.Option(help="replace, or zero-out.")] = "replace",
+    agents: Agents = 30,
+    p: EdgeProbability = 0.9,
+    dim: Dim = 10,
+    seed: GraphSeed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The noise that a privacy level needs on a random graph, or the level that noise gives.
+
+    With --noise no graph is needed: it solves for the one of epsilon, delta and noise that is not
+    given.
+    """
+    if noise is not None and rho is not None:
+        raise ValueError(f"rho has no meaning with noise, which tells it, got {rho}")
+    if noise is not None:
+        _tell(_solved(epsilon, delta, noise), as_json)
+        return
+    if epsilon is None and rho is None:
+        raise ValueError("epsilon, rho or noise must be given, got none of them")
+    from mtcool.network.published_noise import published_noise
+    from mtcool.privacy.settings import AGGREGATORS as KINDS
+
+    kind = KINDS[AGGREGATORS[_known("aggregator", aggregator.replace("_", "-"))]]
+    noises = published_noise(
+        _graph(agents, p, seed),
+        dim,
+        epsilon,
+        horizon,
+        delta=delta,
+        rho=rho,
+        aggregator=kind(),
+        learner=_learner(experts),
+        calibration=calibration,
+        adjacency=adjacency,
+    )
+    level = _level(float(noises.promised.max()), delta, rho)
+    told = {
+        "std of a published gradient sum": float(noises.gradients.max()),
+        "std of a published expert loss": float(noises.products.max()),
+        "largest possible gradient sum": float(horizon),
+        "true epsilon" if rho is None else "true rho": level,
+    }
+    _tell(told, as_json)
+
+
+@app.command()
+def compare(
+    epsilon: Annotated[float, typer.Option(help="Privacy level.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Of the Gaussian mechanisms.")] = 1e-6,
+    horizon: Horizon = 150_000,
+    agents: Agents = 30,
+    p: EdgeProbability = 0.9,
+    dim: Dim = 10,
+    seed: GraphSeed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """The noise of every mechanism and grid of experts, against the paper's calibration."""
+    from mtcool.network.published_noise import compare_mechanisms
+
+    rows = list(compare_mechanisms(_graph(agents, p, seed), dim, epsilon, horizon, delta))
+    if as_json:
+        print(json.dumps([row._asdict() for row in rows], indent=1))
+        return
+    table = Table(title=f"Noise at epsilon = {epsilon:g}, T = {horizon}, d = {dim}, N = {agents}")
+    for head in ("mechanism", "experts", "law", "std of gradient sums", "of expert losses", "gain"):
+        numeric = head not in ("mechanism", "experts", "law")
+        table.add_column(head, justify="right" if numeric else "left")
+    for row in rows:
+        numbers = (f"{row.gradients:,.0f}", f"{row.products:,.0f}", f"{row.gain:,.0f}")
+        table.add_row(row.mechanism, row.experts, row.law, *numbers)
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def audit(
+    pairs: Annotated[int, typer.Option(help="Random pairs of worlds per mechanism.")] = 10,
+    runs: Annotated[int, typer.Option(help="Runs of the black box audit.")] = 100_000,
+    seed: Annotated[int, typer.Option(help="Of losses, graphs and noise.")] = 0,
+    exact: Annotated[bool, typer.Option("--exact", help="Audit OpenDP's noise as well.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run all audits on all mechanisms, and on planted bugs, which they must find.
+
+    Ends with status 1 if right code fails or a bug is not found.
+    """
+    from mtcool.audit.suite import Verdict, audit_suite
+    from mtcool.simulation.progress import progress_bar
+
+    checks: list[Callable[[], Verdict]] = list(audit_suite(pairs, runs, seed, exact))
+    verdicts = []
+    with progress_bar("audit", len(checks), show=True) as advance:
+        for check in checks:
+            verdicts.append(check())
+            advance(1)
+    good = all(verdict.as_it_should for verdict in verdicts)
+    if as_json:
+        print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
+    else:
+        table = Table(title="Audits")
+        for head in ("audit", "subject", "found", "allowed", "verdict"):
+            table.add_column(head, justify="right" if head in ("found", "allowed") else "left")
+        for one in verdicts:
+            colour = "green" if one.as_it_should else "red"
+            word = "passed" if one.passed else "failed"
+            planted = ", as it must" if one.bug and not one.passed else ""
+            cells = (f"{one.found:.4g}", f"{one.allowed:.4g}")
+            table.add_row(one.audit, one.subject, *cells, f"[{colour}]{word}{planted}[/{colour}]")
+        console = Console(highlight=False)
+        console.print(table)
+        told = "All right code passed, all planted bugs were found."
+        console.print(told if good else "Something is not as it should be: see the red rows.")
+    if not good:
+        raise typer.Exit(1)
+
+
+def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:
+    from mtcool.privacy import account
+
+    law = "laplace" if epsilon is None and delta is None else "gaussian"
+    level = account(law, epsilon=epsilon, delta=delta, noise=noise)
+    return {
+        "epsilon": level.epsilon,
+        "delta": level.delta,
+        "noise over sensitivity": level.noise,
+        "rho": level.rho,
+    }
+
+
+def _level(level: float, delta: float | None, rho: float | None) -> float:
+    """Epsilon or rho of the noise; `level` is epsilon of Laplace noise and mu of Gaussian."""
+    from mtcool.privacy import gaussian_epsilon
+
+    if rho is not None:
+        return level**2 / 2.0
+    return level if delta is None else gaussian_epsilon(level, delta)
+
+
+def _graph(agents: int, p: float, seed: int) -> Any:
+    from mtcool import validation
+    from mtcool.graphs import erdos_renyi
+    from mtcool.graphs.edges import check_size
+
+    agents = validation.count("agents", agents)
+    p = validation.non_negative("p", p)
+    check_size("agents", agents, agents, math.comb(agents, 2), p)
+    return erdos_renyi(agents, p, seed=validation.count("seed", seed, least=0))
+
+
+def _learner(experts: str) -> Any:
+    from mtcool.learners import MTFTRL
+
+    if experts in ("paper", "geometric"):
+        return MTFTRL(experts=experts)
+    try:
+        return MTFTRL(experts=(float(experts),))
+    except ValueError:
+        raise ValueError(
+            f"experts must be paper, geometric or one variance, got {experts!r}"
+        ) from None
+
+
+def _known(name: str, value: str) -> str:
+    if value not in AGGREGATORS:
+        raise ValueError(f"{name} must be one of {', '.join(AGGREGATORS)}, got {value!r}")
+    return value
+
+
+def _tell(told: dict[str, float], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(told, indent=1))
+        return
+    width = max(map(len, told))
+    for name, value in told.items():
+        print(f"{name:{width}}  {value:.6g}")

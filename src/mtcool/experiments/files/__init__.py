@@ -1,0 +1,1 @@
+"""Experiment files: what may be in them, and what is wrong with one."""

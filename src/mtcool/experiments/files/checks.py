@@ -1,0 +1,153 @@
+"""What a file says must be about what is there, and must have an effect."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mtcool.experiments.files.complaints import one_sentence
+from mtcool.experiments.files.spec import (
+    Algorithm,
+    Claim,
+    Experiment,
+    Figure,
+    Head,
+    Point,
+    Privacy,
+    Stream,
+    algorithm_parameter,
+    label,
+)
+
+
+def check_keys(table: dict[str, Any]) -> None:
+    """The file's keys are those of `Head` and of `Point` together."""
+    known = {name: None for kind in (Head, Point) for name in kind.__struct_fields__}
+    for key in table:
+        if key not in known:
+            raise ValueError(
+                one_sentence(f"Object contains unknown field `{key}`", table, Point, known)
+            )
+
+
+def check_swept_algorithms(swept: Sequence[str]) -> None:
+    """Names stay as they are, and no sweep undoes another."""
+    for parameter in swept:
+        found = algorithm_parameter(parameter)
+        if found is None:
+            continue
+        name, key = found
+        if key in ("", "name"):
+            raise ValueError("sweep: parameter must leave the names of the algorithms alone")
+        if name and f"algorithm.{key}" in swept:
+            raise ValueError(
+                f"sweep: parameter must be for all algorithms or for one, got algorithm.{key} "
+                f"and {parameter}"
+            )
+
+
+def check_names(experiment: Experiment) -> None:
+    """Sweeps, figures and claims speak of what is there."""
+    head, swept = experiment.head, {sweep.parameter for sweep in experiment.head.sweep}
+    names = [algorithm.name for algorithm in experiment.points[0].algorithm]
+    if len(set(names)) < len(names):
+        raise ValueError(f"algorithm must have distinct names, got {names!r}")
+    for figure in head.figure:
+        for place, parameter in (("x", figure.x), ("panels", figure.panels)):
+            free = {"time", "sigma"} if place == "x" else {None}
+            if parameter not in swept | free:
+                raise ValueError(f"figure: {place} must be a swept parameter, got {parameter!r}")
+        if figure.x == figure.panels:
+            raise ValueError(f"figure: panels must not be x as well, got {figure.panels!r}")
+        left = swept - {figure.x, figure.panels} - set(figure.at)
+        if len(left) > (figure.x == "sigma"):
+            raise ValueError(
+                f"figure: at must fix every sweep that is neither x nor panels, got {figure.at!r} "
+                f"without {', '.join(sorted(left))}"
+            )
+    for claim in head.claim:
+        if claim.best not in (claim.among or names):
+            raise ValueError(f"claim: best must be the name of an algorithm, got {claim.best!r}")
+    parts: list[tuple[str, Figure | Claim]] = [("figure", figure) for figure in head.figure]
+    for place, part in parts + [("claim", claim) for claim in head.claim]:
+        for name in part.among:
+            if name not in names or part.among.count(name) > 1:
+                raise ValueError(f"{place}: among must name algorithms, each once, got {name!r}")
+        for parameter, value in part.at.items():
+            labels = {values.get(parameter) for values in experiment.values}
+            if label(value) not in labels:
+                raise ValueError(
+                    f"{place}: at must choose a value of a sweep, got {parameter} = {value!r}"
+                )
+
+
+def check_options(points: Sequence[Point]) -> None:
+    """An option that would have no effect is a misunderstanding."""
+    for point in points:
+        _check_stream(point.stream)
+        for algorithm in point.algorithm:
+            _check_algorithm(algorithm)
+            _check_noise(algorithm)
+        _check_privacy(point)
+    levels = [point.privacy for point in points if point.privacy is not None]
+    if levels and levels[0].strict_epsilon and not any(one.strict_agents for one in levels):
+        raise ValueError(
+            "privacy.strict_epsilon has no meaning without strict_agents, "
+            f"got {levels[0].strict_epsilon}"
+        )
+
+
+def _check_stream(stream: Stream) -> None:
+    if stream.loss == "linear" and stream.noise != Stream().noise:
+        raise ValueError(f"stream.noise has no meaning for linear losses, got {stream.noise}")
+    if stream.loss != "linear" and stream.drift != 0.0:
+        raise ValueError(f"stream.drift has no meaning but for linear losses, got {stream.drift}")
+
+
+def _check_algorithm(one: Algorithm) -> None:
+    kind = one.algorithm
+    alone = kind in ("i_ftrl", "st_ftrl")
+    if alone and one.weights != "uniform":
+        raise ValueError(f"{one.name}: weights have no meaning for {kind}, got {one.weights!r}")
+    if alone and one.rates != "adversarial":
+        raise ValueError(f"{one.name}: rates have no meaning for {kind}, got {one.rates!r}")
+    if one.private and one.learner not in (None, "MTFTRL"):
+        raise ValueError(f"{one.name}: learner must be MTFTRL for {kind}, got {one.learner!r}")
+    if one.private and one.rates == "estimated":
+        raise ValueError(
+            f"{one.name}: rates must be adversarial or stochastic for {kind}, got {one.rates!r}"
+        )
+    if one.experts != "paper" and (one.learner or ("" if alone else "MTFTRL")) != "MTFTRL":
+        raise ValueError(f"{one.name}: experts have no meaning but for MTFTRL, got {one.experts!r}")
+
+
+def _check_noise(one: Algorithm) -> None:
+    """Aggregator, calibration and law belong to the private algorithm, and must fit together."""
+    for key in ("aggregator", "calibration", "law"):
+        value = getattr(one, key)
+        if value is not None and not one.private:
+            raise ValueError(f"{one.name}: {key} has no meaning but for dpmt_co2ol, got {value!r}")
+        if value is not None and key != "aggregator" and one.aggregator == "none":
+            raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
+    if one.aggregator == "blt" and one.law != "gaussian":
+        raise ValueError(f"{one.name}: law must be gaussian for blt, got {one.law or 'laplace'!r}")
+    if one.calibration == "paper" and one.aggregator not in (None, "binary_tree"):
+        raise ValueError(
+            f"{one.name}: aggregator must be binary_tree for calibration paper, "
+            f"got {one.aggregator!r}"
+        )
+    if one.calibration == "paper" and one.law == "gaussian":
+        raise ValueError(f"{one.name}: law must be laplace for calibration paper, got {one.law!r}")
+
+
+def _check_privacy(point: Point) -> None:
+    levels = point.privacy
+    if levels is None:
+        return
+    if not any(one.private for one in point.algorithm):
+        raise ValueError("privacy has no meaning without an algorithm dpmt_co2ol, got a table")
+    gaussian = any(one.law == "gaussian" for one in point.algorithm)
+    if levels.delta != Privacy().delta and not gaussian:
+        raise ValueError(f"privacy.delta has no meaning without a gaussian law, got {levels.delta}")
+    if levels.strict_agents and levels.strict_epsilon is None:
+        raise ValueError(
+            f"privacy.strict_epsilon is missing for strict_agents = {levels.strict_agents}"
+        )

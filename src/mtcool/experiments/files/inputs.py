@@ -1,0 +1,96 @@
+"""What an experiment was made from, kept in its result folder so that it runs from there."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mtcool.experiments.files import spec
+from mtcool.experiments.output import write
+from mtcool.experiments.run.runner import Task
+
+# Comments come first and are stepped over: they may hold quotes.
+TOKENS = re.compile(
+    r'#[^\n]*|"""(?:\\.|[^\\])*?"""|' + r"'''.*?'''" + r'|"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'",
+    re.DOTALL,
+)
+PROBE = "the place of this text"
+
+
+def keep_inputs(task: Task, place: Path) -> None:
+    """Write the experiment file and, in `graphs/`, its graph files to `place`.
+
+    The paths in the file that is kept are those of the graphs that are kept.
+    """
+    used = [p.graph.path for p in task.experiment.points if isinstance(p.graph, spec.GraphFile)]
+    contents: dict[str, bytes] = {}
+    names: dict[str, str] = {}
+    for path in dict.fromkeys(_graph_paths(tomllib.loads(task.source))):
+        if str(task.folder / path) in used:
+            name = _free_name(Path(path), contents)
+            names[path] = f"graphs/{name}"
+            contents[name] = (task.folder / path).read_bytes()
+    # All are read before one is written: they may be the very files of an earlier run.
+    for name, content in contents.items():
+        write(place / "graphs" / name, content)
+    write(place / "experiment.toml", relocated(task.source, names).encode())
+
+
+def relocated(source: str, names: Mapping[str, str]) -> str:
+    """An experiment file with other paths to its graphs, and else to the letter the same.
+
+    >>> relocated('graph = {kind = "file", path = "a/b.csv"} # "a/b.csv"', {"a/b.csv": "c.csv"})
+    'graph = {kind = "file", path = "c.csv"} # "a/b.csv"'
+    """
+    done, position = "", 0
+    for token in TOKENS.finditer(source):
+        name = None if token[0].startswith("#") else names.get(_text(token[0]))
+        if name is not None and _is_path(source, token):
+            done += source[position : token.start()] + _quoted(name)
+            position = token.end()
+    return done + source[position:]
+
+
+def _is_path(source: str, token: re.Match[str]) -> bool:
+    """Is this string a path of a graph, or a title that reads the same? Change it and see."""
+    probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
+    try:
+        return PROBE in _graph_paths(tomllib.loads(probed))
+    except tomllib.TOMLDecodeError:  # it was a key, and is there twice now
+        return False
+
+
+def _graph_paths(table: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of graphs in an experiment file, wherever they may stand."""
+    graphs = [table.get("graph")]
+    for sweep in table.get("sweep", []):
+        if sweep["parameter"] == "graph":
+            graphs += sweep["values"]
+        if sweep["parameter"] == "graph.path":
+            yield from sweep["values"]
+    for part in [*table.get("figure", []), *table.get("claim", [])]:
+        if "graph.path" in part.get("at", {}):
+            yield part["at"]["graph.path"]
+    for graph in graphs:
+        if isinstance(graph, dict) and isinstance(graph.get("path"), str):
+            yield graph["path"]
+
+
+def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
+    """The name of the file, with a number if another one has it; letters' case does not count."""
+    used = {name.lower() for name in taken}
+    name, number = path.name, 2
+    while name.lower() in used:
+        name, number = f"{path.stem}-{number}{path.suffix}", number + 1
+    return name
+
+
+def _text(token: str) -> str:
+    return str(tomllib.loads(f"text = {token}")["text"])
+
+
+def _quoted(text: str) -> str:
+    """A string as TOML writes it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

@@ -1,0 +1,182 @@
+"""From an experiment file to its points: read, checked before anything runs, multiplied out."""
+
+import copy
+import itertools
+import math
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from mtcool.experiments.files.checks import (
+    check_keys,
+    check_names,
+    check_options,
+    check_swept_algorithms,
+)
+from mtcool.experiments.files.complaints import make_whole, one_sentence
+from mtcool.experiments.files.spec import (
+    ROUNDS,
+    ErdosRenyi,
+    Experiment,
+    Gaussian,
+    Head,
+    Point,
+    Privacy,
+    Stochastic,
+    Stream,
+    Sweep,
+    algorithm_parameter,
+    label,
+)
+
+S = TypeVar("S")
+
+MOST_POINTS = 100_000  # of all sweeps together; each takes some kilobytes before anything runs
+
+
+def load_experiment(path: Path, most_rounds: int | None = None) -> Experiment:
+    """Read and check an experiment file; paths of graphs in it are relative to it.
+
+    With `most_rounds`, all numbers of rounds are scaled down so that none is above it.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} must be TOML, got {error}") from None
+    try:
+        experiment = make_experiment(table, folder=path.parent)
+        if most_rounds is None:
+            return experiment
+        return make_experiment(_shortened(table, experiment, most_rounds), folder=path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
+    """Check the content of an experiment file and multiply its sweeps out.
+
+    >>> experiment = make_experiment(
+    ...     {
+    ...         "name": "demo",
+    ...         "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}],
+    ...         "sweep": [{"parameter": "graph.p", "values": [0.5, 1.0]}],
+    ...     }
+    ... )
+    >>> [point.graph.p for point in experiment.points]
+    [0.5, 1.0]
+    >>> make_experiment({"name": "demo", "replicats": 3})
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown key replicats; did you mean replicates?
+    """
+    check_keys(table)
+    own = set(Head.__struct_fields__)
+    head = _convert({key: value for key, value in table.items() if key in own}, Head)
+    swept = [sweep.parameter for sweep in head.sweep]
+    if len(set(swept)) < len(swept):
+        raise ValueError(f"sweep must name every parameter once, got {', '.join(swept)}")
+    check_swept_algorithms(swept)
+    rest = {key: copy.deepcopy(value) for key, value in table.items() if key not in own}
+    _fill(rest)
+    choices = [list(zip(_labels(sweep), sweep.values, strict=True)) for sweep in head.sweep]
+    points, labels = [], []
+    number = math.prod(len(values) for values in choices)
+    if number > MOST_POINTS:
+        raise ValueError(f"sweeps must have at most {MOST_POINTS:,} points, got {number:,}")
+    for chosen in itertools.product(*choices):
+        point = copy.deepcopy(rest)
+        for sweep, (_, value) in zip(head.sweep, chosen, strict=True):
+            _assign(point, sweep.parameter, copy.deepcopy(value))
+        _resolve_path(point, folder)
+        points.append(_convert(point, Point))
+        labels.append(
+            {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
+        )
+    experiment = Experiment(head=head, points=points, values=labels)
+    check_options(points)
+    check_names(experiment)
+    return experiment
+
+
+def _fill(point: dict[str, Any]) -> None:
+    """Write out the tables that the file leaves to their defaults: a sweep may reach into them."""
+    defaults = {"graph": ErdosRenyi(), "tasks": Gaussian(), "stream": Stream()}
+    for key, table in msgspec.to_builtins(defaults).items():
+        point.setdefault(key, table)
+    if isinstance(point["stream"], dict):
+        point["stream"].setdefault("activations", msgspec.to_builtins(Stochastic()))
+    algorithms = point.get("algorithm")
+    kinds = [a.get("algorithm") for a in algorithms or () if isinstance(a, dict)]
+    if "dpmt_co2ol" in kinds:
+        point.setdefault("privacy", msgspec.to_builtins(Privacy()))
+
+
+def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict[str, Any]:
+    scale = min(1.0, most / max(point.rounds for point in experiment.points))
+    table = copy.deepcopy(table)
+    table["rounds"] = max(1, int(scale * table.get("rounds", ROUNDS)))
+    for sweep in table.get("sweep", []):
+        if sweep["parameter"] == "rounds":
+            sweep["values"] = [max(1, int(scale * value)) for value in sweep["values"]]
+    for part in [*table.get("figure", []), *table.get("claim", [])]:
+        if "rounds" in part.get("at", {}):
+            part["at"]["rounds"] = max(1, int(scale * part["at"]["rounds"]))
+    return table
+
+
+def _labels(sweep: Sweep) -> list[str]:
+    labels = sweep.labels or [label(value) for value in sweep.values]
+    if len(labels) != len(sweep.values) or len(set(labels)) != len(labels):
+        raise ValueError(
+            f"sweep of {sweep.parameter}: labels must be {len(sweep.values)} distinct names, "
+            f"got {labels!r}"
+        )
+    return labels
+
+
+def _convert(table: dict[str, Any], kind: type[S]) -> S:
+    while True:
+        try:
+            return msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            # TOML knows 1e6 as a float only, and it is a whole number all the same.
+            if not make_whole(str(error), table):
+                raise ValueError(one_sentence(str(error), table, kind)) from None
+
+
+def _assign(table: dict[str, Any], path: str, value: Any) -> None:
+    """Set the parameter at a dotted path."""
+    parameter = algorithm_parameter(path)
+    if parameter is not None:
+        _assign_algorithm(table, *parameter, value)
+        return
+    *parents, last = path.split(".")
+    place: Any = table
+    for name in parents:
+        place = place.setdefault(name, {})
+        if not isinstance(place, dict):
+            raise ValueError(f"sweep: parameter must be a path through tables, got {path!r}")
+    place[last] = value
+
+
+def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Any) -> None:
+    """Set a parameter of the algorithm of this name, or of all if it is empty."""
+    algorithms = table.get("algorithm")
+    if not isinstance(algorithms, list) or not all(isinstance(a, dict) for a in algorithms):
+        return  # what is wrong with that is said when the point is converted
+    chosen = [a for a in algorithms if name in ("", a.get("name"))]
+    if not chosen:
+        names = ", ".join(str(a.get("name")) for a in algorithms)
+        raise ValueError(
+            f"sweep: parameter must name an algorithm ({names}), got {f'algorithm.{name}.{key}'!r}"
+        )
+    for algorithm in chosen:
+        algorithm[key] = value
+
+
+def _resolve_path(point: dict[str, Any], folder: Path) -> None:
+    graph = point.get("graph")
+    if isinstance(graph, dict) and isinstance(graph.get("path"), str):
+        graph["path"] = str(folder / graph["path"])

@@ -1,0 +1,1 @@
+"""What came out: tables, figures, sentences, one page."""

@@ -1,0 +1,145 @@
+"""Where sharing pays: the stretches of an axis on which a network beats learning alone."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mtcool import theory
+from mtcool.experiments.report.results import (
+    Estimate,
+    Floats,
+    PointResults,
+    Results,
+    numbers_of,
+    short,
+)
+from mtcool.experiments.run.build import build_graph
+from mtcool.experiments.run.cells import Job
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From `start` to `end` sharing pays; None is an end of the axis, not a cut-off."""
+
+    start: float | None
+    end: float | None
+
+    @property
+    def cutoffs(self) -> list[float]:
+        """Where the curves cross."""
+        return [end for end in (self.start, self.end) if end is not None]
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """One algorithm that shares, next to learning alone."""
+
+    name: str
+    alone: str
+    stretches: list[Stretch]
+    x: Floats
+    rival: Floats
+    """Mean regret of learning alone along the axis."""
+    leads: list[Estimate]
+    """Regret of learning alone minus that of sharing, at the places where that is positive."""
+
+    def marks(self) -> Iterator[tuple[float, float]]:
+        """The cut-offs, as points of the line of learning alone."""
+        for cutoff in (end for stretch in self.stretches for end in stretch.cutoffs):
+            along = _straight(np.append(self.x, cutoff))
+            height = float(np.interp(along[-1], along[:-1], _straight(self.rival)))
+            yield cutoff, math.exp(height) if (self.rival > 0).all() else height
+
+
+def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterator[Payoff]:
+    """Where sharing pays along the axis, if it is one that privacy or its cost depends on.
+
+    Of every algorithm that shares and that the axis changes; nothing for figures without a private
+    one or without i-FTRL.
+    """
+    kinds = {name: results.kind_of(name) for name in points[0].names}
+    alone = next((name for name, kind in kinds.items() if kind == "i_ftrl"), None)
+    numbers = numbers_of(points, x) if x == "rounds" or x.startswith("privacy.") else None
+    if alone is None or numbers is None or "dpmt_co2ol" not in kinds.values():
+        return
+    order = np.argsort(numbers, kind="stable")
+    ordered, places = [points[k] for k in order], numbers[order]
+    rival = np.array([point.regret(alone).mean for point in ordered])
+    for name, kind in kinds.items():
+        if kind in ("mt_co2ol", "dpmt_co2ol") and results.depends(name, x):
+            regret = np.array([point.regret(name).mean for point in ordered])
+            leads = [point.difference(alone, name) for point in ordered]
+            ahead = [lead for lead in leads if lead.mean > 0.0]
+            yield Payoff(name, alone, stretches(places, regret, rival), places, rival, ahead)
+
+
+def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
+    """The parts of the axis where `regret` is below `rival`; x ascends.
+
+    Curves are straight between their points, in logarithms wherever all numbers have one.
+
+    >>> stretches(np.array([1.0, 100.0]), np.array([10.0, 1.0]), np.array([1.0, 10.0]))
+    [Stretch(start=10.0, end=None)]
+    """
+    gap = np.subtract(*_straight(np.array([regret, rival])))
+    found: list[Stretch] = []
+    start: float | None = None
+    for k in range(1, len(x)):
+        if (gap[k - 1] < 0) == (gap[k] < 0):
+            continue
+        cutoff = _between(x, k, float(gap[k - 1] / (gap[k - 1] - gap[k])))
+        if gap[k] < 0:
+            start = cutoff
+        else:
+            found.append(Stretch(start, cutoff))
+    return [*found, Stretch(start, None)] if gap[-1] < 0 else found
+
+
+def _straight(values: Floats) -> Floats:
+    return np.log(values) if (values > 0).all() else values
+
+
+def _between(x: Floats, k: int, share: float) -> float:
+    """The place after this share of the way from x[k - 1] to x[k]."""
+    left, right = _straight(x)[k - 1 : k + 1]
+    place = float(left + share * (right - left))
+    return round(math.exp(place), 12) if (x > 0).all() else place
+
+
+def payoff_words(points: Sequence[PointResults], x: str, results: Results) -> Iterator[str]:
+    """One sentence for each algorithm that shares."""
+    axis = results.title_of(x)
+    for payoff in payoffs(points, x, results):
+        where = " and ".join(_where(stretch, axis) for stretch in payoff.stretches)
+        clear, ahead = sum(lead.clear() for lead in payoff.leads), len(payoff.leads)
+        doubt = f"; clear at {clear} of {ahead} values" if clear < ahead else ""
+        if ahead > 0 and clear == 0:
+            yield f"{payoff.name}: no lead over {payoff.alone} is clear."
+            continue
+        yield f"{payoff.name}: sharing pays {where or 'nowhere'} (against {payoff.alone}{doubt})."
+
+
+def _where(stretch: Stretch, axis: str) -> str:
+    if stretch.start is None:
+        return "everywhere" if stretch.end is None else f"up to {axis} = {short(stretch.end, 2)}"
+    start = f"from {axis} = {short(stretch.start, 2)}"
+    return f"{start} on" if stretch.end is None else f"{start} to {short(stretch.end, 2)}"
+
+
+def published_words(jobs: Sequence[Job]) -> Iterator[str]:
+    """The cut-off that the paper's bounds give, for experiments with a private algorithm."""
+    if not any(algorithm.private for job in jobs for algorithm in job.point.algorithm):
+        return
+    every = [_published(job) for job in jobs]
+    ends = dict.fromkeys(short(end, 2) for end in (min(every), max(every)))
+    yield (
+        "By the paper's bounds sharing pays from an epsilon of the order d N_max^4 sqrt(N / T) on, "
+        f"{' to '.join(ends)} here, up to constants and ln^2 T."
+    )
+
+
+def _published(job: Job) -> float:
+    graph = job.graph or build_graph(job.point.graph, np.random.default_rng(job.seeds()[0]))
+    return theory.sharing_cutoff(graph, job.point.tasks.dim, job.point.rounds)

@@ -1,0 +1,112 @@
+"""Does the gradient bound L fit the gradients? Words for where it is too small, or far too large.
+
+How many gradients of a run were clipped is not counted, only whether any was. What a gradient can
+at most be is known beforehand, on the ball that an algorithm is given.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mtcool.experiments.files import spec
+from mtcool.experiments.report.results import PointResults, Results, short
+
+FAR = 2.0  # times the longest gradient: from there on L wastes more than rounding
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """One algorithm at one point."""
+
+    algorithm: spec.Algorithm
+    point: PointResults
+    runs: int
+    clipped: int
+    longest: float
+    """No gradient on the ball was longer, in any replicate."""
+
+    @property
+    def spare(self) -> float:
+        """How many times the longest gradient L is; losses that are flat ask for no L."""
+        return self.algorithm.lipschitz / self.longest if self.longest > 0.0 else 0.0
+
+
+def gradient_words(results: Results) -> Iterator[str]:
+    """At most two sentences: gradients that were clipped, and an L far above all of them."""
+    fits = list(_fits(results))
+    clipped = [fit for fit in fits if fit.clipped]
+    if clipped:
+        yield _too_small(results, fits, clipped)
+    names = dict.fromkeys(fit.algorithm.name for fit in fits)
+    loose = [
+        name
+        for name in names
+        if all(f.spare >= FAR and not f.clipped for f in fits if f.algorithm.name == name)
+    ]
+    if loose:
+        yield _too_large([fit for fit in fits if fit.algorithm.name in loose], loose)
+
+
+def _fits(results: Results) -> Iterator[_Fit]:
+    for described, point in zip(results.experiment.points, results.points, strict=True):
+        for k, algorithm in enumerate(described.algorithm):
+            runs = [cell.runs[k] for cell in point.cells]
+            yield _Fit(
+                algorithm,
+                point,
+                len(runs),
+                sum(run.clipped for run in runs),
+                max(run.longest_gradient for run in runs),
+            )
+
+
+def _too_small(results: Results, fits: list[_Fit], clipped: list[_Fit]) -> str:
+    worst = min(clipped, key=lambda fit: fit.spare)
+    count, of = sum(fit.clipped for fit in clipped), sum(fit.runs for fit in fits)
+    private = any(fit.algorithm.private for fit in clipped)
+    doubt = " (or, in private runs, may have been)" if private else ""
+    place = ", ".join(f"{results.title_of(k)} = {v}" for k, v in worst.point.values.items())
+    where = f" at {place}" if place else ""
+    return (
+        f"L is too small: gradients were longer and were clipped{doubt} in {count} of {of} runs, "
+        f"most of all with {worst.algorithm.name}{where}, where L = {worst.algorithm.lipschitz:g}. "
+        + (_left(worst) if worst.spare >= 1.0 else _advice(clipped))
+    )
+
+
+def _too_large(fits: list[_Fit], names: list[str]) -> str:
+    bounds = sorted({fit.algorithm.lipschitz for fit in fits})
+    shown = " to ".join(f"{bound:g}" for bound in dict.fromkeys((bounds[0], bounds[-1])))
+    return (
+        f"L is larger than it need be, which makes steps smaller: {shown} for {', '.join(names)}. "
+        + _advice(fits)
+    )
+
+
+def _advice(fits: list[_Fit]) -> str:
+    fit = max(fits, key=lambda fit: fit.longest)
+    kt = any(one.algorithm.learner in ("KT", "MTFTRLKT") for one in fits)
+    limit = ", which KT may leave," if kt else ""
+    return (
+        f"On the ball of radius {fit.algorithm.radius:g}{limit} no gradient is longer than "
+        f"{short(fit.longest)}: use lipschitz = {upwards(fit.longest)}."
+    )
+
+
+def _left(fit: _Fit) -> str:
+    """Gradients were clipped although there are none so long on the ball."""
+    one = fit.algorithm
+    return (
+        f"Predictions left the ball of radius {one.radius:g}, on which no gradient is longer than "
+        f"{short(fit.longest)}: try lipschitz = {upwards(2.0 * one.lipschitz)}."
+    )
+
+
+def upwards(number: float, digits: int = 3) -> str:
+    """A positive number that is not smaller, with few digits, as it can be written in a file.
+
+    >>> upwards(1.2341), upwards(12345.0), upwards(1.0)
+    ('1.24', '12400', '1')
+    """
+    scale = 10.0 ** (digits - 1 - math.floor(math.log10(number)))
+    return f"{math.ceil(number * scale * (1.0 - 1e-12)) / scale:.10g}"

@@ -1,0 +1,80 @@
+"""The opening of the report: every claim, whether it holds, and by how much."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypedDict
+
+from mtcool.experiments.report.findings import verdicts
+from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
+from mtcool.experiments.report.results import Results, short
+from mtcool.experiments.report.theory_table import place_of
+from mtcool.experiments.run.runner import Task
+
+# How a verdict is told of one claim, and of many.
+TOLD = {
+    "holds": ("holds", "hold"),
+    "does not hold": ("does not hold", "do not hold"),
+    "undecided": ("is undecided", "are undecided"),
+    "not judged": ("is not judged", "are not judged"),
+}
+
+
+class Judged(TypedDict):
+    """A claim with its verdict."""
+
+    text: str
+    source: str
+    verdict: str
+    note: str
+
+
+def judged(task: Task, results: Results) -> list[Judged]:
+    """The claims that a file makes, in its order."""
+    found = verdicts(results, needs=task.needs)
+    return [
+        Judged(text=text, source=claim.source, verdict=verdict, note=note)
+        for claim, (text, verdict, note) in zip(task.experiment.head.claim, found, strict=True)
+    ]
+
+
+def judged_bounds(places: Sequence[tuple[str, PointPromises]]) -> list[Judged]:
+    """What every upper bound claims, judged by all points of all experiments, given by title.
+
+    Bounds hold for runs of any length.
+    """
+    rows: dict[str, list[tuple[float, str]]] = {}
+    for title, point in places:
+        for row in point.rows:
+            if row.ratio is not None:
+                told = f"{row.algorithm} in “{title}” at {place_of(point)}"
+                statement = row.statement.removesuffix(IN_EXPECTATION)
+                rows.setdefault(statement, []).append((row.ratio, told))
+    return [_bound(statement, rows[statement]) for statement in sorted(rows)]
+
+
+def _bound(statement: str, ratios: list[tuple[float, str]]) -> Judged:
+    highest, told = max(ratios)
+    over = sum(ratio > 1.0 for ratio, _ in ratios)
+    count = f"{over} of {len(ratios)} runs exceed it" if over else f"in all {len(ratios)} runs"
+    return Judged(
+        text=f"Regret stays below the bound of {statement}.",
+        source="the paper",
+        verdict="does not hold" if over else "holds",
+        note=f"{count}; the most is {short(highest, 2)} of the bound, {told}",
+    )
+
+
+def tally(claims: Sequence[Judged]) -> str:
+    """How many claims hold and how many do not, in one sentence.
+
+    >>> claim = Judged(text="A wins.", source="", verdict="holds", note="")
+    >>> tally([claim, claim, {**claim, "verdict": "undecided"}])
+    'Of 3 claims 2 hold, 1 is undecided.'
+    """
+    count = Counter(claim["verdict"] for claim in claims)
+    if not claims:
+        return "No claims were made."
+    if len(claims) > 1 and len(count) == 1:
+        return f"All {len(claims)} claims {TOLD[claims[0]['verdict']][1]}."
+    parts = [f"{count[key]} {told[count[key] > 1]}" for key, told in TOLD.items() if count[key]]
+    return f"Of {len(claims)} claim{'s' if len(claims) > 1 else ''} {', '.join(parts)}."

@@ -1,0 +1,244 @@
+"""The report: one HTML file that opens offline, with every figure and what it shows."""
+
+import base64
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import msgspec
+
+from mtcool.experiments.files import spec
+from mtcool.experiments.files.inputs import keep_inputs
+from mtcool.experiments.output import naming, write
+from mtcool.experiments.report.cutoff import published_words
+from mtcool.experiments.report.environment import environment
+from mtcool.experiments.report.figures import draw
+from mtcool.experiments.report.findings import findings, theory_words
+from mtcool.experiments.report.gradients import gradient_words
+from mtcool.experiments.report.overview import judged, judged_bounds, tally
+from mtcool.experiments.report.promises import promises
+from mtcool.experiments.report.results import PointResults, Results, default_figures
+from mtcool.experiments.report.tables import summary, write_promises, write_tables
+from mtcool.experiments.report.theory_figure import draw_promises
+from mtcool.experiments.report.theory_table import graph_rows, promise_rows
+from mtcool.experiments.run.cells import code_digest
+from mtcool.experiments.run.runner import Task
+from mtcool.simulation.progress import Advance
+
+
+def write_report(
+    title: str,
+    lead: str,
+    tasks: Sequence[Task],
+    results: Sequence[Results],
+    folder: Path,
+    advance: Advance = lambda steps: None,
+) -> dict[str, Any]:
+    """Write tables, figures, configuration and `report.html`; returns the summary.
+
+    `advance` is told of every section.
+    """
+    sections = []
+    for task, result in zip(tasks, results, strict=True):
+        sections.append(_section(task, result, folder))
+        advance(1)
+    about = {
+        "environment": environment(),
+        "code": code_digest(),
+        "experiments": {
+            task.experiment.head.name: {
+                "seed": task.experiment.head.seed,
+                "replicates": task.replicates,
+                "points": msgspec.to_builtins(task.experiment.points),
+            }
+            for task in tasks
+        },
+    }
+    _write(
+        folder / "configuration.json", json.dumps(_finite(about), indent=1, allow_nan=False) + "\n"
+    )
+    loader = jinja2.PackageLoader("mtcool.experiments", "templates")
+    templates = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    bounds = judged_bounds([(s["title"], point) for s in sections for point in s["promises"]])
+    claims = [claim for section in sections for claim in section["claims"]]
+    page = templates.get_template("report.html.jinja").render(
+        title=title,
+        lead=lead,
+        sections=sections,
+        bounds=bounds,
+        tally=tally([*claims, *bounds]),
+        quick=any(section["quick"] for section in sections),
+        shortened=any(task.needs for task in tasks),
+        environment=about["environment"],
+    )
+    _write(folder / "report.html", page + "\n")
+    return _summary(results, sections)
+
+
+def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
+    """One experiment: its folder, and what the report says of it."""
+    head = task.experiment.head
+    place = folder / head.name
+    place.mkdir(parents=True, exist_ok=True)
+    keep_inputs(task, place)
+    write_tables(results, place)
+    figures = []
+    for number, figure in enumerate(default_figures(task.experiment), start=1):
+        path = place / f"figure-{number}"
+        with naming(path.with_suffix(".png")):
+            draw(results, figure, path)
+        figures.append(
+            {
+                "alt": f"Regret against {results.title_of(figure.x)}",
+                "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
+                "findings": list(findings(results, figure)),
+                "title": figure.title or "",
+                "panels": figure.panels is not None,
+            }
+        )
+    for old in place.glob("figure-*"):  # of an earlier run with more figures
+        if int(old.stem.removeprefix("figure-")) > len(figures):
+            old.unlink()
+    return {
+        "name": head.name,
+        "title": head.title or head.name,
+        "question": head.question,
+        "paper": head.paper,
+        "setting": _setting(task),
+        "replicates": task.replicates,
+        "quick": _quick(task),
+        "gradients": list(gradient_words(results)),
+        "figures": figures,
+        "claims": judged(task, results),
+        **_theory(results, place),
+        "table": _table(results),
+        "source": task.source,
+    }
+
+
+def _theory(results: Results, place: Path) -> dict[str, Any]:
+    """Bounds next to the measured regret: a table, a picture, and what the report shows."""
+    points = [
+        promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
+    ]
+    write_promises(results, points, place)
+    with naming(place / "theory.png"):
+        drawn = draw_promises(points, place / "theory")
+    png = (place / "theory.png").read_bytes() if drawn else b""
+    return {
+        "promises": points,
+        "theory": {
+            "png": base64.b64encode(png).decode(),
+            "facts": graph_rows(points),
+            "rows": promise_rows(points),
+            "words": [*theory_words(points), *published_words(results.firsts)],
+        },
+    }
+
+
+def _quick(task: Task) -> dict[str, int] | None:
+    """What a quick look ran, and what there would have been."""
+    if task.quick is None:
+        return None
+    return {
+        "replicates": task.replicates,
+        "of_replicates": task.quick.replicates,
+        "rounds": task.rounds,
+        "of_rounds": task.quick.rounds,
+    }
+
+
+def _setting(task: Task) -> str:
+    """The parameters in one paragraph; what is swept shows in the figures."""
+    head, point = task.experiment.head, msgspec.to_builtins(task.experiment.points[0])
+    swept = [sweep.parameter for sweep in head.sweep]
+    parts = [f"replicates {task.replicates}", *_words("", point, swept)]
+    names = [_described(algorithm, swept) for algorithm in task.experiment.points[0].algorithm]
+    sweeps = [f"{s.title or s.parameter} ({len(s.values)} values)" for s in head.sweep]
+    tail = f" Varied: {', '.join(sweeps)}." if sweeps else ""
+    return f"{'; '.join(parts)}. Algorithms: {'; '.join(names)}.{tail}"
+
+
+def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
+    """An algorithm by name, with the bound L and whatever is not as by default."""
+    default = spec.Algorithm(name="", algorithm=algorithm.algorithm)
+    options = [
+        f"{key} {value}"
+        for key, value in msgspec.to_builtins(algorithm).items()
+        if key not in ("name", "algorithm", "lipschitz")
+        and f"algorithm.{algorithm.name}.{key}" not in swept
+        and value != getattr(default, key)
+    ]
+    if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
+        options.append(f"L = {algorithm.lipschitz:g}")
+    return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
+
+
+def _words(prefix: str, table: dict[str, Any], swept: list[str]) -> list[str]:
+    words = []
+    for key, value in table.items():
+        path = f"{prefix}.{key}" if prefix else key
+        if path == "algorithm" or path in swept or value is None:
+            continue
+        if isinstance(value, dict):
+            words += _words(path, value, swept)
+        else:
+            words.append(f"{path} {value:,}" if isinstance(value, int) else f"{path} {value}")
+    return words
+
+
+def _table(results: Results) -> dict[str, Any]:
+    """Points by algorithms; below each mean, the paired difference from the point's best."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    names = results.points[0].names
+    rows = []
+    for point in results.points:
+        cells = [{"text": point.values[name], "best": False, "more": ""} for name in swept]
+        cells.append({"text": f"{point.sigma.mean():.3f}", "best": False, "more": ""})
+        rows.append(cells + [_cell(point, name) for name in names])
+    return {"head": [*map(results.title_of, swept), "σ̄", *names], "rows": rows}
+
+
+def _cell(point: PointResults, name: str) -> dict[str, Any]:
+    best = point.ranking()[0]
+    more = "" if name == best else f"+{point.difference(name, best)}"
+    return {"text": str(point.regret(name)), "best": name == best, "more": more}
+
+
+def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        section["name"]: {
+            "replicates": section["replicates"],
+            "quick": section["quick"],
+            "regret": list(summary(result)),
+            "theory": section["theory"]["words"],
+            "graphs": section["theory"]["facts"],
+            "promises": section["theory"]["rows"],
+            "findings": [
+                f"{figure['title']}: {sentence}" if figure["title"] else sentence
+                for figure in section["figures"]
+                for sentence in figure["findings"]
+            ],
+            "gradients": section["gradients"],
+            "claims": section["claims"],
+        }
+        for result, section in zip(results, sections, strict=True)
+    }
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no infinity: it is written as a word."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _write(path: Path, text: str) -> None:
+    write(path, text.encode())

@@ -1,0 +1,191 @@
+"""The numbers of a finished experiment, and the statistics that tables, figures and words share."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from mtcool.experiments.files import spec
+from mtcool.experiments.run.cells import Cell, Job
+
+Floats = NDArray[np.float64]
+
+
+def short(number: float, digits: int = 3) -> str:
+    """A number as people write it: some digits, and no exponent unless it is tiny or huge.
+
+    >>> short(0.12345), short(1234.5), short(150.2, 2), short(1e-15)
+    ('0.123', '1,234', '150', '1e-15')
+    """
+    rounded = float(f"{number:.{digits}g}")
+    if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e9:
+        return f"{rounded:g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{number:,.{max(decimals, 0)}f}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard error, which one value alone does not have."""
+
+    mean: float
+    error: float | None
+    count: int
+
+    @classmethod
+    def of(cls, values: Floats) -> "Estimate":
+        """The mean of independent values.
+
+        >>> Estimate.of(np.array([1.0, 3.0]))
+        Estimate(mean=2.0, error=1.0, count=2)
+        """
+        count = len(values)
+        error = float(np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else None
+        return cls(float(np.mean(values)), error, count)
+
+    @property
+    def certainty(self) -> float:
+        """The mean in units of half of its 95 % interval (Student's): clear from 1 on."""
+        if self.error is None:
+            return 0.0
+        half = float(stdtrit(self.count - 1, 0.975)) * self.error
+        return math.copysign(math.inf, self.mean) if half == 0.0 else self.mean / half
+
+    def clear(self) -> bool:
+        """Does the 95 % interval leave out zero?"""
+        return abs(self.certainty) > 1.0
+
+    def __str__(self) -> str:
+        mean = short(self.mean)
+        return mean if self.error is None else f"{mean} ± {short(self.error, 2)}"
+
+
+@dataclass(frozen=True)
+class PointResults:
+    """One point of an experiment: all replicates of all algorithms."""
+
+    values: dict[str, str]
+    """The label of every swept parameter."""
+    names: list[str]
+    """The algorithms."""
+    times: NDArray[np.int64]
+    sigma: Floats
+    """Mean local deviation of the tasks, (replicates,)."""
+    curves: Floats
+    """Regret, (replicates, algorithms, times)."""
+    cells: list[Cell]
+    """The replicates, with all algorithms."""
+
+    @classmethod
+    def of(cls, values: dict[str, str], cells: Sequence[Cell]) -> "PointResults":
+        """Gather the cells of a point, in the order of the replicates."""
+        return cls(
+            values=values,
+            names=[run.algorithm for run in cells[0].runs],
+            times=np.array(cells[0].times),
+            sigma=np.array([cell.sigma for cell in cells]),
+            curves=np.array([[run.regret for run in cell.runs] for cell in cells]),
+            cells=list(cells),
+        )
+
+    @property
+    def final(self) -> Floats:
+        """Regret at the end, (replicates, algorithms)."""
+        return self.curves[:, :, -1]
+
+    def regret(self, name: str) -> Estimate:
+        """Mean regret of an algorithm at the end."""
+        return Estimate.of(self.final[:, self.names.index(name)])
+
+    def difference(self, name: str, other: str) -> Estimate:
+        """Regret of one algorithm minus that of another on the same replicates."""
+        a, b = self.names.index(name), self.names.index(other)
+        return Estimate.of(self.final[:, a] - self.final[:, b])
+
+    def ranking(self) -> list[str]:
+        """The algorithms, the least mean regret first."""
+        means = self.final.mean(axis=0)
+        return [self.names[k] for k in np.argsort(means, kind="stable")]
+
+    def only(self, among: Sequence[str]) -> "PointResults":
+        """The same point with these algorithms alone; all of them if none is named."""
+        if not among:
+            return self
+        chosen = [self.names.index(name) for name in among]
+        return replace(self, names=list(among), curves=self.curves[:, chosen])
+
+    def fits(self, at: dict[str, Any]) -> bool:
+        """Do the swept parameters have these values?"""
+        return all(self.values.get(name) == spec.label(value) for name, value in at.items())
+
+
+@dataclass(frozen=True)
+class Results:
+    """A finished experiment."""
+
+    experiment: spec.Experiment
+    replicates: int
+    points: list[PointResults]
+    firsts: list[Job]
+    """The job of the first replicate of every point."""
+
+    def panels(self, figure: spec.Figure) -> Iterator[tuple[str | None, list[PointResults]]]:
+        """The points of a figure, for each of its panels."""
+        chosen = [point.only(figure.among) for point in self.points if point.fits(figure.at)]
+        if figure.panels is None:
+            yield None, chosen
+            return
+        labels = dict.fromkeys(point.values[figure.panels] for point in chosen)
+        for label in labels:
+            yield label, [point for point in chosen if point.values[figure.panels] == label]
+
+    def kind_of(self, name: str) -> str:
+        """Which algorithm goes by this name in the file."""
+        algorithms = self.experiment.points[0].algorithm
+        return next(a.algorithm for a in algorithms if a.name == name)
+
+    def depends(self, name: str, parameter: str) -> bool:
+        """Can this parameter change the numbers of an algorithm? Only noise feels privacy."""
+        algorithms = self.experiment.points[0].algorithm
+        owner, _ = spec.algorithm_parameter(parameter) or ("", "")
+        if owner:
+            return owner == name
+        noisy = any(a.name == name and a.private and a.aggregator != "none" for a in algorithms)
+        return noisy or not parameter.startswith("privacy.")
+
+    def title_of(self, parameter: str) -> str:
+        """How to call a swept parameter."""
+        for sweep in self.experiment.head.sweep:
+            if sweep.parameter == parameter:
+                return sweep.title or parameter
+        return {"sigma": "mean local deviation of the tasks, σ̄", "time": "rounds"}[parameter]
+
+
+def numbers_of(points: Sequence[PointResults], x: str) -> Floats | None:
+    """The values of an axis as numbers, or None if they are names."""
+    if x == "sigma":
+        return np.array([point.sigma.mean() for point in points])
+    try:
+        numbers = np.array([float(point.values[x]) for point in points])
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def default_figures(experiment: spec.Experiment) -> list[spec.Figure]:
+    """What to draw if the file does not say: curves, or the regret along the first sweep."""
+    head = experiment.head
+    if head.figure:
+        return head.figure
+    if not head.sweep:
+        return [spec.Figure(x="time")]
+    panels = head.sweep[1].parameter if len(head.sweep) > 1 else None
+    at = {
+        sweep.parameter: sweep.labels[0] if sweep.labels else sweep.values[0]
+        for sweep in head.sweep[2:]
+    }
+    return [spec.Figure(x=head.sweep[0].parameter, panels=panels, at=at)]

@@ -1,0 +1,133 @@
+"""Raw data and summaries as CSV: the same experiment, the same bytes."""
+
+import csv
+import dataclasses
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtcool.experiments.output import write
+from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
+from mtcool.experiments.report.results import Estimate, Results
+from mtcool.experiments.report.theory_table import promise_records
+
+Row = dict[str, Any]
+
+_MEASURED = ("worst_agent_regret", "loss", "messages", "message_bytes", "clipped")
+FIELDS = {
+    "runs": ("replicate", "algorithm", "rounds", "sigma", "regret", *_MEASURED),
+    "summary": ("algorithm", "replicates", "sigma", "regret", "regret_error", *_MEASURED),
+    "differences": (
+        "algorithm",
+        "other",
+        "replicates",
+        "difference",
+        "difference_error",
+        "share_better",
+    ),
+    "curves": ("algorithm", "time", "regret", "regret_error"),
+}
+"""Columns after those of the swept parameters."""
+
+
+def write_tables(results: Results, folder: Path) -> None:
+    """Four tables: every run, means, paired differences, and the regret over time."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    for name, rows in (
+        ("runs", _runs(results)),
+        ("summary", summary(results)),
+        ("differences", _differences(results)),
+        ("curves", _curves(results)),
+    ):
+        _write(folder / f"{name}.csv", list(rows), [*swept, *FIELDS[name]])
+
+
+def write_promises(results: Results, points: Sequence[PointPromises], folder: Path) -> None:
+    """The theory next to the measured regret, one row for each point and algorithm."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    columns = [f.name for kind in (Promise, GraphFacts) for f in dataclasses.fields(kind)]
+    rows = list(promise_records(points))
+    _write(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
+
+
+def summary(results: Results) -> Iterator[Row]:
+    """One row for each point and algorithm: means over the replicates."""
+    for point in results.points:
+        for name in point.names:
+            runs = [cell.runs[point.names.index(name)] for cell in point.cells]
+            regret = point.regret(name)
+            yield {
+                **point.values,
+                "algorithm": name,
+                "replicates": len(point.cells),
+                "sigma": float(point.sigma.mean()),
+                "regret": regret.mean,
+                "regret_error": regret.error,
+                "worst_agent_regret": float(np.mean([run.worst for run in runs])),
+                "loss": float(np.mean([run.loss for run in runs])),
+                "messages": float(np.mean([run.messages for run in runs])),
+                "message_bytes": float(np.mean([run.message_bytes for run in runs])),
+                "clipped": float(np.mean([run.clipped for run in runs])),
+            }
+
+
+def _runs(results: Results) -> Iterator[Row]:
+    for point in results.points:
+        for replicate, cell in enumerate(point.cells):
+            for run in cell.runs:
+                yield {
+                    **point.values,
+                    "replicate": replicate,
+                    "algorithm": run.algorithm,
+                    "rounds": cell.times[-1],
+                    "sigma": cell.sigma,
+                    "regret": run.regret[-1],
+                    "worst_agent_regret": run.worst,
+                    "loss": run.loss,
+                    "messages": run.messages,
+                    "message_bytes": run.message_bytes,
+                    "clipped": int(run.clipped),
+                }
+
+
+def _differences(results: Results) -> Iterator[Row]:
+    """Regret of `algorithm` minus that of `other`, on the same graphs, tasks and streams."""
+    for point in results.points:
+        for k, name in enumerate(point.names):
+            for other in point.names[k + 1 :]:
+                difference = point.difference(name, other)
+                gaps = point.final[:, k] - point.final[:, point.names.index(other)]
+                yield {
+                    **point.values,
+                    "algorithm": name,
+                    "other": other,
+                    "replicates": len(point.cells),
+                    "difference": difference.mean,
+                    "difference_error": difference.error,
+                    "share_better": float((gaps < 0).mean()),
+                }
+
+
+def _curves(results: Results) -> Iterator[Row]:
+    for point in results.points:
+        for k, name in enumerate(point.names):
+            for t, time in enumerate(point.times.tolist()):
+                regret = Estimate.of(point.curves[:, k, t])
+                yield {
+                    **point.values,
+                    "algorithm": name,
+                    "time": time,
+                    "regret": regret.mean,
+                    "regret_error": regret.error,
+                }
+
+
+def _write(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, fields, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(path, file.getvalue().encode())

@@ -1,0 +1,1 @@
+"""Running experiments: points and replicates as cells, on processes or a cluster."""

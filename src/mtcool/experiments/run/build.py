@@ -1,0 +1,165 @@
+"""From a point of an experiment and a replicate to graph, stream and networks."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+import mtcool
+from mtcool import graphs, streams
+from mtcool.experiments.files import spec
+from mtcool.graphs.edge_lists import read_edges
+
+Floats = NDArray[np.float64]
+
+
+def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
+    """The graph that a table of the file describes.
+
+    >>> build_graph(spec.Stars(sizes=[3, 4]), np.random.default_rng(0))
+    Graph(7 agents, 5 edges)
+    """
+    match table:
+        case spec.ErdosRenyi():
+            return graphs.erdos_renyi(table.agents, table.p, seed)
+        case spec.Regular():
+            return graphs.regular(table.agents, table.degree, seed)
+        case spec.Ring():
+            if 2 * table.reach >= table.agents:
+                raise ValueError(f"reach must be below agents / 2, got {table.reach}")
+            return graphs.circulant(table.agents, 2 * table.reach)
+        case spec.Cliques():
+            return graphs.cliques(table.sizes)
+        case spec.Stars():
+            return graphs.stars(table.sizes)
+        case spec.Grid():
+            return graphs.grid(table.rows, table.columns)
+    raise ValueError(f"graph must be read before it is used, got {table.path!r}")
+
+
+EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
+    ".edgelist": read_edges,
+    ".edges": read_edges,
+    ".txt": read_edges,
+    ".csv": lambda path: read_edges(path, ","),
+}
+READERS: dict[str, Callable[[Path], Any]] = {
+    ".graphml": nx.read_graphml,
+    ".gml": nx.read_gml,
+    ".adjlist": nx.read_adjlist,
+    ".net": nx.read_pajek,
+    ".g6": nx.read_graph6,
+    **EDGE_LISTS,
+}
+
+
+def read_graph(path: Path) -> mtcool.Graph:
+    """A graph from a file; the names of the agents are those in the file."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ValueError(f"graph.path must end in one of {', '.join(READERS)}, got {str(path)!r}")
+    what = "a list of edges" if path.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
+    try:
+        return mtcool.graphs.as_graph(reader(path))
+    except OSError as error:
+        raise ValueError(
+            f"graph.path must be a file, got {str(path)!r}: {error.strerror}"
+        ) from None
+    except Exception as error:  # of networkx and its XML parser: damage shows in many ways
+        raise ValueError(f"graph.path must be {what}, got {str(path)!r}: {error}") from error
+
+
+def build_stream(
+    point: spec.Point, graph: mtcool.Graph, seed: np.random.SeedSequence
+) -> mtcool.Stream:
+    """Tasks, activations and losses, each from a generator of its own.
+
+    So a sweep over one of them leaves the draws of the others alone. Linear losses have no tasks
+    but directions, which are drawn with them.
+    """
+    for_tasks, for_agents, for_losses = map(np.random.default_rng, seed.spawn(3))
+    agents = _activations(point, graph.size, for_agents)
+    table, stream = point.tasks, point.stream
+    if stream.loss == "linear":
+        if not isinstance(table, spec.Gaussian):
+            raise ValueError("tasks.kind must be gaussian for linear losses, got variance")
+        return streams.linear_stream(
+            graph,
+            table.dim,
+            point.rounds,
+            for_losses,
+            stream.drift,
+            table.smoothness,
+            agents=agents,
+        )
+    if isinstance(table, spec.Gaussian):
+        tasks = streams.gaussian_tasks(graph, table.dim, table.smoothness, for_tasks)
+    else:
+        tasks = streams.tasks_with_variance(graph, table.dim, table.sigma, for_tasks)
+    if stream.loss == "quadratic":
+        return streams.quadratic_stream(
+            graph, tasks, point.rounds, for_losses, stream.noise, agents=agents
+        )
+    return streams.regression_stream(
+        graph, tasks, point.rounds, for_losses, stream.loss, stream.noise, agents=agents
+    )
+
+
+def build_network(
+    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph, on_excess: str = "clip"
+) -> mtcool.Network:
+    """A fresh network that is not private (`build_private`).
+
+    Gradients longer than `lipschitz` are clipped unless asked otherwise.
+    """
+    settings: dict[str, Any] = {
+        "lipschitz": algorithm.lipschitz,
+        "radius": algorithm.radius,
+        "on_excess": on_excess,
+        "learner": build_learner(algorithm),
+    }
+    make = getattr(mtcool, algorithm.algorithm)
+    if algorithm.algorithm in ("i_ftrl", "st_ftrl"):
+        return make(graph, point.tasks.dim, **settings)  # type: ignore[no-any-return]
+    settings |= {"weights": algorithm.weights, "rates": algorithm.rates}
+    if algorithm.rates == "estimated":
+        q = probabilities(point, graph.size)
+        settings |= {"q_min": float(q.min()), "horizon": point.rounds}
+    if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
+        settings["q"] = probabilities(point, graph.size)
+    return make(graph, point.tasks.dim, **settings)  # type: ignore[no-any-return]
+
+
+def probabilities(point: spec.Point, agents: int) -> Floats:
+    """The activation probabilities q of stochastic activations."""
+    law = point.stream.activations
+    if not isinstance(law, spec.Stochastic):
+        raise ValueError(
+            "stream.activations.kind must be stochastic for rates or weights that need q, "
+            f"got {type(law).__struct_config__.tag}"
+        )
+    weights = np.power(np.arange(1.0, agents + 1.0), -law.skew)
+    return np.asarray(weights / weights.sum(), np.float64)
+
+
+def _activations(point: spec.Point, agents: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    match point.stream.activations:
+        case spec.RoundRobin():
+            return streams.round_robin(point.rounds, agents)
+        case spec.Bursts(length=length):
+            return streams.bursts(point.rounds, agents, length, rng)
+    return streams.stochastic(point.rounds, probabilities(point, agents), rng)
+
+
+def build_learner(algorithm: spec.Algorithm) -> mtcool.learners.Learner | None:
+    """The learner that an algorithm of the file asks for, or None for the algorithm's own."""
+    alone = algorithm.algorithm in ("i_ftrl", "st_ftrl")
+    if algorithm.learner is None and alone:
+        return None
+    if algorithm.learner in (None, "MTFTRL"):
+        experts = algorithm.experts
+        return mtcool.learners.MTFTRL(experts if isinstance(experts, str) else tuple(experts))
+    return getattr(mtcool.learners, str(algorithm.learner))()  # type: ignore[no-any-return]

@@ -1,0 +1,202 @@
+"""A cell: all algorithms of a point on one replicate. Cells are run, stored and resumed whole."""
+
+import functools
+import hashlib
+import math
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+import mtcool
+from mtcool.experiments.files import spec
+from mtcool.experiments.run.build import build_graph, build_network, build_stream
+from mtcool.experiments.run.private import build_private
+from mtcool.kernels import SOURCES, digest_of
+
+NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
+
+# Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
+MAKERS = (
+    "algorithms.py",
+    "experiments/run/build.py",
+    "experiments/run/cells.py",
+    "experiments/run/private.py",
+    "graphs/dominating.py",
+    "graphs/edges.py",
+    "graphs/generators.py",
+    "graphs/graph.py",
+    "graphs/labels.py",
+    "graphs/pairing.py",
+    "graphs/programs.py",
+    "graphs/weights.py",
+    "peers/setup.py",
+    "privacy/accountant.py",
+    "privacy/calibration.py",
+    "privacy/noise.py",
+    "privacy/settings.py",
+    "seeds.py",
+    "simulation/communication.py",
+    "simulation/simulate.py",
+    "streams/activations.py",
+    "streams/adversaries.py",
+    "streams/gaussian.py",
+    "streams/synthetic.py",
+    "streams/tasks.py",
+)
+
+
+class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One algorithm on one replicate."""
+
+    algorithm: str
+    regret: list[float]
+    """Multitask regret at the times of the cell."""
+    loss: float
+    """Total loss paid."""
+    worst: float
+    """Largest regret of an agent at the end."""
+    messages: int
+    message_bytes: int
+    clipped: bool
+    """Were gradients longer than L, and shortened? Of a private run: could they be?"""
+    longest_gradient: float
+    """No gradient at a point of the algorithm's ball is longer."""
+
+
+class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All algorithms on the same graph, tasks and stream."""
+
+    sigma: float
+    """Mean local deviation of the tasks."""
+    times: list[int]
+    runs: list[Run]
+
+    def fits(self, job: "Job") -> bool:
+        """Can these be the numbers of that job? A file may hold anything."""
+        names = [run.algorithm for run in self.runs]
+        return (
+            names == [algorithm.name for algorithm in job.point.algorithm]
+            and self.times == marks(job.point.rounds).tolist()
+            and all(len(run.regret) == len(self.times) for run in self.runs)
+        )
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a worker needs to run a cell."""
+
+    point: spec.Point
+    seed: int
+    replicate: int
+    graph: mtcool.Graph | None = None
+    """A graph from a file, read once: workers may live on other machines."""
+
+    @property
+    def key(self) -> str:
+        """Name of the cell: it changes with what could change its numbers, the code included."""
+        point, graph = self.point, None
+        if self.graph is not None:  # its content counts, not where it was read from
+            point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
+            graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
+        known = [code_digest(), point, self.seed, self.replicate, graph]
+        return hashlib.sha256(msgspec.json.encode(known)).hexdigest()[:32]
+
+    def seeds(self) -> list[np.random.SeedSequence]:
+        """Of the graph, the stream and the privacy of the replicate, whatever the point."""
+        return np.random.SeedSequence(self.seed, spawn_key=(self.replicate,)).spawn(3)
+
+
+@functools.cache
+def code_digest() -> str:
+    """A name for the code that makes a cell: our sources, and the versions of what they call."""
+    digest = hashlib.sha256(digest_of((*SOURCES, *MAKERS)).encode())
+    for package in NUMERICAL:
+        digest.update(f"{package} {version(package)} ".encode())
+    digest.update(platform.python_version().encode())
+    return digest.hexdigest()
+
+
+def marks(rounds: int) -> NDArray[np.int64]:
+    """Times at which the regret is recorded: dense on a linear and on a logarithmic axis.
+
+    >>> marks(4)
+    array([1, 2, 3, 4])
+    """
+    even, early = np.linspace(0, rounds, 51)[1:], np.geomspace(1, rounds, 40)
+    return np.unique(np.concatenate((even, early)).round().astype(np.int64).clip(1))
+
+
+def run_cell(job: Job) -> Cell:
+    """Run every algorithm of the point on replicate `job.replicate`.
+
+    Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
+    compared on the same random numbers.
+    """
+    for_graph, for_stream, for_noise = job.seeds()
+    # One thread: linear algebra on several adds in another order, and workers have one each.
+    with threadpool_limits(1):
+        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
+        stream = build_stream(job.point, graph, for_stream)
+    times = marks(job.point.rounds)
+    runs = [
+        _recorded(job, one, stream, *_play(job.point, one, graph, stream, times, for_noise))
+        for one in job.point.algorithm
+    ]
+    sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
+    return Cell(sigma=sigma, times=times.tolist(), runs=runs)
+
+
+def _play(
+    point: spec.Point,
+    algorithm: spec.Algorithm,
+    graph: mtcool.Graph,
+    stream: mtcool.Stream,
+    times: NDArray[np.int64],
+    for_noise: np.random.SeedSequence,
+) -> tuple[mtcool.Trace, bool]:
+    """The trace of an algorithm, and whether gradients were clipped."""
+    if algorithm.private:
+        network = build_private(point, algorithm, graph, stream, for_noise)
+        return mtcool.simulate(network, stream, times=times), _steep(algorithm, stream)
+    try:
+        network = build_network(point, algorithm, graph, on_excess="raise")
+        return mtcool.simulate(network, stream, times=times), False
+    except ValueError:  # a gradient longer than L
+        network = build_network(point, algorithm, graph)
+        return mtcool.simulate(network, stream, times=times), True
+
+
+def _steep(algorithm: spec.Algorithm, stream: mtcool.Stream) -> bool:
+    """Could a gradient be longer than L? A private network clips it and tells nobody."""
+    return stream.lipschitz(algorithm.radius) > algorithm.lipschitz * (1.0 + 1e-9)
+
+
+def _recorded(
+    job: Job, algorithm: spec.Algorithm, stream: mtcool.Stream, trace: mtcool.Trace, clipped: bool
+) -> Run:
+    run = Run(
+        algorithm=algorithm.name,
+        regret=_known(trace.regret).tolist(),
+        loss=float(trace.loss[-1]),
+        worst=float(_known(trace.agent_regret).max()),
+        messages=int(trace.messages[-1]),
+        message_bytes=int(trace.message_bytes[-1]),
+        clipped=clipped,
+        longest_gradient=stream.lipschitz(algorithm.radius),
+    )
+    if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
+        raise ValueError(
+            f"algorithm {algorithm.name!r} must have a finite regret, got {run.regret[-1]} in "
+            f"replicate {job.replicate}"
+        )
+    return run
+
+
+def _known(values: Any) -> Any:
+    """Streams of experiments always have a comparator."""
+    assert values is not None
+    return values

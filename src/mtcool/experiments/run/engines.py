@@ -1,0 +1,121 @@
+"""Where cells are run: processes on this machine, or the workers of a Dask cluster."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import joblib
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from mtcool import validation
+from mtcool.experiments.run.cells import Cell, Job, code_digest, run_cell
+from mtcool.simulation.workers import parallel
+
+# Runs in which not a single cell was finished before a worker was killed.
+PATIENCE = 3
+
+
+class Local:
+    """Processes on this machine."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = validation.count("workers", workers)
+
+    def context(self) -> AbstractContextManager[Any]:
+        """The place where joblib runs."""
+        return nullcontext()
+
+    def lost(self) -> tuple[type[Exception], ...]:
+        """What joblib raises when a worker is gone."""
+        return (TerminatedWorkerError,)
+
+
+class Dask:
+    """The workers of an existing Dask cluster; all of them must have this version of mtcool."""
+
+    workers = -1
+
+    def __init__(self, scheduler: str, timeout: float = 10.0) -> None:
+        self.scheduler = scheduler
+        self.timeout = timeout
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        """The place where joblib runs."""
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ValueError(
+                'engine dask needs the package distributed: pip install "mtcool[dask]"'
+            ) from None
+        try:
+            client = Client(  # type: ignore[no-untyped-call]
+                self.scheduler, set_as_default=False, timeout=self.timeout
+            )
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                "scheduler must be the address of a Dask scheduler, "
+                f"got {self.scheduler!r}: {error}"
+            ) from None
+        with (
+            client,
+            joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30),
+        ):
+            yield
+
+    def lost(self) -> tuple[type[Exception], ...]:
+        """What joblib raises when workers are gone: one after the other, with the same cell."""
+        from distributed import KilledWorker
+
+        return (KilledWorker,)
+
+
+Engine = Local | Dask
+
+
+def choose_engine(name: str, workers: int, scheduler: str | None) -> Engine:
+    """The engine of the given name.
+
+    >>> choose_engine("local", 2, None).workers
+    2
+    """
+    validation.one_of("engine", name, ("local", "dask"))
+    if (name == "dask") != (scheduler is not None):
+        raise ValueError(
+            f"scheduler must be given for engine dask, and only for it, got {scheduler!r}"
+        )
+    return Local(workers) if scheduler is None else Dask(scheduler)
+
+
+def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
+    """Cells in the order in which they are finished.
+
+    A worker that is killed costs the time of its cell: what is left is started again.
+    """
+    left, idle = dict(enumerate(jobs)), 0
+    with engine.context():
+        while left:
+            before = len(left)
+            try:
+                yield from _run(left, min(engine.workers, max(2, len(jobs))))
+            except engine.lost() as error:
+                idle = idle + 1 if len(left) == before else 0
+                if idle == PATIENCE:
+                    raise ChildProcessError(
+                        f"workers are killed again and again, with {len(left)} cells left; is "
+                        "there enough memory?"
+                    ) from error
+
+
+def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
+    tasks = [joblib.delayed(_numbered)(k, job) for k, job in left.items()]
+    # One cell at a time, so that each is on disk as soon as it is finished.
+    pool = parallel(workers, return_as="generator_unordered", batch_size=1)
+    for k, cell, code in pool(tasks):
+        if code != code_digest():
+            raise ValueError("workers must run the same code and versions as here, got others")
+        yield left.pop(k), cell
+
+
+def _numbered(k: int, job: Job) -> tuple[int, Cell, str]:
+    return k, run_cell(job), code_digest()

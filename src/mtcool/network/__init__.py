@@ -1,0 +1,5 @@
+"""A network of agents: made, asked, told, saved and loaded."""
+
+from mtcool.network.network import Network
+
+__all__ = ["Network"]

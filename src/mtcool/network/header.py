@@ -1,0 +1,220 @@
+"""The header of a saved network: its settings as plain values, with exactly these keys.
+
+What a header says is a stranger's word. Every value passes through the checks that a caller's
+arguments pass, and names are looked up in tables of ours, never in a module.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mtcool import validation
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
+from mtcool.peers.setup import Setup
+from mtcool.privacy.calibration import Calibration
+from mtcool.privacy.noise import GeneratorState
+from mtcool.privacy.settings import AGGREGATORS, Privacy, make_privacy
+
+FORMAT = "mtcool-network-2"
+
+LEARNERS = {kind.__name__: kind for kind in (FTRL, KT, MTFTRL, MTFTRLKT)}
+
+
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A learner or an aggregator by its name."""
+
+    name: str
+    ours: bool
+    """Of this package: a name alone would take a stranger's FTRL for ours."""
+    parameters: dict[str, Any]
+
+
+class PrivateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `Privacy`: levels and horizons in node order."""
+
+    epsilon: tuple[float, ...] | None
+    delta: tuple[float, ...] | None
+    rho: tuple[float, ...] | None
+    horizon: tuple[int, ...]
+    aggregator: Named
+    calibration: str
+    adjacency: str
+    split: float | str
+    noise: str
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `Setup` without its learner."""
+
+    algorithm: str
+    dim: int
+    lipschitz: float
+    radius: float
+    on_excess: str
+    rates: str
+    q: tuple[float, ...] | None
+    q_min: float | None
+    horizon: int | None
+    privacy: PrivateSettings | None
+
+
+class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Noise that the saved network was made with."""
+
+    law: str
+    gradient: tuple[float, ...]
+    products: tuple[float, ...]
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything of a network but its arrays."""
+
+    format: str
+    setup: Settings
+    learner: Named
+    labels: list[Any] | None
+    noise: GeneratorState | None
+    scales: Scales | None
+
+
+class _Any(msgspec.Struct):
+    """What headers of all versions have."""
+
+    format: str
+
+
+def encode_header(
+    setup: Setup,
+    labels: Sequence[Hashable],
+    noise: GeneratorState | None,
+    calibration: Calibration | None,
+) -> bytes:
+    """The header of a network."""
+    header = Header(
+        format=FORMAT,
+        setup=_settings(setup),
+        learner=_named(setup.learner, LEARNERS),
+        labels=plain_labels(labels),
+        noise=noise,
+        scales=None if calibration is None else scales_of(calibration),
+    )
+    return _encoded(header)
+
+
+def decode_format(content: bytes) -> str:
+    """The version of a header, whatever else is in it."""
+    return msgspec.msgpack.decode(content, type=_Any).format
+
+
+def decode_header(content: bytes) -> Header:
+    """A header of this version; missing and strange keys are refused."""
+    return msgspec.msgpack.decode(content, type=Header)
+
+
+def learner_from(saved: Named) -> Learner | None:
+    """The learner that was saved; None if it is not one of ours."""
+    kind = LEARNERS.get(saved.name) if saved.ours else None
+    return None if kind is None else kind(**saved.parameters)
+
+
+def describes(saved: Named, learner: Learner) -> bool:
+    """Whether this is the learner that was saved."""
+    own = _encoded(_named(learner, LEARNERS))
+    return msgspec.msgpack.decode(own, type=Named) == saved
+
+
+def setup_from(header: Header, learner: Learner, labels: Sequence[Hashable]) -> Setup:
+    """The settings that were saved, checked as those of a new network are."""
+    saved = header.setup
+    table = {name: getattr(saved, name) for name in saved.__struct_fields__}
+    if saved.q is not None:
+        table["q"] = tuple(validation.probabilities("q", saved.q, len(labels)).tolist())
+    if saved.privacy is not None:
+        table["privacy"] = _privacy_from(saved.privacy, labels)
+    return Setup(learner=learner, **table)
+
+
+def scales_of(calibration: Calibration) -> Scales:
+    """What a file keeps of the noise, to know that it goes on with the same."""
+    gradient, products = calibration.gradient.tolist(), calibration.products.tolist()
+    return Scales(calibration.law, tuple(gradient), tuple(products))
+
+
+def plain_labels(labels: Sequence[Hashable]) -> list[Any] | None:
+    """Labels as values that the header can hold; None for 0, ..., N - 1."""
+    return None if isinstance(labels, range) else [_plain(label) for label in labels]
+
+
+def labels_from(stored: list[Any] | None) -> tuple[Hashable, ...] | None:
+    """The labels behind `plain_labels`; a list can only have been a tuple."""
+    if stored is None:
+        return None
+    labels = tuple(_label(item) for item in stored)
+    plain_labels(labels)  # refuses what could not have been saved
+    return labels
+
+
+def _settings(setup: Setup) -> Settings:
+    table = {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
+    if setup.privacy is not None:
+        table["privacy"] = _private_settings(setup.privacy)
+    return Settings(**table)
+
+
+def _private_settings(privacy: Privacy) -> PrivateSettings:
+    return PrivateSettings(
+        **asdict(privacy.budget),
+        horizon=privacy.horizon,
+        aggregator=_named(privacy.aggregator, AGGREGATORS),
+        calibration=privacy.calibration,
+        adjacency=privacy.adjacency,
+        split=privacy.split,
+        noise=privacy.noise,
+    )
+
+
+def _privacy_from(saved: PrivateSettings, labels: Sequence[Hashable]) -> Privacy:
+    table = {name: getattr(saved, name) for name in saved.__struct_fields__}
+    kind = AGGREGATORS.get(saved.aggregator.name)
+    if kind is None or not saved.aggregator.ours:
+        raise ValueError(f"aggregator must be one of {', '.join(AGGREGATORS)}, got {saved!r}")
+    return make_privacy(labels, **table | {"aggregator": kind(**saved.aggregator.parameters)})
+
+
+def _named(item: Any, known: Mapping[str, type]) -> Named:
+    kind = type(item)
+    parameters = fields(item) if is_dataclass(item) else ()
+    return Named(
+        name=kind.__name__,
+        ours=known.get(kind.__name__) is kind,
+        parameters={field.name: getattr(item, field.name) for field in parameters},
+    )
+
+
+def _encoded(value: Any) -> bytes:
+    try:
+        return msgspec.msgpack.encode(value)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(
+            f"learner and settings must be plain values to be saved, got {value!r}"
+        ) from error
+
+
+def _label(stored: Any) -> Any:
+    return tuple(_label(item) for item in stored) if isinstance(stored, list) else stored
+
+
+def _plain(label: Any) -> Any:
+    if isinstance(label, tuple):
+        return [_plain(item) for item in label]
+    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
+        label = label.item()
+    fits = label is None or (isinstance(label, bool | float | str) and label == label)
+    if fits or (isinstance(label, int) and -(2**63) <= label < 2**63):
+        return label
+    raise ValueError(
+        f"labels must be numbers, strings or tuples of them to be saved, got {label!r}"
+    )

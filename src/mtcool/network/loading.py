@@ -1,0 +1,123 @@
+"""Read a saved network: refused, or exactly as it was, whoever made the file."""
+
+import os
+
+import numpy as np
+
+from mtcool.graphs import Graph, own_weights
+from mtcool.graphs.weights import check_entries
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
+from mtcool.learners.learner import Floats, Integers
+from mtcool.network import storage
+from mtcool.network.header import (
+    FORMAT,
+    Header,
+    Named,
+    decode_format,
+    decode_header,
+    describes,
+    labels_from,
+    learner_from,
+    scales_of,
+    setup_from,
+)
+from mtcool.network.network import Network
+from mtcool.peers.setup import Setup
+from mtcool.privacy.noise import make_noise
+
+
+def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
+    """Read a network that `Network.save` wrote; it goes on exactly where that one was.
+
+    Safe on any file: reading one runs none of its content, and what no network could have written
+    is refused with a ValueError. A learner from outside mtcool is not known by name: pass it, with
+    the parameters it had. Of its state only types and shapes are checked, so load no stranger's
+    file with it.
+
+    >>> load("no-such-file.npz")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no-such-file.npz'
+    """
+    content, arrays, stored = storage.read(path)
+    place = os.fspath(path)
+    try:
+        found = decode_format(content)
+    except Exception as error:
+        raise ValueError(f"path must be a saved network, got {place!r}") from error
+    if found != FORMAT:
+        raise ValueError(f"path must hold a file of format {FORMAT}, got {found!r}")
+    if storage.checksum({"header": np.frombuffer(content, np.uint8), **arrays}) != stored:
+        raise ValueError(f"path must hold what was saved, got {place!r} with another checksum")
+    try:
+        header = decode_header(content)
+    except Exception as error:
+        raise ValueError(f"path must be a saved network, got {place!r}: {error}") from error
+    try:
+        chosen = learner_from(header.learner) if learner is None else learner
+    except Exception as error:  # parameters that its constructor refuses, or does not know
+        raise ValueError(f"path must hold a learner, got {place!r}: {error}") from error
+    chosen = _checked_learner(header.learner, chosen)
+    try:
+        network = _network(header, arrays, chosen)
+    except Exception as error:  # whatever the content, one kind of refusal
+        raise ValueError(f"path must hold a network, got {place!r}: {error}") from error
+    scales = None if network.sanitiser is None else scales_of(network.sanitiser.calibration)
+    if scales != header.scales:  # another version may choose other noise: this is out already
+        raise ValueError(f"path must hold noise scales of this version, got {place!r}")
+    return network
+
+
+def _checked_learner(saved: Named, learner: Learner | None) -> Learner:
+    if learner is None:
+        raise ValueError(f"learner must be given to load a network of {saved.name}, got None")
+    if not describes(saved, learner):
+        raise ValueError(
+            f"learner must be the {saved.name} of the saved network, with parameters "
+            f"{saved.parameters}, got {learner!r}"
+        )
+    return learner
+
+
+def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Network:
+    ptr, idx, given = (arrays.pop(name) for name in ("ptr", "idx", "weights"))
+    graph = Graph(ptr, idx, labels_from(header.labels))
+    setup = setup_from(header, learner, graph.labels)
+    weights = check_entries(graph, np.array(given))
+    if setup.algorithm in ("i_ftrl", "st_ftrl") and (weights != own_weights(graph).data).any():
+        raise ValueError(f"weights of {setup.algorithm} must be one's own, got others")
+    _check_room(setup, graph, weights, arrays)
+    noise = None
+    if setup.privacy is not None:
+        noise = make_noise(setup.privacy.noise)
+        noise.restore(header.noise)
+    elif header.noise is not None:
+        raise ValueError(f"noise must be that of a private network, got {header.noise!r}")
+    return Network(setup, graph, weights, noise, arrays, from_file=True)
+
+
+def _check_room(setup: Setup, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
+    """Refuse settings that need a larger state than the file has, before there is one."""
+    sizes = _clique_sizes(setup, graph, weights)
+    vectors, experts = 0, 0
+    if isinstance(setup.learner, FTRL | KT):
+        vectors = len(sizes)
+    elif isinstance(setup.learner, MTFTRL | MTFTRLKT):
+        vectors = int(sizes.sum())
+    if isinstance(setup.learner, MTFTRL):
+        experts = int(setup.learner.numbers(sizes).sum())
+    numbers = sum(array.nbytes for array in arrays.values()) // 8
+    if vectors * setup.dim + experts > numbers:
+        raise ValueError(
+            f"state must hold {vectors} vectors of dim {setup.dim} and {experts} experts, "
+            f"got {numbers} numbers"
+        )
+
+
+def _clique_sizes(setup: Setup, graph: Graph, weights: Floats) -> Integers:
+    """Rows of every clique that somebody listens to."""
+    by, to = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes), graph.idx.astype(np.int64)
+    heard = weights > 0.0
+    if setup.algorithm == "pairwise":
+        to = np.minimum(by, to) * graph.size + np.maximum(by, to)
+    return np.unique(to[heard], return_counts=True)[1]

@@ -1,0 +1,169 @@
+"""What learners can have come to after as many updates as they say."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool.learners.ftrl import FTRLState
+from mtcool.learners.kt import KTState
+from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, WEIGHT, MTFTRLState
+from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
+from mtcool.learners.solvers.line import CLOSED_FORM
+from mtcool.learners.two_phase import TwoPhaseState
+from mtcool.learners.wealth import HIGHEST, LOWEST
+from mtcool.network.saved_states.checks import (
+    LARGEST,
+    LARGEST_SUM,
+    SLACK,
+    Saved,
+    check_numbers,
+    check_state,
+    close,
+    within,
+)
+
+HIGHEST_INVERSE = 1e300  # of a standard deviation, in MT-FTRL
+BETS = ("direction", "outcomes", "fraction", "wealth", "power")
+
+
+@check_state.register
+def _(state: FTRLState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    _at_most("total", saved["total"], saved["n"])
+
+
+@check_state.register
+def _(state: KTState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    n, total = saved["n"], saved["total"]
+    _at_most("total", total, n)
+    beta = saved["rate"] * np.sqrt(1.0 + n)
+    scale = np.maximum(beta, np.sqrt((total**2).sum(axis=1)))
+    _check_bets(saved, n, -np.divide(1.0, scale, out=np.zeros_like(scale), where=n > 0))
+
+
+@check_state.register
+def _(state: MTFTRLKTState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    gradients, total, c = saved["gradients"], saved["total"], saved["cliques"]
+    n, sizes = c["n"], c["size"]
+    within("gradients", gradients, -LARGEST_SUM, LARGEST_SUM)
+    rows = Rows.of(gradients, sizes.astype(np.int64))
+    _at_most("gradients", gradients, n[rows.clique])
+    # A fortune made and lost leaves its rounding behind: these sums are never computed afresh.
+    close("total", total, rows.total, (1.0 + rows.length + 1e-3 * n)[:, None])
+    length = (total**2).sum(axis=1)
+    history = 1.0 + rows.square + 1e-6 * (1.0 * n) ** 2
+    close("deviation", c["deviation"], sizes * rows.deviation, sizes * history)
+    modes = 1.0 + sizes
+    norm = modes * np.maximum(c["rate"] ** 2 * (1.0 + n) * modes, c["deviation"] + length * modes)
+    direction = np.divide(sizes, norm, out=np.zeros_like(norm), where=n > 0)
+    _check_bets({name: c[name] for name in BETS}, n, -np.sqrt(direction))
+
+
+@check_state.register
+def _(state: MTFTRLState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    c, plan = saved["cliques"], state.plan
+    within("gradients", saved["gradients"], -LARGEST_SUM, LARGEST_SUM)
+    rows = Rows.of(saved["gradients"], plan["size"])
+    close("total", saved["total"], rows.total, 1.0 + rows.length[:, None])
+    close("deviation", c["deviation"], rows.deviation, 1.0 + rows.square)
+    within("reach", c["reach"], rows.furthest - (SLACK - 1.0) * (1.0 + rows.length), LARGEST_SUM)
+    _check_steps(plan, c)
+    _check_experts(plan, c, saved["experts"], saved["centre"])
+
+
+def _check_steps(plan: NDArray[np.void], c: NDArray[np.void]) -> None:
+    """Step and standard deviation of the last update; before the first they are zero and one."""
+    beta = c["rate"] * np.sqrt(1.0 + c["n"])
+    unit = np.divide(plan["size"], beta, out=np.zeros_like(beta), where=beta > 0.0)
+    fresh = (c["n"] == 0) & (c["unit"] == 0.0)
+    close("unit", c["unit"], np.where(fresh, 0.0, unit), unit)
+    spread = (c["deviation"] > 0.0) & (plan["size"] > 1)
+    with np.errstate(over="ignore"):
+        ratio = np.divide(
+            plan["size"] - 1.0, c["deviation"], out=np.full_like(beta, np.inf), where=spread
+        )
+    inverse = np.where(fresh, 1.0, np.minimum(np.sqrt(ratio), HIGHEST_INVERSE))
+    close("inverse", c["inverse"], inverse, inverse)
+
+
+def _check_experts(
+    plan: NDArray[np.void], c: NDArray[np.void], experts: Floats, centre: Floats
+) -> None:
+    """Weights of Hedge, and the solutions of experts with rows on the ball."""
+    clique = np.repeat(np.arange(len(plan)), plan["experts"])
+    within("loss", experts[LOSS], -LARGEST_SUM, LARGEST_SUM)
+    within("weight", experts[WEIGHT], 0.0, SLACK)  # the best expert has one
+    mass = np.bincount(clique, experts[WEIGHT], minlength=len(plan))
+    close("mass", c["mass"], mass, mass)
+    within("mass", c["mass"], np.minimum(plan["experts"], 1) / SLACK, LARGEST)
+    solved = experts[MULTIPLIER] != CLOSED_FORM
+    within("multiplier", experts[MULTIPLIER][solved], 0.0, 1.0)
+    clipped = np.bincount(clique[solved], minlength=len(plan))
+    within("clipped", c["clipped"], clipped, clipped)
+    within("centre", centre, -SLACK, SLACK)
+    for name in (
+        "level",
+        "slope",
+    ):  # means of steps, of which `unit` times the root of N is largest
+        within(name, c[name], 0.0, SLACK * c["unit"] * np.sqrt(1.0 + 2.0 * plan["size"]))
+
+
+class Rows(NamedTuple):
+    """Sums over the rows of each clique."""
+
+    clique: Integers
+    """Of every row."""
+    total: Floats
+    length: Floats
+    """Sum of the rows' norms."""
+    square: Floats
+    """Sum of their squares."""
+    deviation: Floats
+    """Sum of the squared distances from the mean."""
+    furthest: Floats
+    """Largest distance from the mean."""
+
+    @classmethod
+    def of(cls, rows: Floats, sizes: Integers) -> "Rows":
+        """`sizes`: rows of each clique, one clique after the other."""
+        clique = np.repeat(np.arange(len(sizes)), sizes)
+        total = np.zeros((len(sizes), rows.shape[1]))
+        np.add.at(total, clique, rows)
+        squares = (rows**2).sum(axis=1)
+        apart = ((rows - (total / np.maximum(sizes, 1)[:, None])[clique]) ** 2).sum(axis=1)
+        furthest = np.zeros(len(sizes))
+        np.maximum.at(furthest, clique, np.sqrt(apart))
+        length, square, deviation = (
+            np.bincount(clique, values, minlength=len(sizes)).astype(float)
+            for values in (np.sqrt(squares), squares, apart)
+        )
+        return cls(clique, total, length, square, deviation, furthest)
+
+
+@check_state.register
+def _(state: TwoPhaseState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    within("elapsed", saved["elapsed"], 0, state.tau)
+    seen = np.concatenate(([0], np.cumsum(saved["seen"])))[state.start]
+    within("seen", np.diff(seen), saved["elapsed"], saved["elapsed"])
+
+
+def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
+    """A coin with outcomes of at most one, a fraction that follows from them, at most doublings."""
+    close("direction", saved["direction"], direction, np.abs(direction))
+    within("outcomes", saved["outcomes"], -SLACK * n, SLACK * n)
+    fraction = -saved["outcomes"] / (1.0 + n)
+    close("fraction", saved["fraction"], fraction, np.abs(fraction))
+    within("wealth", saved["wealth"], LOWEST, HIGHEST)
+    within("power", saved["power"], -n, n)
+
+
+def _at_most(name: str, vectors: Floats, updates: Integers) -> None:
+    """An update adds a vector of norm at most one."""
+    most = SLACK * updates[:, None]
+    within(name, vectors, -most, most)

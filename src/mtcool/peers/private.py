@@ -1,0 +1,207 @@
+"""Peers that keep their losses to themselves: DPMT-CO2OL (Algorithm `alg:DOPE_learning`).
+
+Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy sums:
+
+- the leaf of an activation is the clipped gradient and its products with the clipped expert rows;
+- the agent's aggregator turns its leaves into noisy sums (`privacy/aggregator.py`);
+- all its neighbours, *and the agent's own clique*, learn from those sums and from nothing else.
+
+`make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all of them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtcool.kernels import inline, kernel, routine
+from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
+from mtcool.learners.learner import Floats, Integers
+from mtcool.learners.mt_ftrl.clipped import expert_rows, solve_later, solve_waiting
+from mtcool.peers.protocol import Indices, Units, fetch, fetch_rows, send
+from mtcool.privacy.aggregators.aggregator import decode, encode
+from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
+
+
+class PrivateState(NamedTuple):
+    """What private agents remember."""
+
+    learner: DPMTFTRLState
+    aggregator: Any
+    """Sums of every agent, secret and published; of the type that the aggregator makes."""
+
+
+class Desk(NamedTuple):
+    """Room for one release; what it holds is overwritten by the next."""
+
+    rows: Floats
+    """Expert rows of one neighbour, (most experts, d)."""
+    leaf: Floats
+    value: Floats
+    """Value of the node: secret."""
+    noisy: Floats
+    """What was released."""
+    draws: Floats
+    """Noise for the releases to come, from `cursor[0]` to `cursor[1]`; nothing leaves without."""
+    cursor: Integers
+
+
+class PrivatePeers(NamedTuple):
+    """Agents in this process that learn from noisy sums; entries as in `CliquePeers`."""
+
+    ptr: Integers
+    clique: Indices
+    row: Indices
+    weight: Floats
+    state: PrivateState
+    units: Units
+    models: Floats
+    """Room for the models that one agent fetches, (largest number of entries, d)."""
+    horizon: Integers
+    """Activations that each agent may have."""
+    grid: float
+    """Leaves are rounded toward zero to multiples of this; 0 for none."""
+    work: Desk
+
+
+@fetch.register
+def _(peers: PrivatePeers, agent: int) -> tuple[Floats, Floats]:
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    look_up(peers.state.learner, peers.clique[first:last], peers.row[first:last], peers.models)
+    return peers.models[: last - first], peers.weight[first:last]
+
+
+@routine
+def look_up(learner: DPMTFTRLState, cliques: Indices, rows: Indices, models: Floats) -> None:
+    """Write the models that these cliques hold of these rows."""
+    fetch_rows(learner, cliques, rows, models)
+
+
+@send.register
+def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
+    return publish(peers, agent, gradient)
+
+
+@routine
+def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
+    """Step 5: release the agent's next noisy sums, and tell them to all; False if refused."""
+    aggregator, desk = peers.state.aggregator, peers.work
+    if aggregator.activations[agent] >= peers.horizon[agent]:
+        return False
+    if not clip(gradient, peers.units.lipschitz):
+        return False
+    width, first = aggregator.width[agent], desk.cursor[0]
+    if first + width > desk.cursor[1]:
+        return False
+    stage(peers, agent, gradient)
+    value, noisy = desk.value[:width], desk.noisy[:width]
+    release(value, desk.draws[first : first + width], peers.grid, noisy)
+    decode(aggregator, agent, value, noisy)
+    desk.cursor[0] += width
+    start, end = aggregator.start[agent], aggregator.start[agent + 1]
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    tell(
+        peers.state.learner,
+        peers.clique[first:last],
+        peers.row[first:last],
+        peers.weight[first:last],
+        aggregator.published[start:end],
+    )
+    return True
+
+
+@inline
+def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
+    """Put the value of the agent's next node on the desk, for a clipped gradient."""
+    desk, first, last = peers.work, peers.ptr[agent], peers.ptr[agent + 1]
+    width = peers.state.aggregator.width[agent]
+    make_leaf(
+        peers.state.learner,
+        peers.clique[first:last],
+        peers.row[first:last],
+        peers.weight[first:last],
+        gradient,
+        desk.rows,
+        desk.leaf[:width],
+    )
+    truncate(desk.leaf[:width], peers.grid)
+    encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
+
+
+@routine
+def make_leaf(
+    learner: DPMTFTRLState,
+    cliques: Indices,
+    rows: Indices,
+    weights: Floats,
+    gradient: Floats,
+    room: Floats,
+    leaf: Floats,
+) -> None:
+    """The gradient, in the unit ball, and its weighted products with the clipped expert rows."""
+    place = gradient.shape[0]
+    for k in range(place):
+        leaf[k] = gradient[k]
+    for e in range(rows.shape[0]):
+        row = int(rows[e])
+        count = learner.first[row + 1] - learner.first[row]
+        if count == 0:
+            continue
+        products = leaf[place : place + count]
+        expert_rows(learner.base.work, learner.base, int(cliques[e]), row, room[:count])
+        if gradient.shape[0] == 1:
+            for k in range(count):
+                products[k] = weights[e] * (clipped_number(room[k, 0]) * gradient[0])
+        else:
+            for k in range(count):
+                products[k] = weights[e] * clipped_product(room[k], gradient)
+        place += count
+
+
+@routine
+def tell(
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, published: Floats
+) -> None:
+    """Tell an agent's published sums to its neighbours' cliques and to its own."""
+    base, place, waiting = learner.base, learner.base.gradients.shape[1], 0
+    for e in range(rows.shape[0]):
+        clique, row = int(cliques[e]), int(rows[e])
+        count = learner.first[row + 1] - learner.first[row]
+        products = published[place : place + count]
+        if tell_row(learner, clique, row, weights[e], published, products):
+            waiting = solve_later(base.work, base, clique, waiting)
+        waiting = solve_waiting(base.work, base, waiting, e + 1 == rows.shape[0])
+        place += count
+
+
+def begin_publication(peers: PrivatePeers) -> None:
+    """Before the first activation all agents learn what all publish, which is noise."""
+    learner, aggregator = peers.state.learner, peers.state.aggregator
+    is_product = np.ones(len(aggregator.published), bool)
+    is_product[aggregator.start[:-1, None] + np.arange(learner.base.gradients.shape[1])] = False
+    totals = aggregator.published[~is_product].reshape(len(aggregator.width), -1)
+    sums = np.repeat(totals, np.diff(peers.ptr), axis=0)
+    learner.base.gradients[peers.row] = peers.weight[:, None] * sums
+    first, length = learner.first[peers.row], np.diff(learner.first)[peers.row]
+    place = np.repeat(first + length - np.cumsum(length), length) + np.arange(length.sum())
+    learner.told[place] = aggregator.published[is_product]
+    _, one = np.unique(peers.clique, return_index=True)
+    chosen = peers.clique[one], peers.row[one], np.ones(len(one))
+    for array in chosen:
+        array.setflags(write=False)  # `tell` is compiled for such
+    _learn_pure_noise(learner, *chosen, peers.work.value)
+
+
+@kernel
+def _learn_pure_noise(
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, room: Floats
+) -> None:
+    """Tell one row of each clique again, as update 0: all is computed afresh from all rows."""
+    base, dim = learner.base, learner.base.gradients.shape[1]
+    for e in range(rows.shape[0]):
+        first, last = learner.first[rows[e]], learner.first[rows[e] + 1]
+        for k in range(dim):
+            room[k] = base.gradients[rows[e], k]
+        for k in range(last - first):
+            room[dim + k] = learner.told[first + k]
+        base.n[cliques[e]] = -1
+        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)

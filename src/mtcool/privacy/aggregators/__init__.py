@@ -1,0 +1,1 @@
+"""Aggregators: running sums of private vectors, published with noise."""

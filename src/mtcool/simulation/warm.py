@@ -1,0 +1,91 @@
+"""Compile everything ahead of time: for containers, fleets and continuous integration."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mtcool import algorithms, graphs, privacy, streams, validation
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.network.network import Network
+from mtcool.simulation.progress import progress_bar
+from mtcool.simulation.simulate import simulate
+from mtcool.simulation.workers import parallel
+
+ROUNDS = 2
+
+
+def warm(workers: int = 1, *, progress: bool = False) -> int:
+    """Compile every algorithm with every learner and loss of the package into the cache.
+
+    Returns the number of combinations. What is in the cache already takes next to no time.
+    """
+    workers = validation.count("workers", workers)
+    _small_kernels()
+    combinations = [
+        (make, losses) for make in _networks() for losses in _losses(make.keywords["dim"])
+    ]
+    jobs: Any = ((_play, combination, {}) for combination in combinations)
+    with progress_bar("compile", len(combinations), progress) as advance:
+        for _ in parallel(workers, return_as="generator_unordered", batch_size=1)(jobs):
+            advance(1)
+    return len(combinations)
+
+
+def _small_kernels() -> None:
+    """What graph parameters, weights and ledgers need besides the algorithms themselves."""
+    graph = graphs.ring(5)
+    graphs.greedy_independent_set(graph)
+    graphs.greedy_dominating_set(graph)
+    graphs.greedy_clique_cover(graph)
+    for aggregator, delta in ((privacy.SmoothTree(), None), (privacy.BLT(), 1e-6)):
+        network = algorithms.dpmt_co2ol(
+            graph, 1, epsilon=1.0, delta=delta, horizon=9, aggregator=aggregator, seed=0
+        )
+        network.ledger()
+
+
+def _networks() -> list[functools.partial[Network]]:
+    """Every combination of peers, learner and aggregator, the slowest to compile first."""
+    graph = graphs.ring(3)
+    private = functools.partial(algorithms.dpmt_co2ol, graph, epsilon=1.0, horizon=9, seed=0)
+    shared = functools.partial(algorithms.mt_co2ol, graph, on_excess="clip")
+    single = functools.partial(algorithms.st_ftrl, graph, on_excess="clip")
+    unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
+    hedge = [
+        functools.partial(private, aggregator=privacy.BinaryTree()),
+        functools.partial(private, aggregator=privacy.PerGradient()),
+        functools.partial(shared, learner=MTFTRL()),
+        functools.partial(unknown, learner=MTFTRL()),
+    ]
+    others = [
+        *(functools.partial(shared, learner=learner) for learner in (MTFTRLKT(), FTRL(), KT())),
+        *(functools.partial(single, learner=learner) for learner in (FTRL(), KT())),
+        functools.partial(unknown, learner=MTFTRLKT()),
+    ]
+    # Hedge's experts have one solver for d = 1 and another one for the rest.
+    return [
+        *(functools.partial(make, dim=dim) for dim in (1, 2) for make in hedge),
+        *(functools.partial(make, dim=1) for make in others),
+    ]
+
+
+def _losses(dim: int) -> list[streams.Losses]:
+    ones = np.ones((ROUNDS, dim))
+    labelled = (streams.squared, streams.absolute, streams.logistic, streams.hinge)
+    return [
+        streams.quadratic(ones),
+        streams.linear(ones),
+        *(make(ones, np.ones(ROUNDS)) for make in labelled),
+    ]
+
+
+def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
+    """Ask, tell and simulate once: each has a kernel of its own."""
+    network, stream = make(), streams.Stream([0, 1], losses)
+    _, loss = next(iter(stream))
+    point = network.predict(0)
+    gradient = loss(point)[1]
+    network.update(0, loss.subgradient if network.setup.algorithm == "st_ftrl" else gradient)
+    simulate(network, stream)
