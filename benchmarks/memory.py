@@ -22,7 +22,7 @@ def state_bytes(network: Network) -> int:
 def raw_bytes(network: Network) -> int:
     """What no implementation can do without: gradient sums, the graph's rows, the weights."""
     entries = network.peers.weight.size
-    sums, weights = entries * network.setup.dim * 8, entries * 8
+    sums, weights = entries * network.settings.dim * 8, entries * 8
     return sums + weights + network.graph.ptr.nbytes + network.graph.idx.nbytes
 
 

@@ -77,12 +77,12 @@ def everything(network):
     """All that decides what a network does next."""
     state = {name: array.tobytes() for name, array in storage.state_arrays(network.peers.state)}
     noise = None if network.sanitiser is None else network.sanitiser.noise.state()
-    return network.setup, network.graph.labels, network.weights.tobytes(), noise, state
+    return network.settings, network.graph.labels, network.weights.tobytes(), noise, state
 
 
 def play(network, rounds):
     """Every agent in turn, as often as its horizon allows."""
-    bound = network.setup.lipschitz / np.sqrt(network.setup.dim)
+    bound = network.settings.lipschitz / np.sqrt(network.settings.dim)
     for _ in range(rounds):
         for agent in network.graph.labels:
             x = network.predict(agent)
@@ -90,7 +90,7 @@ def play(network, rounds):
             private = network.sanitiser is not None
             if private and network.ledger()[agent].remaining == 0:
                 continue
-            single = network.setup.algorithm == "st_ftrl"
+            single = network.settings.algorithm == "st_ftrl"
             network.update(agent, (lambda x, g=g: g) if single else g)
 
 
@@ -218,7 +218,7 @@ def judge(original, path, forged):
         return "same"
     if not forged:
         return "CHANGED without notice"
-    if network.graph.size > 100 or network.setup.dim > 100:
+    if network.graph.size > 100 or network.settings.dim > 100:
         return "LARGE"
     play(network, 3)
     found = np.array([network.predict(agent) for agent in network.graph.labels])

@@ -44,7 +44,7 @@ def state(network):
 
 
 def tell(network, agent, gradient):
-    single_task = network.setup.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm == "st_ftrl"
     network.update(agent, (lambda x: gradient) if single_task else gradient)
 
 
@@ -54,7 +54,7 @@ def play(network, agents, seed=0, rounds=40):
     predictions = []
     for _ in range(rounds):
         agent = agents[rng.integers(len(agents))]
-        gradient = rng.normal(size=network.setup.dim)
+        gradient = rng.normal(size=network.settings.dim)
         predictions.append(network.predict(agent))
         tell(network, agent, gradient / np.linalg.norm(gradient))
     return np.array(predictions)
@@ -99,14 +99,16 @@ def test_an_earlier_prediction_stays_as_it_was(network):
 def test_update_returns_none_and_leaves_the_callers_gradient_alone(network):
     gradient = np.array([0.3, -0.4, 0.5])
     kept = gradient.copy()
-    single_task = network.setup.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm == "st_ftrl"
     argument = (lambda x: gradient) if single_task else gradient
     assert network.update(1, argument) is None
     np.testing.assert_array_equal(gradient, kept)
 
 
 def test_the_callers_gradient_is_not_kept(network):
-    twin = MAKERS[network.setup.algorithm](WHEEL, 3, learner=network.setup.learner, radius=2.0)
+    twin = MAKERS[network.settings.algorithm](
+        WHEEL, 3, learner=network.settings.learner, radius=2.0
+    )
     play(twin, range(5), rounds=60)
     gradient = np.array([0.3, -0.4, 0.5])
     tell(network, 1, gradient)

@@ -46,7 +46,7 @@ def contents(record, prefix=""):
 def memory(network):
     """All that the network knows; ST-FTRL's rooms hold the points that it asked gradients at."""
     everything = contents(network.peers)
-    if network.setup.algorithm == "st_ftrl":
+    if network.settings.algorithm == "st_ftrl":
         return {name: value for name, value in everything.items() if name not in ROOMS}
     return everything
 
@@ -55,12 +55,12 @@ def used_network(algorithm, **settings):
     """A network with some past, so that a state set back to zero would show."""
     network = MAKERS[algorithm](STAR, 2, **settings)
     for agent, direction in [(0, [0.6, 0.8]), (3, [-1.0, 0.0]), (3, [0.0, 1.0])]:
-        tell(network, agent, np.array(direction) * network.setup.lipschitz)
+        tell(network, agent, np.array(direction) * network.settings.lipschitz)
     return network
 
 
 def tell(network, agent, gradient):
-    single_task = network.setup.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm == "st_ftrl"
     network.update(agent, (lambda x: gradient) if single_task else gradient)
 
 

@@ -73,11 +73,11 @@ def play(network, rounds, seed):
     agents, predictions = list(network.graph.labels), []
     for _ in range(rounds):
         agent = agents[rng.integers(len(agents))]
-        g = rng.normal(size=network.setup.dim) + 0.5
-        g *= network.setup.lipschitz / np.linalg.norm(g)
+        g = rng.normal(size=network.settings.dim) + 0.5
+        g *= network.settings.lipschitz / np.linalg.norm(g)
         predictions.append(network.predict(agent))
         # g=g: the function must not see the gradient of a later round.
-        network.update(agent, (lambda x, g=g: g) if network.setup.algorithm == "st_ftrl" else g)
+        network.update(agent, (lambda x, g=g: g) if network.settings.algorithm == "st_ftrl" else g)
     return np.array(predictions)
 
 
@@ -92,7 +92,7 @@ def test_a_loaded_network_goes_on_as_if_never_interrupted(case, rounds, tmp_path
     network = CASES[case]()
     play(network, rounds, seed=1)
     loaded = again(network, tmp_path / "network.npz")
-    assert loaded.setup == network.setup
+    assert loaded.settings == network.settings
     assert everything(loaded) == everything(network)
     np.testing.assert_array_equal(play(loaded, 70, seed=2), play(network, 70, seed=2))
     assert everything(loaded) == everything(network)
@@ -213,7 +213,7 @@ def test_an_interrupt_while_writing_leaves_the_old_file_and_nothing_else(tmp_pat
     with pytest.raises(KeyboardInterrupt):
         network.save(path)
     assert os.listdir(tmp_path) == ["network.npz"]
-    assert mtcool.load(path).setup == network.setup
+    assert mtcool.load(path).setup == network.settings
 
 
 def test_saving_replaces_an_older_file(tmp_path):
@@ -425,7 +425,7 @@ def test_a_learner_from_outside_must_be_given_to_load(learner, tmp_path):
         mtcool.load(path)
     loaded = mtcool.load(path, learner=learner)
     assert everything(loaded) == everything(network)
-    assert loaded.setup.learner is learner
+    assert loaded.settings.learner is learner
 
 
 def test_a_learner_from_outside_is_not_taken_for_ours_of_the_same_name(tmp_path):
@@ -434,7 +434,7 @@ def test_a_learner_from_outside_is_not_taken_for_ours_of_the_same_name(tmp_path)
     network.save(path)
     with pytest.raises(ValueError, match="learner must be given to load a network of FTRL"):
         mtcool.load(path)
-    assert mtcool.load(path, learner=namesake).setup.learner is namesake
+    assert mtcool.load(path, learner=namesake).settings.learner is namesake
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ def test_a_learner_other_than_the_saved_one_is_refused(saved, given, tmp_path):
 def test_the_saved_learner_may_always_be_given(learner, tmp_path):
     path = tmp_path / "network.npz"
     mtcool.mt_co2ol(WHEEL, 2, learner=learner).save(path)
-    assert mtcool.load(path, learner=learner).setup.learner == learner
+    assert mtcool.load(path, learner=learner).settings.learner == learner
 
 
 def test_a_learner_with_parameters_that_a_file_cannot_hold_is_refused(tmp_path):

@@ -7,8 +7,9 @@ import sys
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import Room
 from mtcool.learners.two_phase import TwoPhaseState
+from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.protocol import CliquePeers, SingleTaskPeers
+from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.simulation import warm
 
 

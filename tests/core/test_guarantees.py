@@ -84,7 +84,7 @@ class Play:
 
     def __init__(self, net, kind, seed, bursts=False):
         rng = np.random.default_rng(seed)
-        size, setup = net.graph.size, net.setup
+        size, setup = net.graph.size, net.settings
         self.agents = np.arange(ROUNDS) // 20 % size if bursts else rng.integers(size, size=ROUNDS)
         self.gradients = np.empty((ROUNDS, setup.dim))
         self.points = np.empty((ROUNDS, setup.dim))

@@ -128,14 +128,16 @@ def test_levels_horizon_and_mechanism_are_those_of_the_file(tmp_path):
     graph = build_graph(job.point.graph, np.random.default_rng(for_graph))
     stream = build_stream(job.point, graph, for_stream)
     tree, blt = (
-        build_private(job.point, one, graph, stream, for_noise).setup.privacy
+        build_private(job.point, one, graph, stream, for_noise).settings.privacy
         for one in job.point.algorithm[1:]
     )
     assert sorted(tree.budget.epsilon) == [0.25] * 2 + [0.5] * 4
     assert (tree.budget.delta, blt.budget.delta) == (None, (1e-5,) * 6)
     assert (tree.horizon, blt.law) == ((90,) * 6, "gaussian")
     short = msgspec.structs.replace(job.point, privacy=spec.Privacy())
-    planned = build_private(short, job.point.algorithm[1], graph, stream, for_noise).setup.privacy
+    planned = build_private(
+        short, job.point.algorithm[1], graph, stream, for_noise
+    ).settings.privacy
     assert planned.horizon == (np.bincount(stream.agents).max(),) * 6
     assert most_activations(stream[:1]) == 2
 

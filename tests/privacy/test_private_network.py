@@ -98,7 +98,7 @@ def test_a_saved_network_goes_on_to_the_bit(aggregator, levels, tmp_path):
     loaded, copied = mtcool.load(tmp_path / "net.npz"), pickle.loads(pickle.dumps(saved))
     expected = mtcool.simulate(straight, rest)
     for net in (loaded, copied):
-        assert net.setup == straight.setup
+        assert net.settings == straight.settings
         np.testing.assert_array_equal(mtcool.simulate(net, rest).loss, expected.loss)
         assert net.ledger() == straight.ledger()
 

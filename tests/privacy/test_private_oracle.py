@@ -35,7 +35,7 @@ def both(graph, dim, epsilon, horizon, experts):
     learner = MTFTRL(experts=experts)
     plain = mtcool.dpmt_co2ol(simple, dim, epsilon, horizon, learner=learner, lipschitz=2.0)
     noise = Recorded(4)
-    ours = Network(plain.setup, plain.graph, plain.weights.copy(), noise)
+    ours = Network(plain.settings, plain.graph, plain.weights.copy(), noise)
     sizes = [int(width) for width in ours.sanitiser.channels.width]
     levels = horizon.bit_length()
     ends = np.cumsum([levels * size for size in sizes])

@@ -17,11 +17,11 @@ from mtcool import validation
 from mtcool.algorithms import dpmt_co2ol
 from mtcool.audit.subject import Plant, private_parts
 from mtcool.graphs import Graph
-from mtcool.learners.learner import Floats
 from mtcool.network.network import Network
 from mtcool.privacy import BinaryTree
 from mtcool.simulation import simulate
 from mtcool.streams import LinearLosses, Stream
+from mtcool.types import Floats
 
 DOUBT = 1e-6
 BLIND = 0.7  # a lower bound below this share of epsilon would not have seen much

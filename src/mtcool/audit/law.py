@@ -7,8 +7,8 @@ import numpy as np
 from scipy.stats import kstest, laplace, norm
 
 from mtcool.audit.subject import Plant, fresh_copy, private_parts
-from mtcool.learners.learner import Floats
 from mtcool.network.network import Network
+from mtcool.types import Floats
 
 REJECT = 1e-6  # probability of rejecting noise that is right, for each test
 
@@ -59,7 +59,7 @@ def standardised(network: Network, releases: int) -> Floats:
     labels = list(network.graph.labels)
     for k in range(releases):
         i = k % len(labels)
-        network.update(labels[i], np.zeros(network.setup.dim))
+        network.update(labels[i], np.zeros(network.settings.dim))
         scales = sanitiser.scales(i, int(peers.state.aggregator.activations[i]))[:width]
         noise[k] = (peers.work.noisy[:width] - peers.work.value[:width]) / scales
     return noise

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool.audit.subject import private_parts, swap
-from mtcool.learners.learner import Floats
 from mtcool.network.network import Network
 from mtcool.privacy.noise import GeneratorState, Noise
+from mtcool.types import Floats
 
 
 def _scale_noise(network: Network, gradient: float, products: float) -> None:
@@ -56,12 +56,12 @@ def no_split(network: Network) -> None:
 def own_raw_sums(network: Network) -> None:
     """The active agent's own instance listens to its exact sums."""
     plain, peers = network.update, private_parts(network)[0]
-    sums = np.zeros((network.graph.size, network.setup.dim))
+    sums = np.zeros((network.graph.size, network.settings.dim))
 
     def update(agent: Hashable, gradient: ArrayLike) -> None:
         plain(agent, gradient)
         i, base = network.graph.index(agent), peers.state.learner.base
-        sums[i] += peers.work.leaf[: network.setup.dim]
+        sums[i] += peers.work.leaf[: network.settings.dim]
         for e in range(int(peers.ptr[i]), int(peers.ptr[i + 1])):
             if int(peers.clique[e]) == i:
                 row = int(peers.row[e])

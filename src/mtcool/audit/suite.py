@@ -15,8 +15,8 @@ from mtcool.audit.subject import Plant
 from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
 from mtcool.graphs import complete, erdos_renyi
 from mtcool.learners import MTFTRL
-from mtcool.learners.learner import Floats
 from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
+from mtcool.types import Floats
 
 MECHANISMS: dict[str, dict[str, Any]] = {
     "binary tree": {"aggregator": BinaryTree(), "epsilon": 1.0, "horizon": 15},

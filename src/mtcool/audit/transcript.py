@@ -19,11 +19,11 @@ import numpy as np
 
 from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
-from mtcool.learners.learner import Floats
 from mtcool.network.network import Network
 from mtcool.peers.private import begin_publication, stage
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
+from mtcool.types import Floats
 
 FAR = 1e6
 SAME = 1e-7  # rounding in what must be equal, relative to its size; leaks are of order one
@@ -123,14 +123,14 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
     """
     network = fresh_copy(network)
     peers, _ = private_parts(network)
-    i, dim = network.graph.index(agent), network.setup.dim
+    i, dim = network.graph.index(agent), network.settings.dim
     aggregator = peers.state.aggregator
     for k in range(network.graph.size):
         start = int(aggregator.start[k])
         aggregator.published[start : start + int(aggregator.width[k])] = 0.0
         aggregator.published[start : start + dim] = -FAR
     begin_publication(peers)
-    direction = np.full(dim, network.setup.lipschitz / math.sqrt(dim))
+    direction = np.full(dim, network.settings.lipschitz / math.sqrt(dim))
     rounds = [Round(agent, lambda x: direction)]
     rounds += [Round(agent, lambda x: 0.0 * direction)] * (int(peers.horizon[i]) - 1)
     return forced_transcript(network, rounds, 0, lambda x: -direction, plant)

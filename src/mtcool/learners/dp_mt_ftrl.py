@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline
-from mtcool.learners.learner import Cliques, Floats, Integers, predict_row
+from mtcool.learners.learner import Cliques, predict_row
 from mtcool.learners.mt_ftrl.closed_form import add_gradient, weigh
 from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
 from mtcool.learners.mt_ftrl.state import LOSS, MTFTRLState
+from mtcool.types import Floats, Integers
 
 
 class DPMTFTRLState(NamedTuple):

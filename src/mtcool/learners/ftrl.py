@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline
-from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.learner import Cliques, predict_row, update_row
+from mtcool.types import Floats, Integers
 
 
 class FTRLState(NamedTuple):

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.learners.ftrl import ball_step
-from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.learner import Cliques, predict_row, update_row
 from mtcool.learners.wealth import after_bet, available
+from mtcool.types import Floats, Integers
 
 
 class KTState(NamedTuple):

@@ -14,13 +14,8 @@ before they are weighted. `docs/add-a-learner.md` walks through an example.
 import functools
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mtcool.kernels import dispatched
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mtcool.types import Floats, Integers
 
 
 class Cliques(NamedTuple):

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learners.learner import Cliques, Floats, Integers, predict_row, update_row
+from mtcool.learners.learner import Cliques, predict_row, update_row
 from mtcool.learners.wealth import after_bet, available
+from mtcool.types import Floats, Integers
 
 # The numbers of a clique lie side by side: a neighbour costs one or two cache lines, not ten.
 CLIQUE = np.dtype(

@@ -11,15 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners.learner import (
-    Cliques,
-    Floats,
-    Integers,
-    Learner,
-    predict_row,
-    update_row,
-    updates_at_once,
-)
+from mtcool.learners.learner import Cliques, Learner, predict_row, update_row, updates_at_once
+from mtcool.types import Floats, Integers
 
 
 class TwoPhaseState(NamedTuple):

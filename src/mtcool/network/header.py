@@ -13,7 +13,8 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
-from mtcool.peers.setup import Setup
+from mtcool.peers.algorithm import algorithm
+from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import Calibration
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.settings import AGGREGATORS, Privacy, make_privacy
@@ -46,8 +47,8 @@ class PrivateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     noise: str
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A `Setup` without its learner."""
+class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of a network without its learner."""
 
     algorithm: str
     dim: int
@@ -73,7 +74,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything of a network but its arrays."""
 
     format: str
-    setup: Settings
+    setup: SavedSettings
     learner: Named
     labels: list[Any] | None
     noise: GeneratorState | None
@@ -87,7 +88,7 @@ class _Any(msgspec.Struct):
 
 
 def encode_header(
-    setup: Setup,
+    settings: Settings,
     labels: Sequence[Hashable],
     noise: GeneratorState | None,
     calibration: Calibration | None,
@@ -95,8 +96,8 @@ def encode_header(
     """The header of a network."""
     header = Header(
         format=FORMAT,
-        setup=_settings(setup),
-        learner=_named(setup.learner, LEARNERS),
+        setup=_saved(settings),
+        learner=_named(settings.learner, LEARNERS),
         labels=plain_labels(labels),
         noise=noise,
         scales=None if calibration is None else scales_of(calibration),
@@ -126,15 +127,16 @@ def describes(saved: Named, learner: Learner) -> bool:
     return msgspec.msgpack.decode(own, type=Named) == saved
 
 
-def setup_from(header: Header, learner: Learner, labels: Sequence[Hashable]) -> Setup:
+def settings_from(header: Header, learner: Learner, labels: Sequence[Hashable]) -> Settings:
     """The settings that were saved, checked as those of a new network are."""
     saved = header.setup
     table = {name: getattr(saved, name) for name in saved.__struct_fields__}
+    table["algorithm"] = algorithm(saved.algorithm)
     if saved.q is not None:
         table["q"] = tuple(validation.probabilities("q", saved.q, len(labels)).tolist())
     if saved.privacy is not None:
         table["privacy"] = _privacy_from(saved.privacy, labels)
-    return Setup(learner=learner, **table)
+    return Settings(learner=learner, **table)
 
 
 def scales_of(calibration: Calibration) -> Scales:
@@ -157,11 +159,12 @@ def labels_from(stored: list[Any] | None) -> tuple[Hashable, ...] | None:
     return labels
 
 
-def _settings(setup: Setup) -> Settings:
-    table = {f.name: getattr(setup, f.name) for f in fields(setup) if f.name != "learner"}
-    if setup.privacy is not None:
-        table["privacy"] = _private_settings(setup.privacy)
-    return Settings(**table)
+def _saved(settings: Settings) -> SavedSettings:
+    table = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name != "learner"}
+    table["algorithm"] = settings.algorithm.name
+    if settings.privacy is not None:
+        table["privacy"] = _private_settings(settings.privacy)
+    return SavedSettings(**table)
 
 
 def _private_settings(privacy: Privacy) -> PrivateSettings:

@@ -7,7 +7,6 @@ import numpy as np
 from mtcool.graphs import Graph, own_weights
 from mtcool.graphs.weights import check_entries
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
-from mtcool.learners.learner import Floats, Integers
 from mtcool.network import storage
 from mtcool.network.header import (
     FORMAT,
@@ -19,11 +18,12 @@ from mtcool.network.header import (
     labels_from,
     learner_from,
     scales_of,
-    setup_from,
+    settings_from,
 )
 from mtcool.network.network import Network
-from mtcool.peers.setup import Setup
+from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import make_noise
+from mtcool.types import Floats, Integers
 
 
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
@@ -82,42 +82,39 @@ def _checked_learner(saved: Named, learner: Learner | None) -> Learner:
 def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Network:
     ptr, idx, given = (arrays.pop(name) for name in ("ptr", "idx", "weights"))
     graph = Graph(ptr, idx, labels_from(header.labels))
-    setup = setup_from(header, learner, graph.labels)
+    settings = settings_from(header, learner, graph.labels)
     weights = check_entries(graph, np.array(given))
-    if setup.algorithm in ("i_ftrl", "st_ftrl") and (weights != own_weights(graph).data).any():
-        raise ValueError(f"weights of {setup.algorithm} must be one's own, got others")
-    _check_room(setup, graph, weights, arrays)
+    if settings.algorithm.alone and (weights != own_weights(graph).data).any():
+        raise ValueError(f"weights of {settings.algorithm} must be one's own, got others")
+    _check_room(settings, graph, weights, arrays)
     noise = None
-    if setup.privacy is not None:
-        noise = make_noise(setup.privacy.noise)
+    if settings.privacy is not None:
+        noise = make_noise(settings.privacy.noise)
         noise.restore(header.noise)
     elif header.noise is not None:
         raise ValueError(f"noise must be that of a private network, got {header.noise!r}")
-    return Network(setup, graph, weights, noise, arrays, from_file=True)
+    return Network(settings, graph, weights, noise, arrays, from_file=True)
 
 
-def _check_room(setup: Setup, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
+def _check_room(settings: Settings, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
     """Refuse settings that need a larger state than the file has, before there is one."""
-    sizes = _clique_sizes(setup, graph, weights)
+    sizes = _clique_sizes(settings, graph, weights)
     vectors, experts = 0, 0
-    if isinstance(setup.learner, FTRL | KT):
+    if isinstance(settings.learner, FTRL | KT):
         vectors = len(sizes)
-    elif isinstance(setup.learner, MTFTRL | MTFTRLKT):
+    elif isinstance(settings.learner, MTFTRL | MTFTRLKT):
         vectors = int(sizes.sum())
-    if isinstance(setup.learner, MTFTRL):
-        experts = int(setup.learner.numbers(sizes).sum())
+    if isinstance(settings.learner, MTFTRL):
+        experts = int(settings.learner.numbers(sizes).sum())
     numbers = sum(array.nbytes for array in arrays.values()) // 8
-    if vectors * setup.dim + experts > numbers:
+    if vectors * settings.dim + experts > numbers:
         raise ValueError(
-            f"state must hold {vectors} vectors of dim {setup.dim} and {experts} experts, "
+            f"state must hold {vectors} vectors of dim {settings.dim} and {experts} experts, "
             f"got {numbers} numbers"
         )
 
 
-def _clique_sizes(setup: Setup, graph: Graph, weights: Floats) -> Integers:
+def _clique_sizes(settings: Settings, graph: Graph, weights: Floats) -> Integers:
     """Rows of every clique that somebody listens to."""
-    by, to = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes), graph.idx.astype(np.int64)
-    heard = weights > 0.0
-    if setup.algorithm == "pairwise":
-        to = np.minimum(by, to) * graph.size + np.maximum(by, to)
-    return np.unique(to[heard], return_counts=True)[1]
+    heard = settings.algorithm.cliques(graph)[weights > 0.0]
+    return np.unique(heard, return_counts=True)[1]

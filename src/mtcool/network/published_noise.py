@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs import as_graph, entry_weights
 from mtcool.learners import MTFTRL
+from mtcool.peers.algorithm import algorithm
 from mtcool.peers.assemble import channels_for
-from mtcool.peers.setup import Setup
-from mtcool.privacy.aggregators.aggregator import Aggregator, Floats
+from mtcool.peers.settings import Settings
+from mtcool.privacy.aggregators.aggregator import Aggregator
 from mtcool.privacy.aggregators.filters import BLT, PerGradient
 from mtcool.privacy.aggregators.trees import BinaryTree, Doubling, SmoothTree
 from mtcool.privacy.noise import SimulatedNoise
 from mtcool.privacy.sanitiser import Sanitiser
 from mtcool.privacy.settings import Privacy, make_privacy
+from mtcool.types import Floats
 
 
 class PublishedNoise(NamedTuple):
@@ -71,8 +73,8 @@ def published_noise(
         adjacency=adjacency,
         split=split,
     )
-    setup = Setup(
-        algorithm="dpmt_co2ol",
+    settings = Settings(
+        algorithm=algorithm("dpmt_co2ol"),
         dim=dim,
         learner=MTFTRL() if learner is None else learner,
         lipschitz=lipschitz,
@@ -80,14 +82,14 @@ def published_noise(
         on_excess="clip",
         privacy=privacy,
     )
-    channels = channels_for(setup, network, entry_weights(network, weights))
+    channels = channels_for(settings, network, entry_weights(network, weights))
     sanitiser = Sanitiser(privacy, channels, SimulatedNoise(0))
     unit = 2.0 if privacy.law == "laplace" else 1.0  # variance of a draw of scale one
     most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])
     scales = sanitiser.calibration
     return PublishedNoise(
-        gradients=scales.gradient * most * setup.lipschitz,
-        products=scales.products * most * setup.lipschitz * setup.radius,
+        gradients=scales.gradient * most * settings.lipschitz,
+        products=scales.products * most * settings.lipschitz * settings.radius,
         promised=scales.level,
     )
 

@@ -9,45 +9,37 @@ from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.learners import MTFTRL, Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
-from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.two_phase import TwoPhase
+from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import Desk, PrivatePeers, PrivateState
-from mtcool.peers.protocol import CliquePeers, SingleTaskPeers, Units
-from mtcool.peers.setup import Setup
+from mtcool.peers.protocol import Units
+from mtcool.peers.settings import Settings
+from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels, make_channels
 from mtcool.privacy.release import GRID
 from mtcool.privacy.sanitiser import CAPACITY
-
-Indices = NDArray[np.uint32]
-
+from mtcool.types import Floats, Indices, Integers
 
 Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
 
 
-def assemble(setup: Setup, graph: Graph, weights: Floats) -> Peers:
-    """Fresh peers for an algorithm; `weights` has one entry for each entry of the graph."""
-    if setup.algorithm == "st_ftrl":
-        return _single_task(setup, graph)
-    clique = _pairs(graph) if setup.algorithm == "pairwise" else graph.idx.view(np.uint32)
-    entries, cliques = _entries(setup, graph.ptr, clique, weights)
-    if setup.algorithm == "dpmt_co2ol":
-        return _private(setup, entries, cliques)
-    return _cliques(setup, entries, cliques)
-
-
-def _pairs(graph: Graph) -> Indices:
-    """Clique of every entry (i, j) in the pairwise approach: one for each edge, and one for i = j.
-
-    Agent i's own clique has number i, the edges follow in the order of their smaller end.
-    """
-    i = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)
-    low, high = np.minimum(i, graph.idx), np.maximum(i, graph.idx)
-    clique = low.astype(np.int64)
-    edges = low != high
-    _, number = np.unique(low[edges] * graph.size + high[edges], return_inverse=True)
-    clique[edges] = graph.size + number
-    return clique.astype(np.uint32)
+def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers:
+    """Agents that keep a model of each neighbour's task, in the cliques of their algorithm."""
+    entries, cliques = _entries(settings, graph, weights)
+    learner: Learner = settings.learner
+    if settings.rates == "estimated":
+        by_row = np.empty_like(entries.weight)
+        by_row[entries.row] = entries.weight
+        _freeze(by_row)
+        learner = TwoPhase(learner, by_row, settings.first_phase(graph.size))
+    return CliquePeers(
+        *entries,
+        state=learner.make_state(cliques, settings.dim),
+        units=_units(settings),
+        models=np.zeros((entries.most, settings.dim)),
+        gradients=np.zeros((1, settings.dim)),
+    )
 
 
 class _Entries(NamedTuple):
@@ -64,9 +56,8 @@ class _Entries(NamedTuple):
         return int(np.diff(self.ptr).max())
 
 
-def _entries(
-    setup: Setup, ptr: Integers, clique: Indices, weight: Floats
-) -> tuple[_Entries, Cliques]:
+def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[_Entries, Cliques]:
+    ptr, clique = graph.ptr, settings.algorithm.cliques(graph)
     count = int(clique.max()) + 1
     kept = weight > 0.0
     if not kept.all():  # a zero weight removes the row from the clique
@@ -74,47 +65,37 @@ def _entries(
         clique, weight = clique[kept], weight[kept]
     start, row = _rows(clique, count)
     _freeze(ptr, clique, row, weight, start)
-    q = None if setup.q is None or setup.rates != "stochastic" else np.array(setup.q)
+    q = None if settings.q is None or settings.rates != "stochastic" else np.array(settings.q)
     bound = np.zeros(count)
     np.maximum.at(bound, clique, weight)
     rate = bound if q is None else _stochastic_rate(q, ptr, clique, weight, bound)
     return _Entries(ptr, clique, row, weight), Cliques(start, rate, bound)
 
 
-def _cliques(setup: Setup, entries: _Entries, cliques: Cliques) -> CliquePeers:
-    learner: Learner = setup.learner
-    if setup.rates == "estimated":
-        by_row = np.empty_like(entries.weight)
-        by_row[entries.row] = entries.weight
-        _freeze(by_row)
-        learner = TwoPhase(learner, by_row, setup.first_phase(len(entries.ptr) - 1))
-    return CliquePeers(
-        *entries,
-        state=learner.make_state(cliques, setup.dim),
-        units=_units(setup),
-        models=np.zeros((entries.most, setup.dim)),
-    )
-
-
-def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
-    privacy, learner = setup.privacy, setup.learner
+def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers:
+    """Agents that learn from noisy sums."""
+    entries, cliques = _entries(settings, graph, weights)
+    privacy, learner = settings.privacy, settings.learner
     if privacy is None or not isinstance(learner, MTFTRL):
-        raise ValueError(f"privacy must be set for {setup.algorithm}, got {privacy!r}")
-    state = make_private_state(learner, cliques, setup.dim)
-    channels = _channels(setup, entries, cliques)
+        raise ValueError(f"privacy must be set for {settings.algorithm}, got {privacy!r}")
+    state = make_private_state(learner, cliques, settings.dim)
+    channels = _channels(settings, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
     blocks = Blocks(channels.width, horizon)
-    widest, rows = int(channels.width.max()), int(state.base.plan["experts"].max())
-    _freeze(horizon)
+    widest = int(channels.width.max())
+    products = np.diff(state.first)[entries.row]
+    _freeze(horizon, products)
     return PrivatePeers(
         *entries,
         state=PrivateState(state, privacy.aggregator.make_state(blocks, privacy.law)),
-        units=_units(setup),
-        models=np.zeros((entries.most, setup.dim)),
+        units=_units(settings),
+        models=np.zeros((entries.most, settings.dim)),
+        gradients=np.zeros((1, settings.dim)),
+        products=products,
         horizon=horizon,
         grid=GRID if privacy.noise == "exact" else 0.0,
         work=Desk(
-            rows=np.zeros((rows, setup.dim)),
+            rows=np.zeros((int(channels.products.max()), settings.dim)),
             leaf=np.zeros(widest),
             value=np.zeros(widest),
             noisy=np.zeros(widest),
@@ -124,17 +105,17 @@ def _private(setup: Setup, entries: _Entries, cliques: Cliques) -> PrivatePeers:
     )
 
 
-def channels_for(setup: Setup, graph: Graph, weights: Floats) -> Channels:
+def channels_for(settings: Settings, graph: Graph, weights: Floats) -> Channels:
     """What the agents' leaves hold, without a state for them."""
-    return _channels(setup, *_entries(setup, graph.ptr, graph.idx.view(np.uint32), weights))
+    return _channels(settings, *_entries(settings, graph, weights))
 
 
-def _channels(setup: Setup, entries: _Entries, cliques: Cliques) -> Channels:
+def _channels(settings: Settings, entries: _Entries, cliques: Cliques) -> Channels:
     sizes = np.diff(cliques.start)
-    if not isinstance(setup.learner, MTFTRL):
-        raise ValueError(f"learner must be MTFTRL(...), got {setup.learner!r}")
-    experts = setup.learner.numbers(sizes)
-    return make_channels(setup.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
+    if not isinstance(settings.learner, MTFTRL):
+        raise ValueError(f"learner must be MTFTRL(...), got {settings.learner!r}")
+    experts = settings.learner.numbers(sizes)
+    return make_channels(settings.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 
 def _stochastic_rate(
@@ -149,22 +130,23 @@ def _stochastic_rate(
     return np.sqrt(np.divide(variance, mass, out=bound**2, where=known))
 
 
-def _single_task(setup: Setup, graph: Graph) -> SingleTaskPeers:
+def single_task_peers(settings: Settings, graph: Graph, weights: Floats) -> SingleTaskPeers:
+    """Agents that share one task: the graph tells who hears whom, and weights play no part."""
     cliques = Cliques(np.arange(graph.size + 1), np.ones(graph.size), np.ones(graph.size))
     _freeze(cliques.start)
     return SingleTaskPeers(
         ptr=graph.ptr,
         idx=graph.idx,
-        state=setup.learner.make_state(cliques, setup.dim),
-        units=_units(setup),
-        gradients=np.zeros((int(graph.neighbourhood_sizes.max()), setup.dim)),
+        state=settings.learner.make_state(cliques, settings.dim),
+        units=_units(settings),
+        gradients=np.zeros((int(graph.neighbourhood_sizes.max()), settings.dim)),
         weight=np.ones(1),
-        point=np.zeros(setup.dim),
+        point=np.zeros((1, settings.dim)),
     )
 
 
-def _units(setup: Setup) -> Units:
-    return Units(setup.radius, setup.lipschitz, setup.on_excess == "clip")
+def _units(settings: Settings) -> Units:
+    return Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
 
 
 def _rows(clique: Indices, count: int) -> tuple[Integers, Indices]:

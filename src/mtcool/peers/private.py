@@ -3,10 +3,10 @@
 Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy sums:
 
 - the leaf of an activation is the clipped gradient and its products with the clipped expert rows;
-- the agent's aggregator turns its leaves into noisy sums (`privacy/aggregator.py`);
+- the agent's aggregator turns its leaves into noisy sums (`privacy/aggregators/`);
 - all its neighbours, *and the agent's own clique*, learn from those sums and from nothing else.
 
-`make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all of them.
+`look_up`, `make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all.
 """
 
 from typing import Any, NamedTuple
@@ -15,11 +15,13 @@ import numpy as np
 
 from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
-from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.mt_ftrl.clipped import expert_rows, solve_later, solve_waiting
-from mtcool.peers.protocol import Indices, Units, fetch, fetch_rows, send
+from mtcool.peers.cliques import fetch_rows
+from mtcool.peers.protocol import Units, fetch, observe, send
 from mtcool.privacy.aggregators.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
+from mtcool.streams.losses import subgradient
+from mtcool.types import Floats, Indices, Integers
 
 
 class PrivateState(NamedTuple):
@@ -34,7 +36,7 @@ class Desk(NamedTuple):
     """Room for one release; what it holds is overwritten by the next."""
 
     rows: Floats
-    """Expert rows of one neighbour, (most experts, d)."""
+    """Expert rows that the active agent fetched, neighbour by neighbour, (most products, d)."""
     leaf: Floats
     value: Floats
     """Value of the node: secret."""
@@ -56,6 +58,10 @@ class PrivatePeers(NamedTuple):
     units: Units
     models: Floats
     """Room for the models that one agent fetches, (largest number of entries, d)."""
+    gradients: Floats
+    """Room for the gradient that it observes, (1, d)."""
+    products: Integers
+    """Number of expert rows that each entry fetches: none of a clique with a single expert."""
     horizon: Integers
     """Activations that each agent may have."""
     grid: float
@@ -66,19 +72,46 @@ class PrivatePeers(NamedTuple):
 @fetch.register
 def _(peers: PrivatePeers, agent: int) -> tuple[Floats, Floats]:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
-    look_up(peers.state.learner, peers.clique[first:last], peers.row[first:last], peers.models)
+    look_up(
+        peers.state.learner,
+        peers.clique[first:last],
+        peers.row[first:last],
+        peers.products[first:last],
+        peers.models,
+        peers.work.rows,
+    )
     return peers.models[: last - first], peers.weight[first:last]
 
 
 @routine
-def look_up(learner: DPMTFTRLState, cliques: Indices, rows: Indices, models: Floats) -> None:
-    """Write the models that these cliques hold of these rows."""
+def look_up(
+    learner: DPMTFTRLState,
+    cliques: Indices,
+    rows: Indices,
+    products: Integers,
+    models: Floats,
+    experts: Floats,
+) -> None:
+    """Write what these cliques hold of these rows: their models, and the rows of their experts."""
     fetch_rows(learner, cliques, rows, models)
+    place = 0
+    for e in range(rows.shape[0]):
+        count, clique = products[e], int(cliques[e])
+        if count > 0:
+            found = experts[place : place + count]
+            expert_rows(learner.base.work, learner.base, clique, int(rows[e]), found)
+        place += count
+
+
+@observe.register
+def _(peers: PrivatePeers, agent: int, losses: Any, t: int, x: Floats) -> Floats:
+    subgradient(losses, t, x, peers.gradients[0])
+    return peers.gradients
 
 
 @send.register
-def _(peers: PrivatePeers, agent: int, gradient: Floats, losses: Any, t: int) -> bool:
-    return publish(peers, agent, gradient)
+def _(peers: PrivatePeers, agent: int, gradients: Floats) -> bool:
+    return publish(peers, agent, gradients[0])
 
 
 @routine
@@ -114,47 +147,29 @@ def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
     """Put the value of the agent's next node on the desk, for a clipped gradient."""
     desk, first, last = peers.work, peers.ptr[agent], peers.ptr[agent + 1]
     width = peers.state.aggregator.width[agent]
-    make_leaf(
-        peers.state.learner,
-        peers.clique[first:last],
-        peers.row[first:last],
-        peers.weight[first:last],
-        gradient,
-        desk.rows,
-        desk.leaf[:width],
-    )
+    weights, products = peers.weight[first:last], peers.products[first:last]
+    make_leaf(gradient, weights, products, desk.rows, desk.leaf[:width])
     truncate(desk.leaf[:width], peers.grid)
     encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
 
 
 @routine
 def make_leaf(
-    learner: DPMTFTRLState,
-    cliques: Indices,
-    rows: Indices,
-    weights: Floats,
-    gradient: Floats,
-    room: Floats,
-    leaf: Floats,
+    gradient: Floats, weights: Floats, products: Integers, experts: Floats, leaf: Floats
 ) -> None:
-    """The gradient, in the unit ball, and its weighted products with the clipped expert rows."""
-    place = gradient.shape[0]
-    for k in range(place):
+    """Write the gradient, in the unit ball, and its weighted products with clipped expert rows."""
+    dim, first = gradient.shape[0], 0
+    for k in range(dim):
         leaf[k] = gradient[k]
-    for e in range(rows.shape[0]):
-        row = int(rows[e])
-        count = learner.first[row + 1] - learner.first[row]
-        if count == 0:
-            continue
-        products = leaf[place : place + count]
-        expert_rows(learner.base.work, learner.base, int(cliques[e]), row, room[:count])
-        if gradient.shape[0] == 1:
-            for k in range(count):
-                products[k] = weights[e] * (clipped_number(room[k, 0]) * gradient[0])
+    for e in range(weights.shape[0]):
+        last = first + products[e]
+        if dim == 1:
+            for k in range(first, last):
+                leaf[1 + k] = weights[e] * (clipped_number(experts[k, 0]) * gradient[0])
         else:
-            for k in range(count):
-                products[k] = weights[e] * clipped_product(room[k], gradient)
-        place += count
+            for k in range(first, last):
+                leaf[dim + k] = weights[e] * clipped_product(experts[k], gradient)
+        first = last
 
 
 @routine

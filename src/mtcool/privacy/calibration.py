@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from mtcool import validation
 from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
-from mtcool.privacy.aggregators.aggregator import Aggregator, Floats, Integers
+from mtcool.privacy.aggregators.aggregator import Aggregator
 from mtcool.privacy.aggregators.filters import NoNoise
 from mtcool.privacy.aggregators.trees import BinaryTree
+from mtcool.types import Floats, Integers
 
 T = TypeVar("T", bound=np.generic)
 

@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 import numpy as np
 
-from mtcool.privacy.aggregators.aggregator import Floats
 from mtcool.privacy.release import GRID
 from mtcool.seeds import Seed, generator
+from mtcool.types import Floats
 
 NOISES = ("simulated", "exact")
 EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mtcool.kernels import inline
-from mtcool.privacy.aggregators.aggregator import Floats
+from mtcool.types import Floats
 
 GRID = 2.0**-20
 """Values of exact releases are whole multiples of this: their sums are exact in doubles."""

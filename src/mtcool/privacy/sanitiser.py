@@ -11,10 +11,11 @@ import numpy as np
 
 from mtcool.kernels import kernel
 from mtcool.privacy.accountant import gaussian_epsilon
-from mtcool.privacy.aggregators.aggregator import Floats, Integers, begin
+from mtcool.privacy.aggregators.aggregator import begin
 from mtcool.privacy.calibration import Calibration, Channels, calibrate
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.settings import Privacy
+from mtcool.types import Floats, Integers
 
 CAPACITY = 2**17  # draws that wait in the buffer
 EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles

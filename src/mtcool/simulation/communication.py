@@ -1,14 +1,12 @@
 """What the agents say to each other: messages and bytes, counted from the activations alone."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mtcool.network.network import Network
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.protocol import SingleTaskPeers
+from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams import Stream
-
-Integers = NDArray[np.int64]
+from mtcool.types import Integers
 
 BYTES = 8  # of a number
 
@@ -21,11 +19,11 @@ def communication(network: Network, stream: Stream, times: Integers) -> tuple[In
     publish once before they learn.
     """
     each = _messages_per_activation(network)
-    numbers = each * network.setup.dim
+    numbers = each * network.settings.dim
     if isinstance(network.peers, SingleTaskPeers):
         numbers = each * sum(field[:1].size for field in stream.losses)
     elif isinstance(network.peers, PrivatePeers):
-        numbers = numbers + _experts_of_others(network.peers) * (network.setup.dim + 1)
+        numbers = numbers + _experts_of_others(network.peers) * (network.settings.dim + 1)
     messages, sent = (
         np.concatenate(([0], np.cumsum(part[stream.agents])))[times] for part in (each, numbers)
     )
@@ -48,4 +46,4 @@ def _messages_per_activation(network: Network) -> Integers:
     listener = np.repeat(np.arange(agents), np.diff(peers.ptr))
     others = np.bincount(listener[peers.clique != listener], minlength=agents)
     # Pairwise, both ends of an edge hold its models: gradients are sent, nothing is fetched.
-    return others if network.setup.algorithm == "pairwise" else 2 * others
+    return others if network.settings.algorithm == "pairwise" else 2 * others

@@ -3,9 +3,9 @@
 from typing import Any
 
 from mtcool.kernels import kernel
-from mtcool.learners.learner import Floats, Integers
 from mtcool.peers.protocol import play_round
 from mtcool.streams.losses import value
+from mtcool.types import Floats, Integers
 
 
 @kernel
@@ -15,7 +15,6 @@ def play(
     agents: Integers,
     comparator: Floats,
     x: Floats,
-    gradient: Floats,
     first: int,
     last: int,
     activations: Integers,
@@ -29,7 +28,7 @@ def play(
     compare = comparator.shape[0] > 0
     for t in range(first, last):
         i = agents[t]
-        loss, accepted = play_round(peers, losses, t, i, x, gradient)
+        loss, accepted = play_round(peers, losses, t, i, x)
         if not accepted:
             return t
         activations[i] += 1

@@ -8,7 +8,7 @@ from operator import ne
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.network.network import Network
@@ -17,9 +17,7 @@ from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
 from mtcool.streams import Loss, Stream
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mtcool.types import Floats, Integers
 
 CHUNK_SECONDS = 0.1  # rounds between two looks at the clock double while they take less than this
 
@@ -72,9 +70,11 @@ def simulate(
     agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
-        network.finish_update()
-        network.check_horizon(stream.agents)
-        network.provision(stream.agents[:0])  # a forked process is refused before the first round
+        network.exchange.finish()
+        network.exchange.check(stream.agents)
+        network.exchange.provide(
+            stream.agents[:0]
+        )  # a forked process is refused before the first round
         done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
@@ -133,9 +133,9 @@ def _advance(
             first += 1
             continue
         goal = min(first + chunk, last)
-        x, gradient = np.empty((2, stream.dim))
+        x = np.empty(stream.dim)
         try:
-            goal = first + network.provision(stream.agents[first:goal])
+            goal = first + network.exchange.provide(stream.agents[first:goal])
             began = time.perf_counter()
             stop = play(
                 network.peers,
@@ -143,13 +143,12 @@ def _advance(
                 stream.agents,
                 tasks,
                 x,
-                gradient,
                 first,
                 goal,
                 *totals,
             )
         finally:
-            network.settle()
+            network.exchange.settle()
         if stop < goal:
             _refuse(network, stream, stop)
         if goal - first == chunk and time.perf_counter() - began < CHUNK_SECONDS:
@@ -177,8 +176,8 @@ def _play_one_round(
 
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:
-    label, lipschitz = network.graph.labels[stream.agents[t]], network.setup.lipschitz
-    if network.sanitiser is not None:
+    label, lipschitz = network.graph.labels[stream.agents[t]], network.settings.lipschitz
+    if network.settings.algorithm.private:
         raise ValueError(
             f"stream has a gradient in round {t} of agent {label!r} that is too long to be clipped "
             f"or not finite; the network holds the {t} rounds before it"
@@ -199,8 +198,8 @@ def _check_types(network: Network, stream: Stream) -> None:
 
 def _nodes(network: Network, stream: Stream) -> Integers | None:
     """The network's node of each label of the stream; None if the stream is in node order."""
-    if stream.dim != network.setup.dim:
-        raise ValueError(f"stream must have dim {network.setup.dim}, got {stream.dim}")
+    if stream.dim != network.settings.dim:
+        raise ValueError(f"stream must have dim {network.settings.dim}, got {stream.dim}")
     ours, theirs = network.graph.labels, stream.labels
     same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
     nodes = None if same or not stream.named else np.array([_node(network, k) for k in theirs])

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mtcool.types import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

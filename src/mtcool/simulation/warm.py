@@ -8,7 +8,8 @@ import numpy as np
 
 from mtcool import algorithms, graphs, privacy, streams, validation
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
-from mtcool.network.network import Network
+from mtcool.network import Network
+from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
 from mtcool.simulation.workers import parallel
@@ -87,5 +88,6 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     _, loss = next(iter(stream))
     point = network.predict(0)
     gradient = loss(point)[1]
-    network.update(0, loss.subgradient if network.setup.algorithm == "st_ftrl" else gradient)
+    single = isinstance(network.peers, SingleTaskPeers)
+    network.update(0, loss.subgradient if single else gradient)
     simulate(network, stream)

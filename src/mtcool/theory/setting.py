@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights
 from mtcool.graphs.weights import WeightsLike
-
-Floats = NDArray[np.float64]
+from mtcool.types import Floats
 
 
 class Cliques(NamedTuple):

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import theory
-from mtcool.experiments.report.results import (
-    Estimate,
-    Floats,
-    PointResults,
-    Results,
-    numbers_of,
-    short,
-)
+from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 from mtcool.experiments.run.build import build_graph
 from mtcool.experiments.run.cells import Job
+from mtcool.types import Floats
 
 
 @dataclass(frozen=True)

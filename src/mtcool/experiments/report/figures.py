@@ -9,14 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import Payoff, payoffs
 from mtcool.experiments.report.pictures import save
 from mtcool.experiments.report.results import PointResults, Results, numbers_of, short
-
-Floats = NDArray[np.float64]
+from mtcool.types import Floats
 
 # Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines. An
 # algorithm has the same colour in all figures; other variants of it take the colours left over.

@@ -11,8 +11,7 @@ from scipy.special import stdtrit
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.run.cells import Cell, Job
-
-Floats = NDArray[np.float64]
+from mtcool.types import Floats
 
 
 def short(number: float, digits: int = 3) -> str:

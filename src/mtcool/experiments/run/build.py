@@ -12,8 +12,7 @@ import mtcool
 from mtcool import graphs, streams
 from mtcool.experiments.files import spec
 from mtcool.graphs.edge_lists import read_edges
-
-Floats = NDArray[np.float64]
+from mtcool.types import Floats
 
 
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:

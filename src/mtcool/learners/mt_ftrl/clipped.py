@@ -11,7 +11,6 @@ single expert wait for each other and are solved together (`singles.py`).
 from typing import Any
 
 from mtcool.kernels import dispatched, routine
-from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl.state import (
     CAP,
     LOSS,
@@ -21,6 +20,7 @@ from mtcool.learners.mt_ftrl.state import (
 )
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import project_row
+from mtcool.types import Floats
 
 
 @dispatched

@@ -14,10 +14,10 @@ import numpy as np
 
 from mtcool.kernels import inline
 from mtcool.learners.exponential import exp_of_nonpositive
-from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl.clipped import correct_clipped_losses, solve_experts
 from mtcool.learners.mt_ftrl.state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM
+from mtcool.types import Floats
 
 
 @inline

@@ -5,7 +5,6 @@ from typing import Any
 
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import LANES, any_above, load_part
-from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl.clipped import (
     add_clipped_rows,
     expert_rows,
@@ -23,6 +22,7 @@ from mtcool.learners.mt_ftrl.state import (
 from mtcool.learners.solvers.line import CLOSED_FORM, NEGLIGIBLE
 from mtcool.learners.solvers.newton import minimise, project_row, put_expert, start_at_mean
 from mtcool.learners.solvers.sweep import ALONG, SQUARE, Room, gather_rows
+from mtcool.types import Floats
 
 
 @add_clipped_rows.register

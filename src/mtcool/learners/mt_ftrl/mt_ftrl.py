@@ -11,20 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners.learner import (
-    Cliques,
-    Floats,
-    Integers,
-    predict_row,
-    update_row,
-    updates_at_once,
-)
+from mtcool.learners.learner import Cliques, predict_row, update_row, updates_at_once
 from mtcool.learners.mt_ftrl import in_lanes, on_line, singles  # noqa: F401 (the solvers)
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
 from mtcool.learners.mt_ftrl.state import CLIQUE, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM, make_line
 from mtcool.learners.solvers.sweep import make_room
+from mtcool.types import Floats, Integers
 
 EXPERTS_AT_ONCE = 100_000  # experts to be moved between two looks at Ctrl-C
 LARGEST = 2.0  # variance of rows in the unit ball, reached by two opposite ones

@@ -1,7 +1,6 @@
 """Experts of MT-FTRL with rows on the ball, on the line: solved together (`solvers/line.py`)."""
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows, expert_rows, solve_experts
 from mtcool.learners.mt_ftrl.state import (
     CAP,
@@ -11,6 +10,7 @@ from mtcool.learners.mt_ftrl.state import (
     MTFTRLState,
 )
 from mtcool.learners.solvers.line import CLOSED_FORM, Line, solve_line
+from mtcool.types import Floats
 
 
 @inline

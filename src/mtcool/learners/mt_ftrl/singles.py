@@ -15,7 +15,6 @@ import numpy as np
 
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import LANES, count_from, load_down, spread, total, where_above
-from mtcool.learners.learner import Floats
 from mtcool.learners.mt_ftrl.clipped import solve_experts, solve_later, solve_waiting
 from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL, MTFTRLState
 from mtcool.learners.solvers.line import (
@@ -41,6 +40,7 @@ from mtcool.learners.solvers.line import (
     solve_columns,
 )
 from mtcool.learners.solvers.line import MULTIPLIER as COLUMN_MULTIPLIER
+from mtcool.types import Floats
 
 PASSES = 7  # over the rows; there are seldom more than three
 HIGHER = 2.0**26  # what a row above counts, so that one number holds both counts

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import Room
+from mtcool.types import Floats, Integers
 
 # What a clique is made of. It never changes, and is not saved.
 PLAN = np.dtype(

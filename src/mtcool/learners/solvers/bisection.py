@@ -9,7 +9,7 @@ The sum of the squared deviations of the X_i increases with s, so bisection find
 """
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.learner import Floats
+from mtcool.types import Floats
 
 CLOSE = 4e-16  # ends of an interval that are as good as one, relative
 

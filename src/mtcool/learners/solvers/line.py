@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.learner import Floats
 from mtcool.learners.solvers.bisection import bisect
+from mtcool.types import Floats
 
 Unsigned = NDArray[np.uint64]
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import Lanes, any_above, load, spread, store, where_above
-from mtcool.learners.learner import Floats
 from mtcool.learners.solvers.sweep import (
     DENSE,
     ETA,
@@ -29,6 +28,7 @@ from mtcool.learners.solvers.sweep import (
     matrix_of,
     vector,
 )
+from mtcool.types import Floats
 
 
 @routine

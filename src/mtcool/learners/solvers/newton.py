@@ -29,7 +29,6 @@ from mtcool.kernels.lanes import (
     store,
     where_above,
 )
-from mtcool.learners.learner import Floats
 from mtcool.learners.solvers.matrix import find_step, prepare
 from mtcool.learners.solvers.safe import minimise_safely
 from mtcool.learners.solvers.sweep import (
@@ -53,6 +52,7 @@ from mtcool.learners.solvers.sweep import (
     sweep,
     vector,
 )
+from mtcool.types import Floats
 
 ROUNDS = 20  # Newton's method converges in a few steps, or hardly ever
 EXACT = 1e-13  # an error of s, or of m in units of the standard deviation, that is good enough

@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.learner import Floats
 from mtcool.learners.solvers.matrix import find_step, prepare
 from mtcool.learners.solvers.sweep import (
     CAP,
@@ -31,6 +30,7 @@ from mtcool.learners.solvers.sweep import (
     sweep,
     vector,
 )
+from mtcool.types import Floats
 
 TOLERANCE = 1e-14  # of |m - mean(X)| and, relative, of the standard deviation
 NOISE = 1e-15  # rounding of the standard deviation of rows in the unit ball

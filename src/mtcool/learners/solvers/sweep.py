@@ -40,7 +40,7 @@ from mtcool.kernels.lanes import (
     store,
     where_above,
 )
-from mtcool.learners.learner import Floats
+from mtcool.types import Floats
 
 THIN = 0.03  # a standard deviation that is too small for differences of squares
 DENSE = 16  # dimensions up to which the matrix is formed and factorised

@@ -11,9 +11,9 @@ from mtcool.network.saved_states.checks import (
     check_state,
     within,
 )
-from mtcool.privacy.aggregators.aggregator import Integers
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import DOUBLING, SMOOTH, TreeState
+from mtcool.types import Integers
 
 
 @check_state.register

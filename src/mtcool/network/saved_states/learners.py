@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
-from mtcool.learners.learner import Floats, Integers
 from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, WEIGHT, MTFTRLState
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.solvers.line import CLOSED_FORM
@@ -23,6 +22,7 @@ from mtcool.network.saved_states.checks import (
     close,
     within,
 )
+from mtcool.types import Floats, Integers
 
 HIGHEST_INVERSE = 1e300  # of a standard deviation, in MT-FTRL
 BETS = ("direction", "outcomes", "fraction", "wealth", "power")

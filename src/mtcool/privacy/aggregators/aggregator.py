@@ -19,13 +19,8 @@ of arrays for all agents together, and implementations of `encode` and `decode` 
 
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mtcool.kernels import dispatched
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from mtcool.types import Floats, Integers
 
 
 class Blocks(NamedTuple):

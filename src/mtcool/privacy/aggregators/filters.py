@@ -17,8 +17,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from mtcool.kernels import kernel
-from mtcool.privacy.aggregators.aggregator import Blocks, Floats, Integers, begin, decode, encode
+from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.privacy.aggregators.trees import known_horizon
+from mtcool.types import Floats, Integers
 
 
 class Recurrence(NamedTuple):

@@ -27,7 +27,8 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.kernels import inline, kernel
-from mtcool.privacy.aggregators.aggregator import Blocks, Floats, Integers, begin, decode, encode
+from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
+from mtcool.types import Floats, Integers
 
 BINARY, SMOOTH, DOUBLING = 0, 1, 2
 LONGEST = 2**40  # activations of an agent; a word must fit into 62 bits

@@ -4,19 +4,17 @@ from dataclasses import dataclass
 
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
+from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.privacy.settings import Privacy
 
-ALGORITHMS = ("mt_co2ol", "dpmt_co2ol", "i_ftrl", "st_ftrl", "pairwise")
-RATES = ("adversarial", "stochastic", "estimated")
-_RATES_OF = {"dpmt_co2ol": RATES[:2], "i_ftrl": RATES[:1], "st_ftrl": RATES[:1]}
 SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setup:
+class Settings:
     """Settings that, with a graph and weights, determine a fresh network; refuses wrong ones."""
 
-    algorithm: str
+    algorithm: Algorithm
     dim: int
     learner: Learner
     lipschitz: float = 1.0
@@ -29,7 +27,6 @@ class Setup:
     privacy: Privacy | None = None
 
     def __post_init__(self) -> None:
-        validation.one_of("algorithm", self.algorithm, ALGORITHMS)
         validation.one_of("on_excess", self.on_excess, ("raise", "clip"))
         validation.one_of("rates", self.rates, RATES)
         if isinstance(self.learner, type):
@@ -37,15 +34,15 @@ class Setup:
             raise ValueError(f"learner must be an object, such as {name}(), got the class {name}")
         if not hasattr(self.learner, "make_state"):
             raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
-        if self.algorithm == "dpmt_co2ol" and not isinstance(self.learner, MTFTRL):
+        if self.algorithm.private and not isinstance(self.learner, MTFTRL):
             raise ValueError(
-                "learner must be MTFTRL(...) for dpmt_co2ol, whose sums can be published with "
-                f"noise, got {self.learner!r}"
+                f"learner must be MTFTRL(...) for {self.algorithm}, whose sums can be published "
+                f"with noise, got {self.learner!r}"
             )
-        if (self.privacy is not None) != (self.algorithm == "dpmt_co2ol"):
+        if (self.privacy is not None) != self.algorithm.private:
             must = "must be given" if self.privacy is None else "has no meaning but"
-            raise ValueError(f"privacy {must} for dpmt_co2ol, got {self.privacy!r}")
-        rates = _RATES_OF.get(self.algorithm, RATES)
+            raise ValueError(f"privacy {must} for {self.algorithm}, got {self.privacy!r}")
+        rates = self.algorithm.rates
         if self.rates not in rates:
             raise ValueError(
                 f"rates must be one of {', '.join(rates)} for {self.algorithm}, got {self.rates!r}"

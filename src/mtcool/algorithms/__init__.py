@@ -1,0 +1,22 @@
+"""The named algorithms, one file each: the function that makes a network, and its record."""
+
+from mtcool.algorithms.dpmt_co2ol import dpmt_co2ol
+from mtcool.algorithms.i_ftrl import i_ftrl
+from mtcool.algorithms.making import make_network
+from mtcool.algorithms.mt_co2ol import mt_co2ol
+from mtcool.algorithms.pairwise import pairwise
+from mtcool.algorithms.st_ftrl import st_ftrl
+from mtcool.peers.algorithm import ALGORITHMS, Algorithm, algorithm, register
+
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "algorithm",
+    "dpmt_co2ol",
+    "i_ftrl",
+    "make_network",
+    "mt_co2ol",
+    "pairwise",
+    "register",
+    "st_ftrl",
+]

@@ -1,0 +1,67 @@
+"""i-FTRL: every agent learns alone."""
+
+from __future__ import annotations
+
+from mtcool import theory
+from mtcool.algorithms.making import make_network
+from mtcool.graphs import GraphLike, own_weights
+from mtcool.learners import FTRL, KT, Learner
+from mtcool.network import Network
+from mtcool.peers.algorithm import Algorithm, Question, register
+from mtcool.peers.assemble import clique_peers
+from mtcool.peers.exchange import clique_exchange
+
+
+def i_ftrl(
+    graph: GraphLike,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+) -> Network:
+    """i-FTRL: every agent learns alone; the graph only names the agents.
+
+    `learner` is `FTRL()` (the default) or `KT()`; the other parameters are those of `mt_co2ol`.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = i_ftrl(nx.path_graph(3), dim=1, radius=2.0)
+    >>> net.update(0, np.array([1.0]))
+    >>> net.predict(0).round(3), net.predict(1)
+    (array([-1.414]), array([0.]))
+    """
+    return make_network(
+        I_FTRL,
+        graph,
+        dim,
+        learner=learner,
+        lipschitz=lipschitz,
+        radius=radius,
+        on_excess=on_excess,
+    )
+
+
+def bound(question: Question) -> theory.Bound | None:
+    """The sum of the agents' own bounds, for FTRL and for KT."""
+    graph, settings, _, _, tasks, activations = question
+    if settings.learner == FTRL():
+        return theory.independent(activations, **question.units)
+    if settings.learner == KT():
+        own = own_weights(graph)
+        return theory.kt(graph, tasks, activations, weights=own, **question.units)
+    return None
+
+
+I_FTRL = register(
+    Algorithm(
+        name="i_ftrl",
+        title="i-FTRL",
+        learner=FTRL(),
+        peers=clique_peers,
+        exchange=clique_exchange,
+        bound=bound,
+        rates=("adversarial",),
+        alone=True,
+    )
+)

@@ -1,0 +1,113 @@
+"""MT-CO2OL: multitask online learning on any graph."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from mtcool import theory
+from mtcool.algorithms.making import make_network
+from mtcool.graphs import GraphLike
+from mtcool.graphs.weights import WeightsLike
+from mtcool.learners import MTFTRL, MTFTRLKT, Learner
+from mtcool.network import Network
+from mtcool.peers.algorithm import Algorithm, Question, register
+from mtcool.peers.assemble import clique_peers
+from mtcool.peers.exchange import clique_exchange
+
+
+def mt_co2ol(
+    graph: GraphLike,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    weights: WeightsLike = "uniform",
+    lipschitz: float = 1.0,
+    radius: float = 1.0,
+    on_excess: str = "raise",
+    rates: str = "adversarial",
+    q: ArrayLike | None = None,
+    q_min: float | None = None,
+    horizon: int | None = None,
+) -> Network:
+    """MT-CO2OL (Algorithm `alg:global_alg`): multitask online learning on any graph.
+
+    Every agent runs `learner` on the virtual clique of its neighbourhood. The active agent predicts
+    with the weighted average of its neighbours' models of its task.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph, whose node labels are the agents' names, or an `mtcool.Graph`. Weights
+        of its edges are not used; see `weights`.
+    dim
+        Dimension of the tasks.
+    learner
+        `MTFTRL()` (Hedge over task variances, the default), `MTFTRLKT()`, or any other.
+    weights
+        "uniform", 1 / N_i; "delegation" to a smallest dominating set; "proportional", q_j / Q_i;
+        or a matrix, dense or sparse, in node order. A zero weight removes the row from the clique.
+    lipschitz, radius
+        Bound on the gradients' norms and radius of the ball that the tasks live in.
+    on_excess
+        "raise" refuses a gradient longer than `lipschitz`; "clip" shortens it.
+    rates
+        "adversarial" activations (Theorem `thm:any-G`); "stochastic" with known probabilities `q`
+        (Theorem `thm:sto`); "estimated", the two-phase strategy for unknown probabilities of at
+        least `q_min` over `horizon` rounds (`apx:unknown_q`): every clique predicts zero for its
+        first `learners.first_phase(agents, q_min, horizon)` updates, which is often long.
+    q
+        Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
+    q_min, horizon
+        What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
+        of rounds.
+
+    >>> import networkx as nx, numpy as np
+    >>> net = mt_co2ol(nx.path_graph(["roof", "yard", "gate"]), dim=2)
+    >>> net.predict("yard")
+    array([0., 0.])
+    >>> net.update("yard", np.array([1.0, 0.0]))
+    >>> net.predict("roof").round(3)
+    array([-0.45,  0.  ])
+    """
+    return make_network(
+        MT_CO2OL,
+        graph,
+        dim,
+        learner=learner,
+        weights=weights,
+        lipschitz=lipschitz,
+        radius=radius,
+        on_excess=on_excess,
+        rates=rates,
+        q=q,
+        q_min=q_min,
+        horizon=horizon,
+    )
+
+
+def bound(question: Question) -> theory.Bound | None:
+    """Theorems `thm:any-G`, `thm:sto` and `th:kt`, each where it applies."""
+    graph, settings, weights, q, tasks, activations = question
+    learner, rates = settings.learner, settings.rates
+    if learner == MTFTRLKT() and rates == "adversarial":
+        return theory.kt(graph, tasks, activations, weights=weights, q=q, **question.units)
+    if learner != MTFTRL():
+        return None
+    if rates == "adversarial":
+        return theory.any_graph(graph, tasks, activations, weights=weights, q=q, **question.units)
+    if q is None:
+        return None
+    known = theory.stochastic if rates == "stochastic" else theory.unknown_q
+    return known(graph, tasks, q, question.rounds, weights=weights, **question.units)
+
+
+MT_CO2OL = register(
+    Algorithm(
+        name="mt_co2ol",
+        title="MT-CO2OL",
+        learner=MTFTRL(),
+        peers=clique_peers,
+        exchange=clique_exchange,
+        bound=bound,
+    )
+)

@@ -1,0 +1,127 @@
+"""What an algorithm is: one record, which says how its networks are made and what is known of it.
+
+A record stands in one file of `mtcool.algorithms`, or in a module of the user's own
+(`docs/add-an-algorithm.md`). Everything that needs to know about an algorithm asks its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mtcool import validation
+from mtcool.graphs import Graph
+from mtcool.learners import Learner
+from mtcool.theory import Bound
+from mtcool.types import Floats, Indices, Integers
+
+if TYPE_CHECKING:
+    from mtcool.peers.settings import Settings
+
+RATES = ("adversarial", "stochastic", "estimated")
+
+
+class Question(NamedTuple):
+    """The run that a bound is asked about."""
+
+    graph: Graph
+    settings: Settings
+    weights: Any
+    """Who listens to whom how much, as it was given."""
+    q: Floats | None
+    """Activation probabilities, if they are known."""
+    tasks: Floats
+    activations: Integers
+    """Number of activations of each agent."""
+
+    @property
+    def rounds(self) -> int:
+        """Length of the run."""
+        return int(self.activations.sum())
+
+    @property
+    def units(self) -> dict[str, float]:
+        """Radius and gradient bound, as the functions of `mtcool.theory` take them."""
+        return {"radius": self.settings.radius, "lipschitz": self.settings.lipschitz}
+
+
+def no_bound(question: Question) -> Bound | None:
+    """Nothing is known."""
+    return None
+
+
+def one_for_each_agent(graph: Graph) -> Indices:
+    """Entry (i, j) listens to clique j, the neighbourhood of agent j."""
+    return graph.idx.view(np.uint32)
+
+
+def one_for_each_pair(graph: Graph) -> Indices:
+    """Entry (i, j) listens to the clique of i and j; the clique of i = j has one row.
+
+    Agent i's own clique has number i, the edges follow in the order of their smaller end.
+    """
+    i = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)
+    low, high = np.minimum(i, graph.idx), np.maximum(i, graph.idx)
+    clique = low.astype(np.int64)
+    edges = low != high
+    _, number = np.unique(low[edges] * graph.size + high[edges], return_inverse=True)
+    clique[edges] = graph.size + number
+    return clique.astype(np.uint32)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A named algorithm."""
+
+    name: str
+    """In experiment files and saved networks, such as "mt_co2ol"."""
+    title: str
+    """In figures and reports, such as "MT-CO2OL"."""
+    learner: Learner
+    """The learner that its agents run unless another is given."""
+    peers: Callable[[Settings, Graph, Floats], Any]
+    """Makes fresh peers; the last argument has a weight for each entry of the graph."""
+    exchange: Callable[[Any, Settings, Graph, Any], Any]
+    """Makes their `Exchange` from peers, settings, graph and a source of noise, or None."""
+    cliques: Callable[[Graph], Indices] = one_for_each_agent
+    """The clique that each entry of a graph listens to."""
+    bound: Callable[[Question], Bound | None] = no_bound
+    """The regret bound that applies to a run, or None."""
+    rates: tuple[str, ...] = RATES
+    """Learning rates that it can use."""
+    alone: bool = False
+    """Every agent listens to itself only, so that no weights can be chosen."""
+    private: bool = False
+    """Needs a privacy level, and clips gradients always."""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        known = ALGORITHMS.get(self.name)
+        return (algorithm, (self.name,)) if known is self else object.__reduce_ex__(self, 2)
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+"""The algorithms of the package, by name."""
+
+
+def register(record: Algorithm) -> Algorithm:
+    """Make an algorithm known by its name."""
+    if ALGORITHMS.setdefault(record.name, record) is not record:
+        raise ValueError(f"name must be new, got {record.name!r}")
+    return record
+
+
+def algorithm(name: str) -> Algorithm:
+    """The algorithm of this name.
+
+    >>> import mtcool
+    >>> algorithm("i_ftrl").title
+    'i-FTRL'
+    """
+    validation.one_of("algorithm", name, tuple(ALGORITHMS))
+    return ALGORITHMS[name]

@@ -1,0 +1,212 @@
+"""How ask and tell reach the peers: one kind of exchange for each kind of peers.
+
+A network checks who speaks, and leaves everything else to its exchange: how an update is delivered,
+what it needs ahead of it (noise), and what must be finished after an interrupt. The compiled
+simulation asks the same exchange for what it needs before a chunk of rounds, and after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from mtcool import validation
+from mtcool.graphs import Graph
+from mtcool.kernels import kernel
+from mtcool.learners.learner import updates_at_once
+from mtcool.peers.cliques import CliquePeers, learn
+from mtcool.peers.protocol import predict, send, to_units
+from mtcool.peers.settings import Settings
+from mtcool.peers.single_task import SingleTaskPeers
+from mtcool.types import Floats, Integers
+
+LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
+
+
+class Exchange(Protocol):
+    """What a network asks of its peers."""
+
+    @property
+    def peers(self) -> Any:
+        """The block of arrays that the compiled protocol plays on."""
+
+    @property
+    def pace(self) -> int:
+        """Deliveries between two looks at Ctrl-C."""
+
+    def begin(self) -> None:
+        """Do what a fresh network does before its first round."""
+
+    def predict(self, agent: int, x: Floats) -> None:
+        """Write the agent's prediction into `x`."""
+
+    def update(self, agent: int, gradient: Any) -> None:
+        """Let the agent's neighbours learn; a refused gradient changes nothing."""
+
+    def finish(self) -> None:
+        """Complete what an interrupt left undone."""
+
+    def provide(self, agents: Integers) -> int:
+        """Prepare the next rounds of these agents; returns how many of them may be played now."""
+
+    def settle(self) -> None:
+        """Account for the rounds that were played since `provide`."""
+
+    def check(self, agents: Integers) -> None:
+        """Refuse rounds that could not be played to their end."""
+
+
+class CliqueExchange:
+    """Delivers a gradient to the neighbours of the active agent, a few of them at a time.
+
+    Ctrl-C is heard in between. If it comes, the next call of any kind delivers the rest before it
+    does anything else, so that an update is never half done, nor done twice.
+    """
+
+    def __init__(self, peers: CliquePeers, settings: Settings) -> None:
+        self.peers = peers
+        self.pace = updates_at_once(peers.state)
+        self._settings = settings
+        self._gradient = np.zeros(settings.dim)
+        self._cursor = np.zeros(3, np.int64)
+
+    def begin(self) -> None:
+        """Nothing happens before the first round."""
+
+    def predict(self, agent: int, x: Floats) -> None:
+        """Write the agent's prediction into `x`."""
+        ask(self.peers, agent, x)
+
+    def update(self, agent: int, gradient: Any) -> None:
+        """Deliver the gradient to all neighbours."""
+        g = one_gradient(gradient, self._settings)
+        self._gradient[:] = g
+        self._cursor[:] = self.peers.ptr[agent], self.peers.ptr[agent + 1], 1
+        if not self._deliver():
+            refuse(g, self._settings)
+
+    def finish(self) -> None:
+        """Deliver the gradient on its way to the neighbours that do not have it."""
+        self._deliver()
+
+    def _deliver(self) -> bool:
+        accepted = True
+        while self._cursor[0] < self._cursor[1]:
+            accepted = _receive(self.peers, self._gradient, self._cursor, self.pace)
+        return accepted
+
+    def provide(self, agents: Integers) -> int:
+        """Nothing to prepare."""
+        return len(agents)
+
+    def settle(self) -> None:
+        """Nothing to account for."""
+
+    def check(self, agents: Integers) -> None:
+        """All rounds can be played."""
+
+
+class SingleTaskExchange:
+    """Asks for the gradient at the point of every neighbour, and delivers all of them at once."""
+
+    def __init__(self, peers: SingleTaskPeers, settings: Settings, graph: Graph) -> None:
+        self.peers = peers
+        self.pace = updates_at_once(peers.state)
+        self._settings, self._graph = settings, graph
+
+    def begin(self) -> None:
+        """Nothing happens before the first round."""
+
+    def predict(self, agent: int, x: Floats) -> None:
+        """Write the agent's own point into `x`."""
+        ask(self.peers, agent, x)
+
+    def update(self, agent: int, gradient: Any) -> None:
+        """Let every neighbour learn from the gradient at its own point."""
+        if not callable(gradient):
+            raise ValueError(
+                "gradient must be a function x -> subgradient for ST-FTRL, because every neighbour "
+                f"learns from the loss at its own point, got {gradient!r}"
+            )
+        neighbours = self._graph.neighbours(agent)
+        rows = np.array([self._gradient_at(int(j), gradient) for j in neighbours])
+        if not _send(self.peers, agent, rows.copy()):
+            norms = [math.hypot(*row) for row in rows]
+            refuse(rows[int(np.argmax(norms))], self._settings)
+
+    def _gradient_at(self, agent: int, gradient: Callable[[Floats], Any]) -> Floats:
+        x = np.empty(self._settings.dim)
+        ask(self.peers, agent, x)
+        return validation.vector("gradient", gradient(x), self._settings.dim)
+
+    def finish(self) -> None:
+        """Nothing is ever left undone."""
+
+    def provide(self, agents: Integers) -> int:
+        """Nothing to prepare."""
+        return len(agents)
+
+    def settle(self) -> None:
+        """Nothing to account for."""
+
+    def check(self, agents: Integers) -> None:
+        """All rounds can be played."""
+
+
+def clique_exchange(peers: CliquePeers, settings: Settings, graph: Graph, noise: Any) -> Exchange:
+    """For peers that keep a model of each neighbour's task."""
+    return CliqueExchange(peers, settings)
+
+
+def single_task_exchange(
+    peers: SingleTaskPeers, settings: Settings, graph: Graph, noise: Any
+) -> Exchange:
+    """For peers that share one task."""
+    return SingleTaskExchange(peers, settings, graph)
+
+
+def one_gradient(gradient: Any, settings: Settings) -> Floats:
+    """The gradient that a caller gave, as an array."""
+    if callable(gradient):
+        raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
+    return validation.vector("gradient", gradient, settings.dim)
+
+
+def refuse(gradient: Floats, settings: Settings) -> NoReturn:
+    """Say that a gradient is too long."""
+    limit = f"lipschitz = {settings.lipschitz}"
+    if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
+        limit = f"{LONGEST:g}"
+    raise ValueError(f"gradient must have norm at most {limit}, got norm {math.hypot(*gradient)}")
+
+
+@kernel
+def ask(peers: Any, agent: int, x: Floats) -> None:
+    """Steps 2 and 3, for callers in Python."""
+    predict(peers, agent, x)
+
+
+@kernel
+def _send(peers: Any, agent: int, gradients: Floats) -> bool:
+    return send(peers, agent, gradients)
+
+
+@kernel
+def _receive(peers: Any, gradient: Floats, cursor: Integers, most: int) -> bool:
+    """Deliver the gradient to the next entries; False, and nothing to deliver, if it is refused.
+
+    The cursor holds the next entry, the end of the entries, and whether the gradient must still be
+    checked. It moves on inside: wherever an interrupt comes it tells what was done.
+    """
+    if cursor[2]:
+        cursor[2] = 0
+        if not to_units(gradient, peers.units):
+            cursor[0] = cursor[1]
+            return False
+    last = min(cursor[0] + most, cursor[1])
+    learn(peers, cursor[0], last, gradient)
+    cursor[0] = last
+    return True

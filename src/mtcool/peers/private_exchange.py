@@ -1,0 +1,122 @@
+"""How ask and tell reach private peers: noise is drawn ahead, and horizons are kept."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mtcool.graphs import Graph
+from mtcool.kernels import kernel
+from mtcool.peers.exchange import LONGEST, ask, one_gradient, refuse
+from mtcool.peers.private import PrivatePeers, begin_publication
+from mtcool.peers.protocol import fetch, send
+from mtcool.peers.settings import Settings
+from mtcool.privacy.calibration import make_channels
+from mtcool.privacy.noise import Noise, make_noise
+from mtcool.privacy.sanitiser import Account, Sanitiser
+from mtcool.types import Floats, Integers, Label
+
+
+class PrivateExchange:
+    """Noise, horizons and ledger of private peers."""
+
+    def __init__(
+        self, peers: PrivatePeers, settings: Settings, graph: Graph, sanitiser: Sanitiser
+    ) -> None:
+        self.peers = peers
+        self.sanitiser = sanitiser
+        self.pace = 2**62  # a round is short: noise is drawn before it, and solved experts are few
+        self._settings, self._graph = settings, graph
+
+    def predict(self, agent: int, x: Floats) -> None:
+        """Write the agent's prediction into `x`."""
+        ask(self.peers, agent, x)
+
+    def update(self, agent: int, gradient: Any) -> None:
+        """Publish the agent's next noisy sums, and tell them to its neighbours."""
+        g = one_gradient(gradient, self._settings)
+        agents = np.array([agent])
+        self.check(agents)
+        if np.abs(g).max() > LONGEST / math.sqrt(self._settings.dim):
+            refuse(g, self._settings)
+        try:
+            self.provide(agents)
+            accepted = _fetch_and_send(self.peers, agent, g[None].copy())
+        finally:
+            self.settle()
+        if not accepted:
+            refuse(g, self._settings)
+
+    def begin(self) -> None:
+        """Publish pure noise, before anything is learned."""
+        self.sanitiser.begin(self.peers.state.aggregator)
+        begin_publication(self.peers)
+
+    def finish(self) -> None:
+        """Give back noise that an interrupt left unused."""
+        self.settle()
+
+    def provide(self, agents: Integers) -> int:
+        """Draw the noise for the next rounds of `agents`; returns how many may be played now."""
+        self.settle()  # what an interrupt left open
+        desk = self.peers.work
+        draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
+        desk.draws[: len(draws)] = draws
+        desk.cursor[:] = 0, len(draws)
+        return rounds
+
+    def settle(self) -> None:
+        """Noise that was not used was never drawn."""
+        self.sanitiser.keep(int(self.peers.work.cursor[0]))
+        self.peers.work.cursor[:] = 0
+
+    def check(self, agents: Integers) -> None:
+        """Refuse rounds in which an agent would be active beyond its horizon."""
+        active, more = np.unique(agents, return_counts=True)
+        count = self.peers.state.aggregator.activations[active]
+        horizon = self.peers.horizon[active]
+        over = np.flatnonzero(count + more > horizon)
+        if over.size:
+            k = int(over[0])
+            raise ValueError(
+                f"horizon of agent {self._graph.labels[int(active[k])]!r} is {horizon[k]} "
+                f"activations, of which {count[k]} are spent, got {more[k]} more; "
+                "nothing was released"
+            )
+
+    @property
+    def released(self) -> int:
+        """Noisy sums that were published since the agents' first losses."""
+        return int(self.peers.state.aggregator.activations.sum())
+
+    def ledger(self) -> dict[Label, Account]:
+        """What each agent has spent, has released and has left."""
+        count = self.peers.state.aggregator.activations
+        return {
+            label: self.sanitiser.account(i, int(count[i]))
+            for i, label in enumerate(self._graph.labels)
+        }
+
+
+def private_exchange(
+    peers: PrivatePeers, settings: Settings, graph: Graph, noise: Noise | None
+) -> PrivateExchange:
+    """For peers that learn from noisy sums; noise that is not given is drawn as settings say."""
+    privacy, plan = settings.privacy, peers.state.learner.base.plan
+    if privacy is None:
+        raise ValueError(f"privacy must be set for {settings.algorithm}, got None")
+    source = make_noise(privacy.noise) if noise is None else noise
+    if source.grid != peers.grid:
+        raise ValueError(f"noise must be {privacy.noise}, got {source!r}")
+    channels = make_channels(
+        settings.dim, peers.ptr, peers.clique, peers.weight, plan["experts"], plan["size"]
+    )
+    return PrivateExchange(peers, settings, graph, Sanitiser(privacy, channels, source))
+
+
+@kernel
+def _fetch_and_send(peers: Any, agent: int, gradients: Floats) -> bool:
+    fetch(peers, agent)
+    return send(peers, agent, gradients)

@@ -1,0 +1,14 @@
+"""Names for the arrays and labels that appear everywhere."""
+
+from collections.abc import Hashable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.uint32]
+"""Positions that a compiled loop need not check for being negative."""
+Label: TypeAlias = Hashable
+"""The name of an agent."""
