@@ -531,15 +531,15 @@ BAD_SIMULATIONS = {
     ),
     "other names": (
         {"stream": stream_of(labels="abcde")},
-        "stream must have the network's 5 agents",
+        "stream must name agents of the network only, got 'a', which is none of its 5",
     ),
     "fewer names": (
         {"stream": stream_of(labels="abcd")},
-        "stream must have the network's 5 agents",
+        "stream must name agents of the network only, got 'a'",
     ),
     "a name of nobody": (
         {"stream": stream_of(labels=[1, 0, 2, 3, 7])},
-        "stream must have the network's 5 agents as labels, in any order, got 7, which is none",
+        "stream must name agents of the network only, got 7, which is none of its 5",
     ),
     "a comparator for some of the names": (
         {"stream": stream_of(labels=[1, 0, 2, 3, 4]), "comparator": np.zeros((4, 2))},
@@ -547,7 +547,7 @@ BAD_SIMULATIONS = {
     ),
     "other numbers": (
         {"stream": stream_of(labels=range(10, 15))},
-        "stream must have the network's 5 agents as labels",
+        "stream must name agents of the network only, got 10, which is none of its 5",
     ),
     "pairs": ({"stream": [(0, None)]}, "stream must be a Stream, got [(0, None)]"),
     "no network": ({"network": STAR}, "network must be a Network, got <networkx"),

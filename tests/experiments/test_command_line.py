@@ -156,4 +156,4 @@ def test_a_run_through_a_pipe_says_what_it_does(call, tmp_path):
     assert status == 0
     # The last line of each stage; on a machine that compiles there are others before it.
     ends = re.findall(r"^(\w+): (\d+)/\2 in ", err, re.MULTILINE)
-    assert ends == [("check", "2"), ("compile", "3"), ("cells", "6"), ("report", "1")]
+    assert ends == [("check", "2"), ("prepare", "3"), ("cells", "6"), ("report", "1")]

@@ -97,5 +97,5 @@ def test_on_the_command_line_it_is_one_sentence(tmp_path):
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"mtcool: {tmp_path}/out/cells/")
-    assert last.endswith(".json: File too large")
+    assert last.endswith(".cell: File too large")
     assert "Traceback" not in done.stderr

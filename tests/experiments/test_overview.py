@@ -146,7 +146,7 @@ def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(t
     arguments += ["--output", str(tmp_path / "out")]
     told = " ".join(CliRunner().invoke(app, arguments).stdout.split())
     assert "QUICK LOOK: 2 of 3 replicates, 3,000 of 30,000 rounds" in told
-    assert "Alone is best. Not judged: it needs runs of 30,000 rounds." in told
+    assert "Not judged: Alone is best. (it needs runs of 30,000 rounds)" in told
     done = CliRunner().invoke(app, [*arguments, "--json"])
     part = json.loads(done.stdout)["small"]
     assert part["quick"] == {
