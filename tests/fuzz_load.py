@@ -90,7 +90,7 @@ def play(network, rounds):
             private = network.sanitiser is not None
             if private and network.ledger()[agent].remaining == 0:
                 continue
-            single = network.settings.algorithm == "st_ftrl"
+            single = network.settings.algorithm.name == "st_ftrl"
             network.update(agent, (lambda x, g=g: g) if single else g)
 
 

@@ -44,7 +44,7 @@ def state(network):
 
 
 def tell(network, agent, gradient):
-    single_task = network.settings.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm.name == "st_ftrl"
     network.update(agent, (lambda x: gradient) if single_task else gradient)
 
 
@@ -99,14 +99,14 @@ def test_an_earlier_prediction_stays_as_it_was(network):
 def test_update_returns_none_and_leaves_the_callers_gradient_alone(network):
     gradient = np.array([0.3, -0.4, 0.5])
     kept = gradient.copy()
-    single_task = network.settings.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm.name == "st_ftrl"
     argument = (lambda x: gradient) if single_task else gradient
     assert network.update(1, argument) is None
     np.testing.assert_array_equal(gradient, kept)
 
 
 def test_the_callers_gradient_is_not_kept(network):
-    twin = MAKERS[network.settings.algorithm](
+    twin = MAKERS[network.settings.algorithm.name](
         WHEEL, 3, learner=network.settings.learner, radius=2.0
     )
     play(twin, range(5), rounds=60)
@@ -226,7 +226,7 @@ def test_the_defaults_are_hedge_and_plain_ftrl():
         (mtcool.i_ftrl, FTRL()),
         (mtcool.st_ftrl, FTRL()),
     ]:
-        setup = make(WHEEL, 2).setup
+        setup = make(WHEEL, 2).settings
         assert (setup.learner, setup.lipschitz, setup.radius) == (default, 1.0, 1.0)
         assert (setup.on_excess, setup.rates) == ("raise", "adversarial")
         assert setup.privacy is None

@@ -361,7 +361,7 @@ import numpy as np
 import mtcool
 from mtcool.kernels import inline
 from mtcool.learners import predict_row, update_row
-from mtcool.network.network import _receive
+from mtcool.peers.exchange import _receive
 
 PART = {part}
 

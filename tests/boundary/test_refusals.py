@@ -46,7 +46,7 @@ def contents(record, prefix=""):
 def memory(network):
     """All that the network knows; ST-FTRL's rooms hold the points that it asked gradients at."""
     everything = contents(network.peers)
-    if network.settings.algorithm == "st_ftrl":
+    if network.settings.algorithm.name == "st_ftrl":
         return {name: value for name, value in everything.items() if name not in ROOMS}
     return everything
 
@@ -60,7 +60,7 @@ def used_network(algorithm, **settings):
 
 
 def tell(network, agent, gradient):
-    single_task = network.settings.algorithm == "st_ftrl"
+    single_task = network.settings.algorithm.name == "st_ftrl"
     network.update(agent, (lambda x: gradient) if single_task else gradient)
 
 

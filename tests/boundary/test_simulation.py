@@ -56,7 +56,7 @@ def ask_and_tell(network, stream):
     losses = []
     for agent, loss in stream:
         losses.append(loss.value(network.predict(agent)))
-        single_task = network.settings.algorithm == "st_ftrl"
+        single_task = network.settings.algorithm.name == "st_ftrl"
         gradient = loss.subgradient if single_task else loss.subgradient(network.predict(agent))
         network.update(agent, gradient)
     return np.array(losses)
@@ -264,7 +264,7 @@ def naive_messages(network, weights, agents):
             "pairwise": len(heard),
             "i_ftrl": 0,
             "st_ftrl": len(others),
-        }[network.settings.algorithm]
+        }[network.settings.algorithm.name]
         counts.append(counts[-1] + each)
     return np.array(counts)
 

@@ -77,7 +77,9 @@ def play(network, rounds, seed):
         g *= network.settings.lipschitz / np.linalg.norm(g)
         predictions.append(network.predict(agent))
         # g=g: the function must not see the gradient of a later round.
-        network.update(agent, (lambda x, g=g: g) if network.settings.algorithm == "st_ftrl" else g)
+        network.update(
+            agent, (lambda x, g=g: g) if network.settings.algorithm.name == "st_ftrl" else g
+        )
     return np.array(predictions)
 
 
@@ -213,7 +215,7 @@ def test_an_interrupt_while_writing_leaves_the_old_file_and_nothing_else(tmp_pat
     with pytest.raises(KeyboardInterrupt):
         network.save(path)
     assert os.listdir(tmp_path) == ["network.npz"]
-    assert mtcool.load(path).setup == network.settings
+    assert mtcool.load(path).settings == network.settings
 
 
 def test_saving_replaces_an_older_file(tmp_path):

@@ -76,7 +76,9 @@ def ask_and_tell(net, stream):
         x = net.predict(agent)
         paid[t], gradient = loss(x)
         regret[t] = paid[t] - loss.value(stream.comparator[agent])
-        net.update(agent, loss.subgradient if net.settings.algorithm == "st_ftrl" else gradient)
+        net.update(
+            agent, loss.subgradient if net.settings.algorithm.name == "st_ftrl" else gradient
+        )
     return paid, regret
 
 

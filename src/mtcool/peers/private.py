@@ -104,9 +104,9 @@ def look_up(
 
 
 @observe.register
-def _(peers: PrivatePeers, agent: int, losses: Any, t: int, x: Floats) -> Floats:
+def _(peers: PrivatePeers, agent: int, losses: Any, t: int, x: Floats) -> int:
     subgradient(losses, t, x, peers.gradients[0])
-    return peers.gradients
+    return 1
 
 
 @send.register

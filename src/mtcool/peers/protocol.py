@@ -28,8 +28,8 @@ def play_round(peers: Any, losses: Any, t: int, agent: int, x: Floats) -> tuple[
     # 1. `agent` is activated
     predict(peers, agent, x)  # 2. it fetches its neighbours' models, 3. and predicts
     paid = value(losses, t, x)  # 4. it pays, and observes
-    gradients = observe(peers, agent, losses, t, x)
-    accepted = send(peers, agent, gradients)  # 5. its neighbours learn
+    seen = observe(peers, agent, losses, t, x)
+    accepted = send(peers, agent, peers.gradients[:seen])  # 5. its neighbours learn
     return paid, accepted
 
 
@@ -57,18 +57,18 @@ def fetch(peers: Any, agent: int) -> tuple[Floats, Floats]:
 
 
 @dispatched
-def observe(peers: Any, agent: int, losses: Any, t: int, x: Floats) -> Floats:
-    """Step 4: return the subgradients of round t that step 5 sends.
+def observe(peers: Any, agent: int, losses: Any, t: int, x: Floats) -> int:
+    """Step 4: write the subgradients that step 5 sends into `peers.gradients`; returns how many.
 
-    One row, at the prediction `x`; or, where the loss itself travels, one row for each neighbour,
-    at that neighbour's own point.
+    One, at the prediction `x`; or, where the loss itself travels, one for each neighbour, at that
+    neighbour's own point.
     """
     raise TypeError(f"{type(peers).__name__} are not peers")
 
 
 @dispatched
 def send(peers: Any, agent: int, gradients: Floats) -> bool:
-    """Step 5: let the peers learn from what `observe` returned; overwrites it.
+    """Step 5: let the peers learn from what `observe` wrote; overwrites it.
 
     Returns False, with nothing changed, if a gradient is longer than `lipschitz` or not finite and
     clipping was not asked for.

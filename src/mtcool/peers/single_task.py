@@ -39,7 +39,7 @@ def _(peers: SingleTaskPeers, agent: int) -> tuple[Floats, Floats]:
 
 
 @observe.register
-def _(peers: SingleTaskPeers, agent: int, losses: Any, t: int, x: Floats) -> Floats:
+def _(peers: SingleTaskPeers, agent: int, losses: Any, t: int, x: Floats) -> int:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
     point = peers.point[0]
     for e in range(first, last):
@@ -48,7 +48,7 @@ def _(peers: SingleTaskPeers, agent: int, losses: Any, t: int, x: Floats) -> Flo
         for k in range(point.shape[0]):
             point[k] *= peers.units.radius
         subgradient(losses, t, point, peers.gradients[e - first])
-    return peers.gradients[: last - first]
+    return int(last - first)
 
 
 @send.register

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mtcool.network.network import Network
+from mtcool.peers.algorithm import one_for_each_pair
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams import Stream
@@ -46,4 +47,4 @@ def _messages_per_activation(network: Network) -> Integers:
     listener = np.repeat(np.arange(agents), np.diff(peers.ptr))
     others = np.bincount(listener[peers.clique != listener], minlength=agents)
     # Pairwise, both ends of an edge hold its models: gradients are sent, nothing is fetched.
-    return others if network.settings.algorithm == "pairwise" else 2 * others
+    return others if network.settings.algorithm.cliques is one_for_each_pair else 2 * others

@@ -22,7 +22,12 @@ NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
 # Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
 MAKERS = (
-    "algorithms.py",
+    "algorithms/dpmt_co2ol.py",
+    "algorithms/i_ftrl.py",
+    "algorithms/making.py",
+    "algorithms/mt_co2ol.py",
+    "algorithms/pairwise.py",
+    "algorithms/st_ftrl.py",
     "experiments/run/build.py",
     "experiments/run/cells.py",
     "experiments/run/private.py",
@@ -34,7 +39,8 @@ MAKERS = (
     "graphs/pairing.py",
     "graphs/programs.py",
     "graphs/weights.py",
-    "peers/setup.py",
+    "peers/algorithm.py",
+    "peers/settings.py",
     "privacy/accountant.py",
     "privacy/calibration.py",
     "privacy/noise.py",
