@@ -230,7 +230,7 @@ def test_the_defaults_are_hedge_and_plain_ftrl():
         assert (setup.learner, setup.lipschitz, setup.radius) == (default, 1.0, 1.0)
         assert (setup.on_excess, setup.rates) == ("raise", "adversarial")
         assert setup.privacy is None
-    setup = MAKERS["dpmt_co2ol"](WHEEL, 2).setup
+    setup = MAKERS["dpmt_co2ol"](WHEEL, 2).settings
     assert (setup.learner, setup.lipschitz, setup.radius) == (MTFTRL(), 1.0, 1.0)
     assert (setup.on_excess, setup.rates) == ("clip", "adversarial")
     assert setup.privacy.aggregator == mtcool.privacy.BinaryTree()
