@@ -23,6 +23,7 @@ import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
+from mtcool.peers.arrays import state_arrays
 
 GRAPH = nx.path_graph(["a", "b", ("c", 1)])
 Q = [0.2, 0.3, 0.5]
@@ -75,7 +76,7 @@ class Original:
 
 def everything(network):
     """All that decides what a network does next."""
-    state = {name: array.tobytes() for name, array in storage.state_arrays(network.peers.state)}
+    state = {name: array.tobytes() for name, array in state_arrays(network.peers.state)}
     noise = None if network.sanitiser is None else network.sanitiser.noise.state()
     return network.settings, network.graph.labels, network.weights.tobytes(), noise, state
 

@@ -12,7 +12,7 @@ import pytest
 import mtcool
 import mtcool.network.network as network_module
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, mt_ftrl
-from mtcool.network.storage import state_arrays
+from mtcool.peers.arrays import state_arrays
 
 MAKERS = {
     "dpmt_co2ol": partial(mtcool.dpmt_co2ol, epsilon=20.0, horizon=200, seed=0),

@@ -8,7 +8,7 @@ import pytest
 
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRLKT
-from mtcool.network.storage import state_arrays
+from mtcool.peers.arrays import state_arrays
 from mtcool.simulation.communication import communication
 from mtcool.streams import Stream, quadratic, regression_stream
 

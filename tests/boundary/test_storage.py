@@ -14,6 +14,7 @@ import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.network import storage
+from mtcool.peers.arrays import state_arrays
 
 WHEEL = nx.wheel_graph(5)
 TRIANGLE = nx.complete_graph(3)
@@ -64,7 +65,7 @@ CASES = {
 
 
 def everything(network):
-    return {name: array.tobytes() for name, array in storage.state_arrays(network.peers.state)}
+    return {name: array.tobytes() for name, array in state_arrays(network.peers.state)}
 
 
 def play(network, rounds, seed):

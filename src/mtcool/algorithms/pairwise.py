@@ -63,5 +63,6 @@ PAIRWISE = register(
         peers=clique_peers,
         exchange=clique_exchange,
         cliques=one_for_each_pair,
+        kept_by_members=True,
     )
 )

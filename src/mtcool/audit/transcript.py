@@ -21,6 +21,7 @@ from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
 from mtcool.network.network import Network
 from mtcool.peers.private import begin_publication, stage
+from mtcool.peers.protocol import fetch
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
 from mtcool.types import Floats
@@ -193,5 +194,8 @@ def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
 @kernel
 def _stage(peers: Any, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
-    stage(peers, agent, gradient)
+    fetch(peers, agent)
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    weights, products = peers.weight[first:last], peers.products[first:last]
+    stage(peers.state.aggregator, peers.work, weights, products, peers.grid, agent, gradient)
     release(peers.work.value[: value.shape[0]], silence, peers.grid, value)

@@ -19,6 +19,7 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, Label
+from mtcool.peers.arrays import restore, state_arrays
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 
@@ -53,14 +54,14 @@ class Network:
         else:
             if from_file:  # which anybody may have written
                 check_saved(self.peers, arrays)
-            storage.restore(self.peers.state, arrays)
+            restore(self.peers.state, arrays)
         self.settings = settings  # last: a private network is closed from here on
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         with self.turn.lock:
             self.exchange.finish()
-            arrays = {name: array.copy() for name, array in storage.state_arrays(self.peers.state)}
+            arrays = {name: array.copy() for name, array in state_arrays(self.peers.state)}
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.settings, self.graph, self.weights, noise, arrays)
 
@@ -141,7 +142,7 @@ class Network:
                 noise = self.sanitiser.noise.state()
                 calibration = self.sanitiser.calibration
             header = encode_header(self.settings, self.graph.labels, noise, calibration)
-            arrays = dict(storage.state_arrays(self.peers.state))
+            arrays = dict(state_arrays(self.peers.state))
             arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
 

@@ -88,6 +88,8 @@ class Algorithm:
     """Makes their `Exchange` from peers, settings, graph and a source of noise, or None."""
     cliques: Callable[[Graph], Indices] = one_for_each_agent
     """The clique that each entry of a graph listens to."""
+    kept_by_members: bool = False
+    """Every member of a clique keeps it, so nothing is fetched; else agent j keeps clique j."""
     bound: Callable[[Question], Bound | None] = no_bound
     """The regret bound that applies to a run, or None."""
     rates: tuple[str, ...] = RATES

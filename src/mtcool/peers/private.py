@@ -117,40 +117,68 @@ def _(peers: PrivatePeers, agent: int, gradients: Floats) -> bool:
 @routine
 def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
     """Step 5: release the agent's next noisy sums, and tell them to all; False if refused."""
-    aggregator, desk = peers.state.aggregator, peers.work
+    aggregator = peers.state.aggregator
     if aggregator.activations[agent] >= peers.horizon[agent]:
         return False
-    if not clip(gradient, peers.units.lipschitz):
-        return False
-    width, first = aggregator.width[agent], desk.cursor[0]
-    if first + width > desk.cursor[1]:
-        return False
-    stage(peers, agent, gradient)
-    value, noisy = desk.value[:width], desk.noisy[:width]
-    release(value, desk.draws[first : first + width], peers.grid, noisy)
-    decode(aggregator, agent, value, noisy)
-    desk.cursor[0] += width
-    start, end = aggregator.start[agent], aggregator.start[agent + 1]
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
+    weights, products = peers.weight[first:last], peers.products[first:last]
+    if not publish_sums(
+        aggregator, peers.work, peers.units, weights, products, peers.grid, agent, gradient
+    ):
+        return False
     tell(
         peers.state.learner,
         peers.clique[first:last],
         peers.row[first:last],
-        peers.weight[first:last],
-        aggregator.published[start:end],
+        weights,
+        aggregator.published[aggregator.start[agent] : aggregator.start[agent + 1]],
     )
     return True
 
 
 @inline
-def stage(peers: PrivatePeers, agent: int, gradient: Floats) -> None:
+def publish_sums(
+    aggregator: Any,
+    desk: Desk,
+    units: Units,
+    weights: Floats,
+    products: Integers,
+    grid: float,
+    agent: int,
+    gradient: Floats,
+) -> bool:
+    """Release the agent's next noisy sums, with noise and expert rows that are on the desk.
+
+    False, and nothing released, if the gradient cannot be clipped or noise is missing.
+    """
+    if not clip(gradient, units.lipschitz):
+        return False
+    width, first = aggregator.width[agent], desk.cursor[0]
+    if first + width > desk.cursor[1]:
+        return False
+    stage(aggregator, desk, weights, products, grid, agent, gradient)
+    value, noisy = desk.value[:width], desk.noisy[:width]
+    release(value, desk.draws[first : first + width], grid, noisy)
+    decode(aggregator, agent, value, noisy)
+    desk.cursor[0] += width
+    return True
+
+
+@inline
+def stage(
+    aggregator: Any,
+    desk: Desk,
+    weights: Floats,
+    products: Integers,
+    grid: float,
+    agent: int,
+    gradient: Floats,
+) -> None:
     """Put the value of the agent's next node on the desk, for a clipped gradient."""
-    desk, first, last = peers.work, peers.ptr[agent], peers.ptr[agent + 1]
-    width = peers.state.aggregator.width[agent]
-    weights, products = peers.weight[first:last], peers.products[first:last]
+    width = aggregator.width[agent]
     make_leaf(gradient, weights, products, desk.rows, desk.leaf[:width])
-    truncate(desk.leaf[:width], peers.grid)
-    encode(peers.state.aggregator, agent, desk.leaf[:width], desk.value[:width])
+    truncate(desk.leaf[:width], grid)
+    encode(aggregator, agent, desk.leaf[:width], desk.value[:width])
 
 
 @routine

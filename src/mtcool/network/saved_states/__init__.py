@@ -9,7 +9,7 @@ from typing import Any
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
 from mtcool.network.saved_states.checks import Saved, check_constants, check_state, is_ours, within
-from mtcool.network.storage import own_arrays, state_arrays, states
+from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
 

@@ -1,0 +1,28 @@
+"""Agents as units: one agent's state, messages in and messages out."""
+
+from mtcool.agents.agent import Activation, CliqueAgent
+from mtcool.agents.messages import (
+    Gradient,
+    LossShared,
+    Message,
+    RowRequest,
+    Rows,
+    Sums,
+    decode,
+    encode,
+)
+from mtcool.agents.private import PrivateAgent
+
+__all__ = [
+    "Activation",
+    "CliqueAgent",
+    "Gradient",
+    "LossShared",
+    "Message",
+    "PrivateAgent",
+    "RowRequest",
+    "Rows",
+    "Sums",
+    "decode",
+    "encode",
+]

@@ -1,0 +1,163 @@
+"""From a network in one block to its agents, and back: the same numbers at other places."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mtcool.agents.agent import Clique, CliqueAgent, Link
+from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
+from mtcool.agents.private import PrivateAgent
+from mtcool.graphs import Graph
+from mtcool.learners import MTFTRL, Cliques
+from mtcool.learners.dp_mt_ftrl import make_private_state
+from mtcool.learners.two_phase import TwoPhase
+from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.private import PrivatePeers
+from mtcool.peers.private_exchange import PrivateExchange
+from mtcool.peers.settings import Settings
+from mtcool.privacy.aggregators.aggregator import Blocks
+from mtcool.privacy.calibration import Budget, Channels
+from mtcool.privacy.sanitiser import Sanitiser
+from mtcool.privacy.settings import Privacy
+from mtcool.types import Floats, Integers, Label
+
+
+class Plan(NamedTuple):
+    """Who keeps which cliques, and who listens to which of their rows."""
+
+    start: Integers
+    """Rows of clique c are start[c]:start[c + 1]."""
+    listener: Integers
+    """Agent that listens to each row."""
+    weight: Floats
+    """Its weight."""
+
+    @classmethod
+    def of(cls, peers: CliquePeers | PrivatePeers) -> Plan:
+        """The plan behind the entries of a network."""
+        count = len(peers.state.learner.base.plan) if isinstance(peers, PrivatePeers) else None
+        sizes = np.bincount(peers.clique, minlength=count or len(peers.ptr) - 1)
+        by = np.repeat(np.arange(len(peers.ptr) - 1), np.diff(peers.ptr))
+        listener, weight = np.empty_like(by), np.empty(len(by))
+        listener[peers.row], weight[peers.row] = by, peers.weight
+        return cls(np.concatenate(([0], np.cumsum(sizes))), listener, weight)
+
+    def rows(self, clique: int) -> slice:
+        """The rows of a clique."""
+        return slice(int(self.start[clique]), int(self.start[clique + 1]))
+
+
+def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -> list[int]:
+    """The cliques that an agent keeps."""
+    if settings.algorithm.kept_by_members:
+        return [int(c) for c in peers.clique[peers.ptr[agent] : peers.ptr[agent + 1]]]
+    return [agent]
+
+
+def cut(
+    settings: Settings, graph: Graph, peers: Any, exchange: Any, agent: int
+) -> CliqueAgent | PrivateAgent:
+    """The agent as a unit of its own, with a copy of its part of the state."""
+    plan, labels = Plan.of(peers), graph.labels
+    keeps = kept_by(settings, peers, agent)
+    cliques = tuple(
+        Clique(k, {labels[int(i)]: row for row, i in zip(*_places(plan, keeps, k), strict=True)})
+        for k in range(len(keeps))
+    )
+    links = tuple(_links(settings, graph, peers, plan, agent, dict(zip(keeps, cliques, strict=True))))
+    own = _start_of(plan, keeps)
+    bound = np.array([plan.weight[plan.rows(c)].max(initial=0.0) for c in keeps])
+    given = Cliques(own, bound, bound)
+    if isinstance(peers, PrivatePeers):
+        return _cut_private(settings, peers, exchange, agent, labels[agent], links, cliques, given)
+    learner: Any = settings.learner
+    if settings.rates == "estimated":
+        weights = np.concatenate([plan.weight[plan.rows(c)] for c in keeps])
+        weights.setflags(write=False)
+        learner = TwoPhase(learner, weights, settings.first_phase(graph.size))
+    state = learner.make_state(given, settings.dim)
+    for k, c in enumerate(keeps):
+        for there, here in pairs_of_arrays(peers.state, plan.start, c, state, own, k):
+            here[...] = there
+    return CliqueAgent(labels[agent], settings, links, cliques, state)
+
+
+def _places(plan: Plan, keeps: list[int], k: int) -> tuple[range, Integers]:
+    """Rows of the k-th clique among those that an agent keeps, and their listeners."""
+    own = _start_of(plan, keeps)
+    return range(int(own[k]), int(own[k + 1])), plan.listener[plan.rows(keeps[k])]
+
+
+def _start_of(plan: Plan, keeps: list[int]) -> Integers:
+    sizes = [plan.start[c + 1] - plan.start[c] for c in keeps]
+    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    start.setflags(write=False)
+    return start
+
+
+def _links(
+    settings: Settings,
+    graph: Graph,
+    peers: CliquePeers | PrivatePeers,
+    plan: Plan,
+    agent: int,
+    kept: Mapping[int, Clique],
+) -> Iterator[Link]:
+    for e in range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])):
+        c, weight = int(peers.clique[e]), float(peers.weight[e])
+        members = plan.listener[plan.rows(c)] if settings.algorithm.kept_by_members else [c]
+        others = tuple(graph.labels[int(j)] for j in members if int(j) != agent)
+        yield Link(others, weight, kept.get(c))
+
+
+def _cut_private(
+    settings: Settings,
+    peers: PrivatePeers,
+    exchange: PrivateExchange,
+    agent: int,
+    name: Label,
+    links: tuple[Link, ...],
+    cliques: tuple[Clique, ...],
+    given: Cliques,
+) -> PrivateAgent:
+    whole, learner = exchange.sanitiser, settings.learner
+    if not isinstance(learner, MTFTRL):
+        raise ValueError(f"learner must be MTFTRL(...), got {learner!r}")
+    state = make_private_state(learner, given, settings.dim)
+    plan = Plan.of(peers)
+    for there, here in pairs_of_arrays(peers.state.learner, plan.start, agent, state, given.start, 0):
+        here[...] = there
+    privacy = _privacy_of(whole.privacy, agent)
+    sanitiser = Sanitiser(privacy, _channels_of(whole.channels, agent), whole.noise)
+    blocks = Blocks(sanitiser.channels.width, np.array(privacy.horizon, np.int64))
+    aggregator = privacy.aggregator.make_state(blocks, privacy.law)
+    for there, here in blocks_of_arrays(peers.state.aggregator, agent, aggregator, 0):
+        here[...] = there
+    first, last = int(peers.ptr[agent]), int(peers.ptr[agent + 1])
+    products = peers.products[first:last].copy()
+    products.setflags(write=False)
+    return PrivateAgent(name, settings, links, products, cliques[0], state, aggregator, sanitiser)
+
+
+def _privacy_of(privacy: Privacy, agent: int) -> Privacy:
+    """The settings of one agent."""
+    levels = {
+        name: None if values is None else (values[agent],)
+        for name, values in dataclasses.asdict(privacy.budget).items()
+    }
+    return dataclasses.replace(privacy, budget=Budget(**levels), horizon=(privacy.horizon[agent],))
+
+
+def _channels_of(channels: Channels, agent: int) -> Channels:
+    """What the leaves of one agent hold."""
+    one = slice(agent, agent + 1)
+    return channels._replace(
+        products=channels.products[one],
+        load=channels.load[one],
+        energy=channels.energy[one],
+        pull=channels.pull[one],
+    )

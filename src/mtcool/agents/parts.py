@@ -1,0 +1,97 @@
+"""The part of a state that belongs to one clique: how a network is cut into agents, and back."""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from numpy.typing import NDArray
+
+from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
+from mtcool.learners.mt_ftrl.state import MTFTRLState
+from mtcool.peers.arrays import own_arrays, states
+from mtcool.privacy.aggregators.filters import FilterState
+from mtcool.privacy.aggregators.trees import TreeState
+from mtcool.types import Integers
+
+Place = Any
+"""An index into an array: where the numbers of a clique are."""
+
+
+@functools.singledispatch
+def place_of(state: Any, field: str, start: Integers, clique: int) -> Place:
+    """Where the numbers of a clique are in a field of a state; `start` has its first rows.
+
+    A field has an entry for each clique or for each row. A learner that keeps others has an
+    implementation of its own.
+    """
+    cliques, rows = len(start) - 1, int(start[-1])
+    length = len(getattr(state, field))
+    if length == cliques == rows and (start[:-1] != range(cliques)).any():
+        raise ValueError(f"{field} of {type(state).__name__} must have a place of its own, got none")
+    if length == cliques:
+        return slice(clique, clique + 1)
+    return slice(int(start[clique]), int(start[clique + 1]))
+
+
+@place_of.register
+def _(state: MTFTRLState, field: str, start: Integers, clique: int) -> Place:
+    plan = state.plan[clique]
+    experts = slice(int(plan["expert"]), int(plan["expert"] + plan["experts"]))
+    return {
+        "gradients": slice(int(start[clique]), int(start[clique + 1])),
+        "experts": (slice(None), experts),
+        "centre": experts,
+    }.get(field, slice(clique, clique + 1))
+
+
+@place_of.register
+def _(state: DPMTFTRLState, field: str, start: Integers, clique: int) -> Place:
+    first, last = start[clique], start[clique + 1]
+    return slice(int(state.first[first]), int(state.first[last]))
+
+
+def pairs_of_arrays(
+    one: Any, its_start: Integers, its_clique: int, two: Any, start: Integers, clique: int
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Views of the numbers of a clique in two states, which hold it at different places."""
+    for (_, a), (_, b) in zip(states(one), states(two), strict=True):
+        for field, array in own_arrays(b):
+            here = getattr(a, field)[place_of(a, field, its_start, its_clique)]
+            yield here, array[place_of(b, field, start, clique)]
+
+
+@functools.singledispatch
+def block_of(state: Any, field: str, agent: int) -> Place:
+    """Where the numbers of an agent are in a field of the state of an aggregator."""
+    raise ValueError(f"{type(state).__name__} must have a place for {field}, got none")
+
+
+@block_of.register
+def _(state: TreeState, field: str, agent: int) -> Place:
+    begins = {"node": state.slot, "prefix": state.slot, "padding": state.pad}
+    begins["published"] = state.start
+    if field not in begins:
+        return slice(agent, agent + 1)
+    return slice(int(begins[field][agent]), int(begins[field][agent + 1]))
+
+
+@block_of.register
+def _(state: FilterState, field: str, agent: int) -> Place:
+    span = slice(int(state.start[agent]), int(state.start[agent + 1]))
+    if field == "activations":
+        return slice(agent, agent + 1)
+    return (slice(None), span) if field in ("inner", "outer") else span
+
+
+def blocks_of_arrays(
+    one: Any, its_agent: int, two: Any, agent: int
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Views of the numbers of an agent in two states of an aggregator.
+
+    An agent alone may need fewer buffers than its network has: the others stay zero.
+    """
+    for field, array in own_arrays(two):
+        there = getattr(one, field)[block_of(one, field, its_agent)]
+        here = array[block_of(two, field, agent)]
+        common = min(len(there), len(here))
+        yield there[:common], here[:common]
