@@ -10,6 +10,7 @@ from rich.console import Console
 from benchmarks.machine import machine
 from benchmarks.report import Results, as_json, as_markdown, as_table
 from benchmarks.suite import SUITE
+from mtcool.simulation.progress import progress_bar
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 
@@ -47,10 +48,10 @@ def main(quick: Quick = False, only: Only = None, json: Json = False, write: Wri
 def _run(names: list[str], quick: bool) -> Results:
     """One after the other; what runs shows on standard error."""
     results = {}
-    with Console(stderr=True).status("") as status:
+    with progress_bar("benchmarks", len(names), show=True) as advance:
         for name in names:
-            status.update(f"benchmark {name}")
             results[name] = SUITE[name].run(quick)
+            advance(1)
     return results
 
 
