@@ -22,8 +22,8 @@ from tests.saved_files import forge, taken_apart
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
-from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from mtcool.peers.arrays import state_arrays
+from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 
 GRAPH = nx.path_graph(["a", "b", ("c", 1)])
 Q = [0.2, 0.3, 0.5]

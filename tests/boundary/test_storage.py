@@ -13,7 +13,6 @@ from tests.saved_files import forge, taken_apart
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.two_phase import TwoPhase
-from mtcool.network import storage
 from mtcool.peers.arrays import state_arrays
 
 WHEEL = nx.wheel_graph(5)

@@ -15,14 +15,14 @@ The same learner functions run as in a network of many agents, so both give the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.agents.messages import Gradient, LossShared, Message, RowRequest, Rows, Sums, label_of
+from mtcool.agents.messages import Gradient, Message, RowRequest, Rows, label_of
 from mtcool.kernels import kernel
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.peers.exchange import refuse
@@ -47,8 +47,8 @@ class Activation(Protocol):
 class Clique(NamedTuple):
     """A virtual clique that an agent keeps: whose tasks it models, and where."""
 
-    index: int
-    """Number among the cliques of the agent."""
+    number: int
+    """Its place among the cliques of the agent."""
     rows: Mapping[Label, int]
     """Row of every agent whose task it models."""
 
@@ -56,6 +56,8 @@ class Clique(NamedTuple):
 class Link(NamedTuple):
     """A clique that an agent listens to."""
 
+    neighbour: Label
+    """Whom it listens to: the agent itself, or a neighbour."""
     keepers: tuple[Label, ...]
     """The other agents that keep the clique."""
     weight: float
@@ -86,7 +88,7 @@ class CliqueAgent:
     def row(self, clique: Clique, asker: Label) -> Floats:
         """The model of an agent's task."""
         model = np.empty(self.settings.dim)
-        read_row(self.state, clique.index, clique.rows[asker], model)
+        read_row(self.state, clique.number, clique.rows[asker], model)
         return model
 
     def receive(self, message: Message) -> Message | None:
@@ -103,7 +105,7 @@ class CliqueAgent:
         weight = validation.positive("weight", message.weight)
         if not math.hypot(*gradient) <= SLACK:
             raise ValueError(f"gradient must have norm at most 1, got norm {math.hypot(*gradient)}")
-        learn_row(self.state, clique.index, clique.rows[sender], weight, gradient)
+        learn_row(self.state, clique.number, clique.rows[sender], weight, gradient)
         return None
 
 
@@ -138,7 +140,7 @@ class CliqueActivation:
         for link in agent.links:
             if link.own is not None:
                 row = link.own.rows[agent.name]
-                learn_row(agent.state, link.own.index, row, link.weight, g)
+                learn_row(agent.state, link.own.number, row, link.weight, g)
             for keeper in link.keepers:
                 messages[keeper] = Gradient(agent.name, link.weight, g)
         return messages

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mtcool.agents.agent import Clique, CliqueAgent, Link
 from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
@@ -15,6 +16,7 @@ from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
+from mtcool.peers.arrays import state_arrays
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_exchange import PrivateExchange
@@ -37,10 +39,10 @@ class Plan(NamedTuple):
     """Its weight."""
 
     @classmethod
-    def of(cls, peers: CliquePeers | PrivatePeers) -> Plan:
+    def of(cls, settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers) -> Plan:
         """The plan behind the entries of a network."""
-        count = len(peers.state.learner.base.plan) if isinstance(peers, PrivatePeers) else None
-        sizes = np.bincount(peers.clique, minlength=count or len(peers.ptr) - 1)
+        count = int(settings.algorithm.cliques(graph).max()) + 1  # also those without a row
+        sizes = np.bincount(peers.clique, minlength=count)
         by = np.repeat(np.arange(len(peers.ptr) - 1), np.diff(peers.ptr))
         listener, weight = np.empty_like(by), np.empty(len(by))
         listener[peers.row], weight[peers.row] = by, peers.weight
@@ -59,21 +61,24 @@ def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -
 
 
 def cut(
-    settings: Settings, graph: Graph, peers: Any, exchange: Any, agent: int
+    settings: Settings, graph: Graph, weights: Floats, peers: Any, exchange: Any, agent: int
 ) -> CliqueAgent | PrivateAgent:
     """The agent as a unit of its own, with a copy of its part of the state."""
-    plan, labels = Plan.of(peers), graph.labels
+    plan, labels = Plan.of(settings, graph, peers), graph.labels
     keeps = kept_by(settings, peers, agent)
     cliques = tuple(
         Clique(k, {labels[int(i)]: row for row, i in zip(*_places(plan, keeps, k), strict=True)})
         for k in range(len(keeps))
     )
-    links = tuple(_links(settings, graph, peers, plan, agent, dict(zip(keeps, cliques, strict=True))))
+    kept = dict(zip(keeps, cliques, strict=True))
+    links = tuple(_links(settings, graph, weights, peers, plan, agent, kept))
     own = _start_of(plan, keeps)
     bound = np.array([plan.weight[plan.rows(c)].max(initial=0.0) for c in keeps])
     given = Cliques(own, bound, bound)
     if isinstance(peers, PrivatePeers):
-        return _cut_private(settings, peers, exchange, agent, labels[agent], links, cliques, given)
+        return _cut_private(
+            settings, plan, peers, exchange, agent, labels[agent], links, cliques, given
+        )
     learner: Any = settings.learner
     if settings.rates == "estimated":
         weights = np.concatenate([plan.weight[plan.rows(c)] for c in keeps])
@@ -102,20 +107,24 @@ def _start_of(plan: Plan, keeps: list[int]) -> Integers:
 def _links(
     settings: Settings,
     graph: Graph,
+    weights: Floats,
     peers: CliquePeers | PrivatePeers,
     plan: Plan,
     agent: int,
     kept: Mapping[int, Clique],
 ) -> Iterator[Link]:
-    for e in range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])):
+    span = slice(int(graph.ptr[agent]), int(graph.ptr[agent + 1]))
+    heard = graph.idx[span][weights[span] > 0.0]  # entries of no weight are none of the peers'
+    for j, e in zip(heard, range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])), strict=True):
         c, weight = int(peers.clique[e]), float(peers.weight[e])
         members = plan.listener[plan.rows(c)] if settings.algorithm.kept_by_members else [c]
-        others = tuple(graph.labels[int(j)] for j in members if int(j) != agent)
-        yield Link(others, weight, kept.get(c))
+        others = tuple(graph.labels[int(k)] for k in members if int(k) != agent)
+        yield Link(graph.labels[int(j)], others, weight, kept.get(c))
 
 
 def _cut_private(
     settings: Settings,
+    plan: Plan,
     peers: PrivatePeers,
     exchange: PrivateExchange,
     agent: int,
@@ -128,8 +137,9 @@ def _cut_private(
     if not isinstance(learner, MTFTRL):
         raise ValueError(f"learner must be MTFTRL(...), got {learner!r}")
     state = make_private_state(learner, given, settings.dim)
-    plan = Plan.of(peers)
-    for there, here in pairs_of_arrays(peers.state.learner, plan.start, agent, state, given.start, 0):
+    for there, here in pairs_of_arrays(
+        peers.state.learner, plan.start, agent, state, given.start, 0
+    ):
         here[...] = there
     privacy = _privacy_of(whole.privacy, agent)
     sanitiser = Sanitiser(privacy, _channels_of(whole.channels, agent), whole.noise)
@@ -161,3 +171,48 @@ def _channels_of(channels: Channels, agent: int) -> Channels:
         energy=channels.energy[one],
         pull=channels.pull[one],
     )
+
+
+def join(
+    settings: Settings, graph: Graph, agents: Sequence[CliqueAgent | PrivateAgent]
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Weights and arrays of the network that these agents, in node order, are cut from."""
+    weights = _weights(settings, graph, agents)
+    peers = settings.algorithm.peers(settings, graph, weights)
+    plan = Plan.of(settings, graph, peers)
+    whole = peers.state.learner if isinstance(peers, PrivatePeers) else peers.state
+    told: set[int] = set()
+    for i, agent in enumerate(agents):
+        keeps = kept_by(settings, peers, i)
+        own = _start_of(plan, keeps)
+        for k, c in enumerate(keeps):
+            for there, here in pairs_of_arrays(whole, plan.start, c, agent.state, own, k):
+                if c in told and there.tobytes() != here.tobytes():
+                    raise ValueError(
+                        f"agents must agree on what they keep together, got {agent.name!r}, which "
+                        "differs from a neighbour"
+                    )
+                there[...] = here
+            told.add(c)
+        if isinstance(agent, PrivateAgent):
+            for there, here in blocks_of_arrays(peers.state.aggregator, i, agent.aggregator, 0):
+                there[...] = here
+    return weights, dict(state_arrays(peers.state))
+
+
+def _weights(
+    settings: Settings, graph: Graph, agents: Sequence[CliqueAgent | PrivateAgent]
+) -> Floats:
+    """The weight of every entry of the graph; zero where an agent does not listen."""
+    weights = np.zeros(len(graph.idx))
+    for i, agent in enumerate(agents):
+        heard = {link.neighbour: link for link in agent.links}
+        for e in range(int(graph.ptr[i]), int(graph.ptr[i + 1])):
+            link = heard.pop(graph.labels[int(graph.idx[e])], None)
+            weights[e] = 0.0 if link is None else link.weight
+        if heard:
+            raise ValueError(
+                f"graph must have the neighbours of agent {agent.name!r}, got none called "
+                f"{next(iter(heard))!r}"
+            )
+    return weights

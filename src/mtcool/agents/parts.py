@@ -7,7 +7,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
+from mtcool.learners.ftrl import FTRLState
+from mtcool.learners.kt import KTState
 from mtcool.learners.mt_ftrl.state import MTFTRLState
+from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
+from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.arrays import own_arrays, states
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState
@@ -27,10 +31,24 @@ def place_of(state: Any, field: str, start: Integers, clique: int) -> Place:
     cliques, rows = len(start) - 1, int(start[-1])
     length = len(getattr(state, field))
     if length == cliques == rows and (start[:-1] != range(cliques)).any():
-        raise ValueError(f"{field} of {type(state).__name__} must have a place of its own, got none")
+        raise ValueError(
+            f"{field} of {type(state).__name__} must have a place of its own, got none"
+        )
     if length == cliques:
         return slice(clique, clique + 1)
     return slice(int(start[clique]), int(start[clique + 1]))
+
+
+@place_of.register
+def _(state: FTRLState | KTState, field: str, start: Integers, clique: int) -> Place:
+    return slice(clique, clique + 1)
+
+
+@place_of.register
+def _(state: MTFTRLKTState | TwoPhaseState, field: str, start: Integers, clique: int) -> Place:
+    if field in ("gradients", "seen"):
+        return slice(int(start[clique]), int(start[clique + 1]))
+    return slice(clique, clique + 1)
 
 
 @place_of.register

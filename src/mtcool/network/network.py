@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool.graphs import Graph
+from mtcool.agents.agent import CliqueAgent
+from mtcool.agents.cutting import cut, join
+from mtcool.agents.private import PrivateAgent
+from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.network import storage
 from mtcool.network.header import encode_header
 from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
+from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, Label
-from mtcool.peers.arrays import restore, state_arrays
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 
@@ -145,6 +148,42 @@ class Network:
             arrays = dict(state_arrays(self.peers.state))
             arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
+
+    def agent(self, name: Label) -> CliqueAgent | PrivateAgent:
+        """One agent as a unit of its own, with a copy of its part of the state (`mtcool.agents`).
+
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> list(net.agent(3).activate().requests)
+        [0]
+        """
+        i = self.graph.index(name)
+        with self.turn.lock:
+            self.exchange.finish()
+            return cut(self.settings, self.graph, self.weights, self.peers, self.exchange, i)
+
+    @classmethod
+    def from_agents(cls, agents: Iterable[CliqueAgent | PrivateAgent], graph: GraphLike) -> Network:
+        """The network that these agents of `graph` form, in one block.
+
+        Private agents draw from the noise of the first one.
+
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net.update(3, [0.5])
+        >>> twin = Network.from_agents([net.agent(name) for name in range(4)], net.graph)
+        >>> bool(twin.predict(0) == net.predict(0))
+        True
+        """
+        whole, by_name = as_graph(graph), {agent.name: agent for agent in agents}
+        if set(by_name) != set(whole.labels):
+            strange = set(by_name) ^ set(whole.labels)
+            raise ValueError(f"agents must be those of the graph, got a difference of {strange}")
+        ordered = [by_name[label] for label in whole.labels]
+        weights, arrays = join(ordered[0].settings, whole, ordered)
+        first = ordered[0]
+        noise = first.sanitiser.noise if isinstance(first, PrivateAgent) else None
+        return cls(first.settings, whole, weights, noise, arrays)
 
     @property
     def is_slow(self) -> bool:
