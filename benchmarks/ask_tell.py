@@ -42,7 +42,7 @@ def _for_learner(instance: Instance, learner: Learner, name: str) -> Result:
 
 def _ask_and_tell(instance: Instance, learner: Learner) -> Run:
     network = instance.network(learner)
-    agents, targets = instance.stream.agents.tolist(), instance.stream.losses.targets
+    agents, targets = instance.stream.agents.tolist(), instance.stream.losses.rows
 
     def play() -> None:
         for agent, target in zip(agents, targets, strict=True):

@@ -68,7 +68,7 @@ def _simulation(instance: Instance) -> Run:
 
 def _in_numpy(instance: Instance) -> Run:
     algorithm = NumPyKT(instance.graph, instance.stream.dim, instance.lipschitz)
-    agents, targets = instance.stream.agents, instance.stream.losses.targets
+    agents, targets = instance.stream.agents, instance.stream.losses.rows
     points = np.empty_like(targets)
     return lambda: algorithm.play(agents, targets, points)
 
@@ -77,8 +77,8 @@ def _largest_difference(instance: Instance) -> float:
     """Between NumPy's predictions and those of mtcool."""
     algorithm = NumPyKT(instance.graph, instance.stream.dim, instance.lipschitz)
     network = instance.network(MTFTRLKT())
-    points = np.empty_like(instance.stream.losses.targets)
-    algorithm.play(instance.stream.agents, instance.stream.losses.targets, points)
+    points = np.empty_like(instance.stream.losses.rows)
+    algorithm.play(instance.stream.agents, instance.stream.losses.rows, points)
     largest = 0.0
     for point, (agent, loss) in zip(points, instance.stream, strict=True):
         x = network.predict(agent)

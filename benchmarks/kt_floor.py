@@ -30,7 +30,7 @@ def floor_run(network: Network, stream: Stream, *, by_hand: bool = False) -> Run
     graph = (peers.ptr, peers.clique, peers.row, peers.weight)
     arrays = _arrays(peers.clique, dim)
     paid, activations = np.zeros(network.graph.size), np.zeros(network.graph.size, np.int64)
-    rounds = (stream.losses[0], stream.agents, activations, paid)
+    rounds = (stream.losses.rows, stream.agents, activations, paid)
     if by_hand:
         if dim != 1:
             raise ValueError(f"stream must have dim 1 for the loop by hand, got {dim}")

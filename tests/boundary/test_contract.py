@@ -309,7 +309,7 @@ def test_later_changes_of_the_users_arrays_do_not_reach_a_stream():
     stream = mtcool.Stream(agents, mtcool.streams.quadratic(targets), tasks)
     agents[:], targets[:], tasks[:] = 1, 5.0, 5.0
     np.testing.assert_array_equal(stream.agents, [0, 1])
-    np.testing.assert_array_equal(stream.losses.targets, np.ones((2, 1)))
+    np.testing.assert_array_equal(stream.losses.rows, np.ones((2, 1)))
     np.testing.assert_array_equal(stream.comparator, np.ones((2, 1)))
 
 

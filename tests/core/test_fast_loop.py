@@ -137,7 +137,7 @@ def test_a_stream_in_two_parts_is_the_same_stream(case):
 def test_a_refused_gradient_leaves_the_rounds_before_it(algorithm):
     kind, learner = ("squared", KT()) if algorithm is mtcool.st_ftrl else ("logistic", MTFTRLKT())
     stream = a_stream(kind, rounds=40)
-    stream.losses.features[30] = 1e6
+    stream.losses.rows[30, :DIM] = 1e6
     stopped = algorithm(GRAPH, DIM, learner=learner, lipschitz=30.0)
     before = algorithm(GRAPH, DIM, learner=learner, lipschitz=30.0)
     with pytest.raises(ValueError, match="round 30"):

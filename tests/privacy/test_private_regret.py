@@ -47,7 +47,7 @@ def means(graph, epsilon, *, noise=1.0, sign=1.0, seeds=5):
     rows = []
     for seed in range(seeds):
         stream = streams.linear_stream(graph, 1, 20_000, seed, drift=4.0, smoothness=10.0)
-        gradients, tasks = stream.losses.gradients, stream.comparator
+        gradients, tasks = stream.losses.rows, stream.comparator
         told = mtcool.Stream(stream.agents, streams.linear(sign * gradients), labels=stream.labels)
         net = mtcool.dpmt_co2ol(
             graph, 1, epsilon / noise, 20_000, calibration="paper", learner=LEARNER, seed=seed
@@ -92,7 +92,7 @@ def test_a_sum_with_tree_noise_costs_what_one_fixed_noise_costs(tree):
     gradients = np.random.default_rng(0).choice([-1.0, 1.0], horizon, p=[0.7, 0.3])
     paid = np.zeros(runs)
     for g in gradients:
-        losses = streams.LinearLosses(np.full((runs, 1), g))
+        losses = streams.linear(np.full((runs, 1), g))
         paid += mtcool.simulate(
             net, mtcool.Stream(np.arange(runs), losses), times=[runs]
         ).agent_loss

@@ -1,6 +1,7 @@
 """Every loss passes the same tests: a new one adds a row to the table."""
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,19 +13,24 @@ from hypothesis.extra.numpy import arrays
 
 from mtcool.kernels import kernel
 from mtcool.streams import (
+    KINDS,
+    Linear,
     Loss,
     Losses,
     absolute,
     dim,
     hinge,
+    kind_of,
     linear,
     lipschitz,
     logistic,
+    name_of,
     quadratic,
     rounds,
     squared,
     subgradient,
     value,
+    width,
 )
 
 
@@ -62,14 +68,19 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 @kernel
 def pay_all(losses: Losses, x: np.ndarray, paid: np.ndarray, gradients: np.ndarray) -> None:
     for t in range(paid.shape[0]):
-        paid[t] = value(losses, t, x)
-        subgradient(losses, t, x, gradients[t])
+        paid[t] = value(losses.kind, losses.rows[t], x)
+        subgradient(losses.kind, losses.rows[t], x, gradients[t])
+
+
+def loss_at(losses: Losses, t: int) -> Loss:
+    return Loss(losses.kind, losses.rows[t])
 
 
 def test_table_covers_every_registered_loss() -> None:
     ones = np.ones((1, 1)), np.ones(1)
-    covered = {type(row.make(*ones)) for row in LOSSES.values()}
-    for function in (value, subgradient, lipschitz):
+    covered = {type(row.make(*ones).kind) for row in LOSSES.values()}
+    assert set(KINDS.values()) == covered
+    for function in (value, subgradient, lipschitz, width):
         assert {cls for cls in function.registry if cls.__module__.startswith("mtcool")} == covered
 
 
@@ -80,7 +91,7 @@ def test_subgradient_supports_the_loss_from_below(row: Row, case: tuple) -> None
     a, y, here, there = case
     losses = row.make(a, y)
     for t in range(rounds(losses)):
-        loss = Loss(losses, t)
+        loss = loss_at(losses, t)
         paid, gradient = loss(here)
         bound = paid + gradient @ (there - here)
         assert loss.value(there) >= bound - 1e-12 * (1 + abs(bound) + abs(paid))
@@ -92,9 +103,9 @@ def test_subgradient_supports_the_loss_from_below(row: Row, case: tuple) -> None
 def test_lipschitz_constant_is_never_violated(row: Row, case: tuple) -> None:
     a, y, here, there = case
     losses = row.make(a, y)
-    constant = lipschitz(losses, max(np.linalg.norm(here), np.linalg.norm(there)))
+    constant = lipschitz(*losses, max(np.linalg.norm(here), np.linalg.norm(there)))
     for t in range(rounds(losses)):
-        loss = Loss(losses, t)
+        loss = loss_at(losses, t)
         paid, gradient = loss(here)
         slack = 1e-12 * (1 + abs(paid) + constant)
         assert np.linalg.norm(gradient) <= constant + slack
@@ -112,8 +123,8 @@ def test_lipschitz_constants_are_reached() -> None:
         (absolute(a, y), unit),
         (hinge(a, y - 1), -unit),
     ):
-        reached = np.linalg.norm(Loss(losses, 0).subgradient(worst))
-        assert lipschitz(losses, 1.0) == pytest.approx(reached, rel=1e-14)
+        reached = np.linalg.norm(loss_at(losses, 0).subgradient(worst))
+        assert lipschitz(*losses, 1.0) == pytest.approx(reached, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", [name for name, row in LOSSES.items() if row.smooth])
@@ -124,7 +135,7 @@ def test_subgradient_of_a_smooth_loss_is_its_derivative(name: str, case: tuple) 
     losses = LOSSES[name].make(a, y)
     step = 1e-4
     for t in range(rounds(losses)):
-        loss = Loss(losses, t)
+        loss = loss_at(losses, t)
         paid, gradient = loss(here)
         # The error is step^2 times a third derivative of at most |a|^3, and rounding over step.
         tolerance = 1e-8 * (1 + np.abs(a).max()) ** 3 + 1e-15 * (1 + abs(paid)) / step
@@ -140,9 +151,9 @@ def test_compiled_and_uncompiled_agree(row: Row) -> None:
     x = rng.standard_normal(3)
     gradient = np.empty(3)
     for t in range(rounds(losses)):
-        paid, compiled = Loss(losses, t)(x)
-        value_in_python = value.dispatch(type(losses))(losses, t, x)
-        subgradient.dispatch(type(losses))(losses, t, x, gradient)
+        paid, compiled = loss_at(losses, t)(x)
+        value_in_python = value(losses.kind, losses.rows[t], x)
+        subgradient(losses.kind, losses.rows[t], x, gradient)
         assert paid == pytest.approx(value_in_python, rel=1e-15, abs=1e-15)
         np.testing.assert_allclose(compiled, gradient, rtol=1e-15, atol=1e-15)
 
@@ -155,7 +166,7 @@ def test_loss_object_gives_the_numbers_of_a_compiled_loop_to_the_bit(row: Row, d
     x, paid, gradients = rng.standard_normal(d), np.empty(100), np.empty((100, d))
     pay_all(losses, x, paid, gradients)
     for t in range(100):
-        one, gradient = Loss(losses, t)(x)
+        one, gradient = loss_at(losses, t)(x)
         assert one == paid[t]
         assert (gradient == gradients[t]).all()
 
@@ -172,7 +183,7 @@ def test_losses_have_the_values_of_their_definitions() -> None:
         (hinge(a, [1.0]), 0.0),
     ]
     for losses, paid in expected:
-        assert Loss(losses, 0).value(x) == pytest.approx(paid, rel=1e-15)
+        assert loss_at(losses, 0).value(x) == pytest.approx(paid, rel=1e-15)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -183,24 +194,24 @@ def test_logistic_is_stable_for_large_margins(compiled: bool) -> None:
         for t, paid, slope in ((0, math.exp(-margin), -math.exp(-margin)), (1, margin, 1.0)):
             gradient = np.empty(1)
             if compiled:
-                got, gradient = Loss(losses, t)(x)
+                got, gradient = loss_at(losses, t)(x)
             else:
-                got = value(losses, t, x)
-                subgradient(losses, t, x, gradient)
+                got = value(losses.kind, losses.rows[t], x)
+                subgradient(losses.kind, losses.rows[t], x, gradient)
             assert got == pytest.approx(paid, rel=1e-14, abs=0)
             assert gradient[0] == pytest.approx(slope, rel=1e-14, abs=0)
 
 
 def test_constructors_give_contiguous_floats_and_keep_the_numbers() -> None:
     losses = squared(np.asfortranarray([[1, 2], [3, 4], [5, 6]]), [1, 2, 3])
-    assert losses.features.flags.c_contiguous
-    assert losses.features.dtype == losses.target.dtype == np.float64
-    assert losses.features.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert losses.rows.flags.c_contiguous
+    assert losses.rows.dtype == np.float64
+    assert losses.rows.tolist() == [[1, 2, 1], [3, 4, 2], [5, 6, 3]]
     assert (rounds(losses), dim(losses)) == (3, 2)
 
 
 def test_no_rounds_have_lipschitz_constant_zero() -> None:
-    assert lipschitz(linear(np.empty((0, 2))), 1.0) == 0.0
+    assert lipschitz(*linear(np.empty((0, 2))), 1.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -214,14 +225,18 @@ def test_no_rounds_have_lipschitz_constant_zero() -> None:
         (lambda: absolute([[1.0]], [math.inf]), "target.*inf"),
         (lambda: logistic([[1.0]], [0.0]), r"target.*-1 and 1.*0\.0"),
         (lambda: hinge([[1.0], [1.0]], [1.0, 2.0]), r"target.*2\.0"),
-        (lambda: lipschitz(linear([[1.0]]), -1.0), "radius.*-1"),
-        (lambda: lipschitz(squared([[1.0]], [1.0]), math.nan), "radius.*nan"),
-        (lambda: lipschitz(quadratic([[1.0]]), math.inf), "radius.*inf"),
-        (lambda: lipschitz(hinge([[1.0]], [1.0]), -2.0), "radius.*-2"),
-        (lambda: Loss(linear([[1.0]]), 1), "t must.*1"),
-        (lambda: Loss(linear([[1.0]]), -1), "t must.*-1"),
-        (lambda: Loss(linear([[1.0]]), 0)([1.0, 2.0]), "x must.*shape"),
-        (lambda: Loss(linear([[1.0]]), 0).value([math.nan]), "x must.*nan"),
+        (lambda: lipschitz(*linear([[1.0]]), -1.0), "radius.*-1"),
+        (lambda: lipschitz(*squared([[1.0]], [1.0]), math.nan), "radius.*nan"),
+        (lambda: lipschitz(*quadratic([[1.0]]), math.inf), "radius.*inf"),
+        (lambda: lipschitz(*hinge([[1.0]], [1.0]), -2.0), "radius.*-2"),
+        (lambda: Loss(Linear(), [[1.0]]), r"row must.*one round.*\(1, 1\)"),
+        (lambda: Loss(Linear(), []), "rows of Linear.*0 columns"),
+        (lambda: Loss(Linear(), ["a"]), "row must.*numbers"),
+        (lambda: Loss((1.0,), [1.0]), "kind must.*value"),
+        (lambda: Loss(Linear(), [1.0])([1.0, 2.0]), "x must.*shape"),
+        (lambda: Loss(Linear(), [1.0]).value([math.nan]), "x must.*nan"),
+        (lambda: kind_of("cubic"), "kind must be one of quadratic.*'cubic'"),
+        (lambda: kind_of("hinge", [1.0]), r"parameters of hinge must be 0 numbers.*\[1\.0\]"),
     ],
 )
 def test_bad_losses_are_refused(make: Callable[[], object], complaint: str) -> None:
@@ -231,9 +246,27 @@ def test_bad_losses_are_refused(make: Callable[[], object], complaint: str) -> N
 
 def test_a_type_without_an_implementation_is_refused() -> None:
     for call in (
-        lambda: value((np.ones((1, 1)),), 0, np.ones(1)),
-        lambda: subgradient((np.ones((1, 1)),), 0, np.ones(1), np.ones(1)),
-        lambda: lipschitz((np.ones((1, 1)),), 1.0),
+        lambda: value((), np.ones(1), np.ones(1)),
+        lambda: subgradient((), np.ones(1), np.ones(1), np.ones(1)),
+        lambda: lipschitz((), np.ones((1, 1)), 1.0),
+        lambda: width((), 1),
     ):
-        with pytest.raises(ValueError, match="losses must be of a type"):
+        with pytest.raises(ValueError, match="kind must be of a type"):
             call()
+
+
+@every_loss
+def test_a_loss_is_its_kind_by_name_and_its_row(row: Row) -> None:
+    """What a message of ST-FTRL carries: from it the same loss is made, to the bit."""
+    rng = np.random.default_rng(7)
+    losses = row.make(rng.standard_normal((1, 3)), rng.standard_normal(1))
+    loss, x = loss_at(losses, 0), rng.standard_normal(3)
+    name, parameters, sent = name_of(loss.kind), tuple(loss.kind), loss.row.tobytes()
+    for copy in (
+        Loss(kind_of(name, parameters), np.frombuffer(sent)),
+        pickle.loads(pickle.dumps(loss)),
+    ):
+        assert type(copy.kind) is type(loss.kind)
+        assert copy.dim == 3
+        assert copy.value(x) == loss.value(x)
+        assert (copy.subgradient(x) == loss.subgradient(x)).all()

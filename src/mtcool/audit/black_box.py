@@ -20,7 +20,7 @@ from mtcool.graphs import Graph
 from mtcool.network.network import Network
 from mtcool.privacy import BinaryTree
 from mtcool.simulation import simulate
-from mtcool.streams import LinearLosses, Stream
+from mtcool.streams import Stream, linear
 from mtcool.types import Floats
 
 DOUBT = 1e-6
@@ -85,7 +85,7 @@ def _telling(
     agents = np.arange(runs)
     for t in range(1, horizon + 1):
         gradient = first if t == 1 else 0.0
-        losses = LinearLosses(np.full((runs, 1), gradient))
+        losses = linear(np.full((runs, 1), gradient))
         simulate(network, Stream(agents, losses), times=[runs])
         if t.bit_count() == 1:  # the sum is a single node, and holds the first leaf
             happened &= _sums(network) >= 1.0

@@ -66,9 +66,10 @@ SOURCES = (
     "privacy/release.py",
     "privacy/sanitiser.py",
     "simulation/loop.py",
+    "streams/hindsight.py",
+    "streams/loss.py",
     "streams/losses.py",
     "streams/regression.py",
-    "streams/stream.py",
 )
 
 registries: list[Any] = []

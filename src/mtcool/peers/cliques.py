@@ -45,8 +45,8 @@ def fetch_rows(state: Any, cliques: Indices, rows: Indices, models: Floats) -> N
 
 
 @observe.register
-def _(peers: CliquePeers, agent: int, losses: Any, t: int, x: Floats) -> int:
-    subgradient(losses, t, x, peers.gradients[0])
+def _(peers: CliquePeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+    subgradient(kind, row, x, peers.gradients[0])
     return 1
 
 

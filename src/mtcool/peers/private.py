@@ -104,8 +104,8 @@ def look_up(
 
 
 @observe.register
-def _(peers: PrivatePeers, agent: int, losses: Any, t: int, x: Floats) -> int:
-    subgradient(losses, t, x, peers.gradients[0])
+def _(peers: PrivatePeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+    subgradient(kind, row, x, peers.gradients[0])
     return 1
 
 

@@ -23,12 +23,15 @@ SLACK = 1.0 + 1e-9
 
 
 @inline
-def play_round(peers: Any, losses: Any, t: int, agent: int, x: Floats) -> tuple[float, bool]:
-    """Play round t; returns the loss paid and whether its gradients were accepted."""
+def play_round(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> tuple[float, bool]:
+    """Play a round with the loss of this kind and row.
+
+    Returns the loss paid, and whether its gradients were accepted.
+    """
     # 1. `agent` is activated
     predict(peers, agent, x)  # 2. it fetches its neighbours' models, 3. and predicts
-    paid = value(losses, t, x)  # 4. it pays, and observes
-    seen = observe(peers, agent, losses, t, x)
+    paid = value(kind, row, x)  # 4. it pays, and observes
+    seen = observe(peers, agent, kind, row, x)
     accepted = send(peers, agent, peers.gradients[:seen])  # 5. its neighbours learn
     return paid, accepted
 
@@ -57,7 +60,7 @@ def fetch(peers: Any, agent: int) -> tuple[Floats, Floats]:
 
 
 @dispatched
-def observe(peers: Any, agent: int, losses: Any, t: int, x: Floats) -> int:
+def observe(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> int:
     """Step 4: write the subgradients that step 5 sends into `peers.gradients`; returns how many.
 
     One, at the prediction `x`; or, where the loss itself travels, one for each neighbour, at that

@@ -39,7 +39,7 @@ def _(peers: SingleTaskPeers, agent: int) -> tuple[Floats, Floats]:
 
 
 @observe.register
-def _(peers: SingleTaskPeers, agent: int, losses: Any, t: int, x: Floats) -> int:
+def _(peers: SingleTaskPeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
     point = peers.point[0]
     for e in range(first, last):
@@ -47,7 +47,7 @@ def _(peers: SingleTaskPeers, agent: int, losses: Any, t: int, x: Floats) -> int
         predict_row(peers.state, j, j, point)
         for k in range(point.shape[0]):
             point[k] *= peers.units.radius
-        subgradient(losses, t, point, peers.gradients[e - first])
+        subgradient(kind, row, point, peers.gradients[e - first])
     return int(last - first)
 
 

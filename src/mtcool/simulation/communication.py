@@ -22,7 +22,7 @@ def communication(network: Network, stream: Stream, times: Integers) -> tuple[In
     each = _messages_per_activation(network)
     numbers = each * network.settings.dim
     if isinstance(network.peers, SingleTaskPeers):
-        numbers = each * sum(field[:1].size for field in stream.losses)
+        numbers = each * stream.losses.rows.shape[1]
     elif isinstance(network.peers, PrivatePeers):
         numbers = numbers + _experts_of_others(network.peers) * (network.settings.dim + 1)
     messages, sent = (

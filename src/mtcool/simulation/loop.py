@@ -4,14 +4,14 @@ from typing import Any
 
 from mtcool.kernels import kernel
 from mtcool.peers.protocol import play_round
-from mtcool.streams.losses import value
+from mtcool.streams.losses import Losses, value
 from mtcool.types import Floats, Integers
 
 
 @kernel
 def play(
     peers: Any,
-    losses: Any,
+    losses: Losses,
     agents: Integers,
     comparator: Floats,
     x: Floats,
@@ -27,12 +27,12 @@ def play(
     """
     compare = comparator.shape[0] > 0
     for t in range(first, last):
-        i = agents[t]
-        loss, accepted = play_round(peers, losses, t, i, x)
+        i, row = agents[t], losses.rows[t]
+        loss, accepted = play_round(peers, i, losses.kind, row, x)
         if not accepted:
             return t
         activations[i] += 1
         paid[i] += loss
         if compare:
-            regret[i] += loss - value(losses, t, comparator[i])
+            regret[i] += loss - value(losses.kind, row, comparator[i])
     return last

@@ -16,7 +16,8 @@ from mtcool.simulation.communication import communication
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
-from mtcool.streams import Loss, Stream
+from mtcool.streams import Stream
+from mtcool.streams.loss import loss_of
 from mtcool.types import Floats, Integers
 
 CHUNK_SECONDS = 0.1  # rounds between two looks at the clock double while they take less than this
@@ -162,7 +163,7 @@ def _play_one_round(
     network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals
 ) -> None:
     """One round by ask and tell, where it may take so long that Ctrl-C must be heard inside it."""
-    i, loss = int(stream.agents[t]), Loss(stream.losses, t)
+    i, loss = int(stream.agents[t]), loss_of(stream.losses, t)
     label = network.graph.labels[i]
     paid, gradient = loss(network.predict(label))
     try:

@@ -8,10 +8,15 @@ from mtcool.streams.adversaries import (
     twice_independent,
 )
 from mtcool.streams.gaussian import gaussian_tasks
+from mtcool.streams.hindsight import best_in_hindsight
+from mtcool.streams.kinds import KINDS, kind_of, make_kind, name_of
+from mtcool.streams.loss import Loss
 from mtcool.streams.losses import (
-    LinearLosses,
+    Kind,
+    Linear,
     Losses,
-    QuadraticLosses,
+    Quadratic,
+    check,
     dim,
     linear,
     lipschitz,
@@ -19,18 +24,20 @@ from mtcool.streams.losses import (
     rounds,
     subgradient,
     value,
+    width,
 )
 from mtcool.streams.regression import (
-    AbsoluteLosses,
-    HingeLosses,
-    LogisticLosses,
-    SquaredLosses,
+    Absolute,
+    Hinge,
+    Logistic,
+    Squared,
     absolute,
+    examples,
     hinge,
     logistic,
     squared,
 )
-from mtcool.streams.stream import Loss, Stream, best_in_hindsight
+from mtcool.streams.stream import Stream
 from mtcool.streams.synthetic import linear_stream, quadratic_stream, regression_stream
 from mtcool.streams.tasks import (
     local_variances,
@@ -39,29 +46,36 @@ from mtcool.streams.tasks import (
 )
 
 __all__ = [
-    "AbsoluteLosses",
-    "HingeLosses",
-    "LinearLosses",
-    "LogisticLosses",
+    "KINDS",
+    "Absolute",
+    "Hinge",
+    "Kind",
+    "Linear",
+    "Logistic",
     "Loss",
     "Losses",
-    "QuadraticLosses",
+    "Quadratic",
     "Seed",
-    "SquaredLosses",
+    "Squared",
     "Stream",
     "absolute",
     "best_in_hindsight",
     "bursts",
+    "check",
     "dim",
+    "examples",
     "gaussian_tasks",
     "hinge",
+    "kind_of",
     "linear",
     "linear_stream",
     "lipschitz",
     "local_variances",
     "logistic",
+    "make_kind",
     "mean_local_deviation",
     "multitask_adversary",
+    "name_of",
     "quadratic",
     "quadratic_stream",
     "regression_stream",
@@ -75,4 +89,5 @@ __all__ = [
     "tasks_with_variance",
     "twice_independent",
     "value",
+    "width",
 ]

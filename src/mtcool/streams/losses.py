@@ -1,59 +1,91 @@
-"""Losses as data: arrays whose leading axis is the round, and functions chosen by their type.
+"""Losses as data: a *kind*, and a matrix with a row for each round.
 
-`value` and `subgradient` compile into the simulator's loop and run as plain Python as well. A new
-loss is a NamedTuple whose first field has shape (rounds, dim), and an implementation of each of
-`value`, `subgradient` and `lipschitz`.
+A kind is a NamedTuple of scalar parameters, often none; what it means is said by functions that are
+chosen by its type. `value` and `subgradient` are given the row of one round. They compile into the
+simulator's loop and run as plain Python as well. `docs/add-a-loss.md` adds a kind from scratch.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mtcool.kernels import dispatched
+from mtcool.types import Floats
 from mtcool.validation import matrix, non_negative
 
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
-Losses: TypeAlias = tuple[NDArray[np.float64], ...]
-"""Any of the loss types: a NamedTuple of float64 arrays, the first of shape (rounds, dim)."""
+Vector: TypeAlias = Floats
+Matrix: TypeAlias = Floats
+Kind: TypeAlias = tuple[Any, ...]
+"""Any kind of loss: a NamedTuple of numbers."""
+
+
+class Losses(NamedTuple):
+    """The losses of all rounds: of one kind, with a row of float64 numbers for each round.
+
+    >>> Losses(Quadratic(), np.array([[1.0, 2.0]])).kind
+    Quadratic()
+    """
+
+    kind: Kind
+    rows: Matrix
 
 
 @dispatched
-def value(losses: Losses, t: int, x: Vector) -> float:
-    """The loss of round `t` at the point `x`.
+def value(kind: Kind, row: Vector, x: Vector) -> float:
+    """The loss at the point `x`, in the round with this row.
 
-    >>> float(value(linear([[1.0, 2.0], [0.0, -1.0]]), 1, np.array([3.0, 4.0])))
+    >>> float(value(Linear(), np.array([0.0, -1.0]), np.array([3.0, 4.0])))
     -4.0
     """
-    raise ValueError(f"losses must be of a type with a value, got {losses!r}")
+    raise ValueError(f"kind must be of a type with a value, got {kind!r}")
 
 
 @dispatched
-def subgradient(losses: Losses, t: int, x: Vector, out: Vector) -> None:
-    """Write a subgradient of the loss of round `t` at the point `x` into `out`.
+def subgradient(kind: Kind, row: Vector, x: Vector, out: Vector) -> None:
+    """Write a subgradient of the loss at the point `x`, in the round with this row, into `out`.
 
     >>> out = np.empty(2)
-    >>> subgradient(quadratic([[1.0, 2.0]]), 0, np.array([3.0, 3.0]), out)
+    >>> subgradient(Quadratic(), np.array([1.0, 2.0]), np.array([3.0, 3.0]), out)
     >>> out
     array([2., 1.])
     """
-    raise ValueError(f"losses must be of a type with a subgradient, got {losses!r}")
+    raise ValueError(f"kind must be of a type with a subgradient, got {kind!r}")
 
 
 @functools.singledispatch
-def lipschitz(losses: Losses, radius: float) -> float:
+def width(kind: Kind, dim: int) -> int:
+    """The number of columns that rows have for points of dimension `dim`; it grows with `dim`.
+
+    >>> width(Quadratic(), 3)
+    3
+    """
+    raise ValueError(f"kind must be of a type with a width, got {kind!r}")
+
+
+@functools.singledispatch
+def lipschitz(kind: Kind, rows: Matrix, radius: float) -> float:
     """A constant L such that every loss is L-Lipschitz on the ball of the given radius.
 
     It is the largest norm that a subgradient can be seen to reach there, from the data alone.
 
-    >>> lipschitz(quadratic([[3.0, 4.0], [0.0, 1.0]]), radius=1.0)
+    >>> lipschitz(Quadratic(), np.array([[3.0, 4.0], [0.0, 1.0]]), radius=1.0)
     6.0
     """
-    raise ValueError(f"losses must be of a type with a Lipschitz constant, got {losses!r}")
+    raise ValueError(f"kind must be of a type with a Lipschitz constant, got {kind!r}")
+
+
+@functools.singledispatch
+def check(kind: Kind, rows: Matrix) -> None:
+    """Refuse parameters or rows that this kind of loss has no meaning for, with a ValueError.
+
+    Kinds that take all numbers need not implement it.
+
+    >>> check(Quadratic(), np.array([[3.0, 4.0]]))
+    """
 
 
 def rounds(losses: Losses) -> int:
@@ -62,7 +94,7 @@ def rounds(losses: Losses) -> int:
     >>> rounds(linear(np.ones((5, 2))))
     5
     """
-    return int(losses[0].shape[0])
+    return int(losses.rows.shape[0])
 
 
 def dim(losses: Losses) -> int:
@@ -71,80 +103,94 @@ def dim(losses: Losses) -> int:
     >>> dim(linear(np.ones((5, 2))))
     2
     """
-    return int(losses[0].shape[1])
+    return dim_of(losses.kind, losses.rows.shape[1])
 
 
-class LinearLosses(NamedTuple):
-    """Losses <g_t, x>."""
+# `typed`: kinds without parameters are equal as tuples.
+@functools.lru_cache(maxsize=1024, typed=True)
+def dim_of(kind: Kind, columns: int) -> int:
+    """The dimension of the points that rows with this many columns judge."""
+    for size in range(columns, 0, -1):
+        if width(kind, size) == columns:
+            return size
+    raise ValueError(
+        f"rows of {type(kind).__name__} must be as wide as for some dimension, got {columns} "
+        f"columns; dimension 1 has {width(kind, 1)}"
+    )
 
-    gradients: Matrix
+
+class Linear(NamedTuple):
+    """Losses <g_t, x>; the row is g_t."""
 
 
-class QuadraticLosses(NamedTuple):
-    """Losses |x - z_t|^2 / 2."""
-
-    targets: Matrix
+class Quadratic(NamedTuple):
+    """Losses |x - z_t|^2 / 2; the row is z_t."""
 
 
-def linear(gradients: ArrayLike) -> LinearLosses:
+def linear(gradients: ArrayLike) -> Losses:
     """Linear losses <g_t, x>, one row of `gradients` for each round.
 
-    >>> linear([[1, 2], [0, -1]]).gradients.shape
+    >>> linear([[1, 2], [0, -1]]).rows.shape
     (2, 2)
     """
-    return LinearLosses(rows("gradients", gradients))
+    return Losses(Linear(), rows_of("gradients", gradients))
 
 
-def quadratic(targets: ArrayLike) -> QuadraticLosses:
+def quadratic(targets: ArrayLike) -> Losses:
     """Quadratic losses |x - z_t|^2 / 2, one row of `targets` for each round.
 
-    >>> quadratic([[1, 2], [0, -1]]).targets.shape
+    >>> quadratic([[1, 2], [0, -1]]).rows.shape
     (2, 2)
     """
-    return QuadraticLosses(rows("targets", targets))
+    return Losses(Quadratic(), rows_of("targets", targets))
+
+
+@width.register
+def _as_wide_as_the_point(kind: Linear | Quadratic, dim: int) -> int:
+    return dim
 
 
 @value.register
-def _linear_value(losses: LinearLosses, t: int, x: Vector) -> float:
+def _linear_value(kind: Linear, row: Vector, x: Vector) -> float:
     total = 0.0
     for k in range(x.shape[0]):
-        total += losses.gradients[t, k] * x[k]
+        total += row[k] * x[k]
     return total
 
 
 @subgradient.register
-def _linear_subgradient(losses: LinearLosses, t: int, x: Vector, out: Vector) -> None:
+def _linear_subgradient(kind: Linear, row: Vector, x: Vector, out: Vector) -> None:
     for k in range(x.shape[0]):
-        out[k] = losses.gradients[t, k]
+        out[k] = row[k]
 
 
 @lipschitz.register
-def _linear_lipschitz(losses: LinearLosses, radius: float) -> float:
+def _linear_lipschitz(kind: Linear, rows: Matrix, radius: float) -> float:
     non_negative("radius", radius)
-    return largest(norms(losses.gradients))
+    return largest(norms(rows))
 
 
 @value.register
-def _quadratic_value(losses: QuadraticLosses, t: int, x: Vector) -> float:
+def _quadratic_value(kind: Quadratic, row: Vector, x: Vector) -> float:
     total = 0.0
     for k in range(x.shape[0]):
-        gap = x[k] - losses.targets[t, k]
+        gap = x[k] - row[k]
         total += gap * gap
     return 0.5 * total
 
 
 @subgradient.register
-def _quadratic_subgradient(losses: QuadraticLosses, t: int, x: Vector, out: Vector) -> None:
+def _quadratic_subgradient(kind: Quadratic, row: Vector, x: Vector, out: Vector) -> None:
     for k in range(x.shape[0]):
-        out[k] = x[k] - losses.targets[t, k]
+        out[k] = x[k] - row[k]
 
 
 @lipschitz.register
-def _quadratic_lipschitz(losses: QuadraticLosses, radius: float) -> float:
-    return non_negative("radius", radius) + largest(norms(losses.targets))
+def _quadratic_lipschitz(kind: Quadratic, rows: Matrix, radius: float) -> float:
+    return non_negative("radius", radius) + largest(norms(rows))
 
 
-def rows(name: str, values: ArrayLike) -> Matrix:
+def rows_of(name: str, values: ArrayLike) -> Matrix:
     """A finite matrix with a row for each round and at least one column."""
     array = matrix(name, values, (None, None))
     if array.shape[1] == 0:

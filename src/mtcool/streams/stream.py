@@ -2,81 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mtcool.graphs.labels import are_names, indices_of, names_in, positions_of
-from mtcool.kernels import kernel
 from mtcool.streams.activations import Agents, sequence
+from mtcool.streams.kinds import checked_kind
+from mtcool.streams.loss import Loss, loss_of
 from mtcool.streams.losses import (
-    LinearLosses,
     Losses,
     Matrix,
-    Vector,
+    check,
     dim,
+    dim_of,
     lipschitz,
-    norms,
     rounds,
-    subgradient,
-    value,
+    rows_of,
 )
-from mtcool.validation import matrix, positive, vector
-
-
-@kernel
-def _pay(losses: Losses, t: int, x: Vector, out: Vector) -> float:
-    subgradient(losses, t, x, out)
-    return value(losses, t, x)
-
-
-@final
-@dataclass(frozen=True, eq=False, slots=True)
-class Loss:
-    """The loss of one round, as a function of the point.
-
-    It runs the compiled code of the simulator, so that both give the same numbers to the bit.
-
-    >>> from mtcool.streams import quadratic
-    >>> loss = Loss(quadratic([[1.0, 2.0]]), 0)
-    >>> loss([1.0, 4.0])
-    (2.0, array([0., 2.]))
-    """
-
-    losses: Losses
-    t: int
-
-    def __post_init__(self) -> None:
-        # The compiled code does not check its indices.
-        if not 0 <= self.t < rounds(self.losses):
-            raise ValueError(f"t must be a round before {rounds(self.losses)}, got {self.t!r}")
-
-    def __call__(self, x: ArrayLike) -> tuple[float, Vector]:
-        """The loss paid at `x`, and a subgradient there."""
-        point = vector("x", x, dim(self.losses))
-        gradient = np.empty_like(point)
-        return float(_pay(self.losses, self.t, point, gradient)), gradient
-
-    def value(self, x: ArrayLike) -> float:
-        """The loss at `x`.
-
-        >>> from mtcool.streams import linear
-        >>> Loss(linear([[1.0, 2.0]]), 0).value([1.0, 1.0])
-        3.0
-        """
-        return self(x)[0]
-
-    def subgradient(self, x: ArrayLike) -> Vector:
-        """A subgradient at `x`, in a new array.
-
-        >>> from mtcool.streams import linear
-        >>> Loss(linear([[1.0, 2.0]]), 0).subgradient([1.0, 1.0])
-        array([1., 2.])
-        """
-        return self(x)[1]
+from mtcool.validation import matrix
 
 
 @final
@@ -86,7 +33,8 @@ class Stream:
 
     - `agents`: the active agent in each round, by its index in `labels`, or by its name if names
       are texts;
-    - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on;
+    - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on, or
+      `Losses(kind, rows)` for a kind of your own;
     - `comparator`: row i is the task U_i that the regret of agent i is measured against, or None;
     - `labels`: the agents' names, in any order, which is that of the indices and of the comparator.
       If they are not given they are the names in `agents`, or 0, 1, ...
@@ -121,7 +69,7 @@ class Stream:
         comparator: ArrayLike | None = None,
         labels: Sequence[Hashable] | None = None,
     ) -> None:
-        _check_losses(losses)
+        losses = _checked(losses)
         names = None if labels is None else _names(labels)
         given: Any = agents
         if are_names(agents):
@@ -146,7 +94,7 @@ class Stream:
         put = object.__setattr__
         # Copies: the caller may go on writing to what it gave.
         put(self, "agents", active.copy())
-        put(self, "losses", _with_fields(losses, (field.copy() for field in losses)))
+        put(self, "losses", losses)
         put(self, "comparator", None if comparator is None else comparator.copy())
         put(self, "labels", names)
         put(self, "named", named)
@@ -163,50 +111,28 @@ class Stream:
         >>> Stream([0, 0], quadratic([[1.0], [2.0]])).lipschitz(radius=1.0)
         3.0
         """
-        return lipschitz(self.losses, radius)
+        return lipschitz(*self.losses, radius)
 
     def __repr__(self) -> str:
-        kind = type(self.losses).__name__
-        return f"Stream({len(self):,} rounds, {len(self.labels):,} agents, dim {self.dim}, {kind})"
+        return (
+            f"Stream({len(self):,} rounds, {len(self.labels):,} agents, dim {self.dim}, "
+            f"{self.losses.kind!r})"
+        )
 
     def __len__(self) -> int:
         return self.agents.size
 
     def __iter__(self) -> Iterator[tuple[Hashable, Loss]]:
         for t, agent in enumerate(self.agents):
-            yield self.labels[agent], Loss(self.losses, t)
+            yield self.labels[agent], loss_of(self.losses, t)
 
     def __getitem__(self, span: slice) -> Stream:
         if not isinstance(span, slice):
             raise ValueError(f"span must be a slice of the rounds, got {span!r}")
-        losses = _with_fields(
-            self.losses, (np.ascontiguousarray(field[span]) for field in self.losses)
-        )
+        losses = Losses(self.losses.kind, self.losses.rows[span])
         part = Stream(self.agents[span], losses, self.comparator, self.labels)
         object.__setattr__(part, "named", self.named)
         return part
-
-
-def best_in_hindsight(stream: Stream, radius: float) -> Matrix:
-    """The tasks of least total loss in the ball, for linear losses: U_i = -radius G_i / |G_i|.
-
-    G_i is the sum of the gradients of agent i. Where it is 0 every task is as good: U_i is 0.
-
-    >>> from mtcool.streams import linear
-    >>> stream = Stream([0, 0, 1], linear([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
-    >>> best_in_hindsight(stream, radius=5.0) + 0.0
-    array([[-3., -4.],
-           [ 0.,  0.]])
-    """
-    positive("radius", radius)
-    if not isinstance(stream.losses, LinearLosses):
-        raise ValueError(
-            f"stream must have linear losses for a closed form, got {type(stream.losses).__name__}"
-        )
-    totals = np.zeros((len(stream.labels), stream.dim))
-    np.add.at(totals, stream.agents, stream.losses.gradients)
-    lengths = norms(totals)[:, np.newaxis]
-    return np.divide(-radius * totals, lengths, out=np.zeros_like(totals), where=lengths > 0)
 
 
 def _names(labels: Sequence[Hashable]) -> Sequence[Hashable]:
@@ -220,22 +146,15 @@ def _names(labels: Sequence[Hashable]) -> Sequence[Hashable]:
     return names
 
 
-def _with_fields(losses: Losses, fields: Iterable[NDArray[np.float64]]) -> Losses:
-    """Losses of the same type with other arrays: the type is what `value` is chosen by."""
-    made: Losses = tuple.__new__(type(losses), fields)
-    return made
-
-
-def _check_losses(losses: Losses) -> None:
-    # For tuples that were built by hand: the compiled code trusts types and lengths.
-    if value.dispatch(type(losses)) is value.dispatch(object):
-        raise ValueError(f"losses must be of a type with a value, got {type(losses).__name__}")
-    sound = losses[0].ndim == 2 and all(
-        field.dtype == np.float64 and field.flags.c_contiguous and len(field) == rounds(losses)
-        for field in losses
-    )
-    if not sound:
+def _checked(losses: Losses) -> Losses:
+    """Sound losses in arrays of their own: the compiled code trusts types and widths."""
+    if not isinstance(losses, Losses):
         raise ValueError(
-            "losses must hold contiguous float64 arrays with a row for each round, as made by "
-            f"linear, quadratic, squared and so on, got {losses!r}"
+            "losses must be Losses(kind, rows), as made by linear, quadratic, squared and so on, "
+            f"got {type(losses).__name__}"
         )
+    kind = checked_kind(losses.kind)
+    rows = rows_of("losses.rows", losses.rows)
+    dim_of(kind, rows.shape[1])
+    check(kind, rows)
+    return Losses(kind, rows.copy())

@@ -13,12 +13,13 @@ from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.seeds import Seed, generator
 from mtcool.streams.activations import Agents, sequence, stochastic
 from mtcool.streams.gaussian import gaussian_tasks
-from mtcool.streams.losses import Losses, Matrix, Vector, linear, norms, quadratic, rows
+from mtcool.streams.hindsight import best_in_hindsight
+from mtcool.streams.losses import Losses, Matrix, Vector, linear, norms, quadratic, rows_of
 from mtcool.streams.regression import absolute, hinge, logistic, squared
-from mtcool.streams.stream import Stream, best_in_hindsight
+from mtcool.streams.stream import Stream
 from mtcool.validation import count, non_negative, one_of, probabilities
 
-Kind = Literal["squared", "absolute", "logistic", "hinge"]
+Regression = Literal["squared", "absolute", "logistic", "hinge"]
 
 _MAKERS: Mapping[str, Callable[[Matrix, Vector], Losses]] = {
     "squared": squared,
@@ -94,7 +95,7 @@ def regression_stream(
     tasks: ArrayLike,
     rounds: int,
     seed: Seed,
-    kind: Kind = "squared",
+    kind: Regression = "squared",
     noise: float = 0.01,
     q: ArrayLike | None = None,
     agents: ArrayLike | None = None,
@@ -108,7 +109,7 @@ def regression_stream(
     >>> from mtcool.graphs import Graph
     >>> pair = Graph.from_edges([(0, 1)])
     >>> stream = regression_stream(pair, [[1.0], [-1.0]], rounds=4, seed=0, kind="hinge")
-    >>> sorted(set(stream.losses.target.tolist()))
+    >>> sorted(set(stream.losses.rows[:, -1].tolist()))
     [-1.0, 1.0]
     """
     graph, rng = as_graph(graph), generator(seed)
@@ -152,7 +153,7 @@ def _activations(
 
 
 def _tasks(graph: Graph, tasks: ArrayLike) -> Matrix:
-    array = rows("tasks", tasks)
+    array = rows_of("tasks", tasks)
     if len(array) != graph.size:
         raise ValueError(f"tasks must have {graph.size} rows as the graph, got {len(array)}")
     return array
