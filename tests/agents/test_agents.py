@@ -131,6 +131,23 @@ def test_private_agents_play_as_their_network_does_with_the_same_noise(name, dim
         np.testing.assert_array_equal(again.predict(label), network.predict(label))
 
 
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("learner", [FTRL(), KT()])
+def test_agents_that_share_a_task_send_their_losses(learner, dim):
+    graph, rng = a_graph(4), np.random.default_rng(dim)
+    network = mtcool.st_ftrl(graph, dim, learner=learner, lipschitz=9.0)
+    goals = 0.3 * rng.standard_normal((graph.size, dim))
+    agents = cut(network)
+    for i in map(int, rng.integers(graph.size, size=40)):
+        loss = mtcool.streams.Loss(mtcool.streams.Quadratic(), goals[i])
+        x = network.predict(i)
+        network.update(i, loss.subgradient)
+        np.testing.assert_array_equal(play(agents, i, lambda x, loss=loss: loss), x)
+    again = mtcool.Network.from_agents(agents.values(), graph)
+    for label in graph.labels:
+        np.testing.assert_array_equal(again.predict(label), network.predict(label))
+
+
 def test_one_expert_sends_gradients_alone():
     network = mtcool.dpmt_co2ol(
         STAR, 2, epsilon=1.0, horizon=9, learner=MTFTRL(experts=(0.5,)), seed=0

@@ -15,7 +15,7 @@ MESSAGES = {
     "rows of experts": Rows(("a", 1), NUMBERS, NUMBERS),
     "gradient": Gradient(2.5, 0.1, NUMBERS),
     "sums": Sums("rome", 0.25, NUMBERS, NUMBERS[:2]),
-    "loss": LossShared("rome", "quadratic", [NUMBERS]),
+    "loss": LossShared("rome", "quadratic", [], NUMBERS),
 }
 
 

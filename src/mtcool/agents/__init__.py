@@ -12,6 +12,7 @@ from mtcool.agents.messages import (
     encode,
 )
 from mtcool.agents.private import PrivateAgent
+from mtcool.agents.single_task import SingleTaskAgent
 
 __all__ = [
     "Activation",
@@ -22,6 +23,7 @@ __all__ = [
     "PrivateAgent",
     "RowRequest",
     "Rows",
+    "SingleTaskAgent",
     "Sums",
     "decode",
     "encode",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from mtcool.agents.agent import Clique, CliqueAgent, Link
 from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
-from mtcool.graphs import Graph
+from mtcool.agents.single_task import SingleTaskAgent
+from mtcool.graphs import Graph, own_weights
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
@@ -21,6 +22,7 @@ from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
+from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Budget, Channels
 from mtcool.privacy.sanitiser import Sanitiser
@@ -60,10 +62,15 @@ def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -
     return [agent]
 
 
+Agent: TypeAlias = CliqueAgent | PrivateAgent | SingleTaskAgent
+
+
 def cut(
     settings: Settings, graph: Graph, weights: Floats, peers: Any, exchange: Any, agent: int
-) -> CliqueAgent | PrivateAgent:
+) -> Agent:
     """The agent as a unit of its own, with a copy of its part of the state."""
+    if isinstance(peers, SingleTaskPeers):
+        return _cut_single(settings, graph, peers, agent)
     plan, labels = Plan.of(settings, graph, peers), graph.labels
     keeps = kept_by(settings, peers, agent)
     cliques = tuple(
@@ -153,6 +160,20 @@ def _cut_private(
     return PrivateAgent(name, settings, links, products, cliques[0], state, aggregator, sanitiser)
 
 
+def _cut_single(
+    settings: Settings, graph: Graph, peers: SingleTaskPeers, agent: int
+) -> SingleTaskAgent:
+    state = settings.learner.make_state(_ALONE, settings.dim)
+    start = np.arange(graph.size + 1)
+    for there, here in pairs_of_arrays(peers.state, start, agent, state, _ALONE.start, 0):
+        here[...] = there
+    others = tuple(graph.labels[int(j)] for j in graph.neighbours(agent) if int(j) != agent)
+    return SingleTaskAgent(graph.labels[agent], settings, others, state)
+
+
+_ALONE = Cliques(np.arange(2), np.ones(1), np.ones(1))
+
+
 def _privacy_of(privacy: Privacy, agent: int) -> Privacy:
     """The settings of one agent."""
     levels = {
@@ -174,9 +195,11 @@ def _channels_of(channels: Channels, agent: int) -> Channels:
 
 
 def join(
-    settings: Settings, graph: Graph, agents: Sequence[CliqueAgent | PrivateAgent]
+    settings: Settings, graph: Graph, agents: Sequence[Any]
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Weights and arrays of the network that these agents, in node order, are cut from."""
+    if isinstance(agents[0], SingleTaskAgent):
+        return _join_single(settings, graph, agents)
     weights = _weights(settings, graph, agents)
     peers = settings.algorithm.peers(settings, graph, weights)
     plan = Plan.of(settings, graph, peers)
@@ -197,6 +220,17 @@ def join(
         if isinstance(agent, PrivateAgent):
             for there, here in blocks_of_arrays(peers.state.aggregator, i, agent.aggregator, 0):
                 there[...] = here
+    return weights, dict(state_arrays(peers.state))
+
+
+def _join_single(
+    settings: Settings, graph: Graph, agents: Sequence[SingleTaskAgent]
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    weights = own_weights(graph).data
+    peers, start = settings.algorithm.peers(settings, graph, weights), np.arange(graph.size + 1)
+    for i, agent in enumerate(agents):
+        for there, here in pairs_of_arrays(peers.state, start, i, agent.state, _ALONE.start, 0):
+            there[...] = here
     return weights, dict(state_arrays(peers.state))
 
 

@@ -62,7 +62,9 @@ class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
 
     sender: Any
     kind: str
-    rows: list[np.ndarray]
+    """One of the package's own kinds (`streams.kinds`)."""
+    parameters: list[float]
+    row: np.ndarray
 
 
 Message: TypeAlias = RowRequest | Rows | Gradient | Sums | LossShared

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool.agents.agent import CliqueAgent
-from mtcool.agents.cutting import cut, join
+from mtcool.agents.cutting import Agent, cut, join
 from mtcool.agents.private import PrivateAgent
 from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.network import storage
@@ -149,7 +148,7 @@ class Network:
             arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
-    def agent(self, name: Label) -> CliqueAgent | PrivateAgent:
+    def agent(self, name: Label) -> Agent:
         """One agent as a unit of its own, with a copy of its part of the state (`mtcool.agents`).
 
         >>> import mtcool
@@ -163,7 +162,7 @@ class Network:
             return cut(self.settings, self.graph, self.weights, self.peers, self.exchange, i)
 
     @classmethod
-    def from_agents(cls, agents: Iterable[CliqueAgent | PrivateAgent], graph: GraphLike) -> Network:
+    def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:
         """The network that these agents of `graph` form, in one block.
 
         Private agents draw from the noise of the first one.
