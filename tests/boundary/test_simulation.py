@@ -2,15 +2,18 @@
 
 import re
 
+import msgspec
 import networkx as nx
 import numpy as np
 import pytest
 
 import mtcool
+from mtcool.agents import encode
+from mtcool.agents.traffic import name_sizes
 from mtcool.learners import FTRL, KT, MTFTRLKT
 from mtcool.peers.arrays import state_arrays
 from mtcool.simulation.communication import communication
-from mtcool.streams import Stream, quadratic, regression_stream
+from mtcool.streams import Stream, quadratic
 
 WHEEL = mtcool.Graph.from_networkx(nx.wheel_graph(6))
 ROUNDS = 700  # more than two chunks
@@ -253,45 +256,60 @@ def test_a_stream_with_names_goes_to_the_agents_of_those_names():
     assert [network.predict(name).any() for name in names] == [False, True, False]
 
 
-def naive_messages(network, weights, agents):
-    """Count, round by round, what leaves an agent: a model fetched, a gradient or loss sent."""
-    counts = [0]
-    for i in agents:
-        others = [int(j) for j in network.graph.neighbours(int(i)) if j != i]
-        heard = [j for j in others if weights[i, j] > 0]
-        each = {
-            "mt_co2ol": 2 * len(heard),
-            "pairwise": len(heard),
-            "i_ftrl": 0,
-            "st_ftrl": len(others),
-        }[network.settings.algorithm.name]
-        counts.append(counts[-1] + each)
-    return np.array(counts)
+def counted_messages(network, agents, losses):
+    """Play the rounds with agents and messages; count what travels, round by round."""
+    units = {label: network.agent(label) for label in network.graph.labels}
+    counts = [(0, 0)]
+    for i, (_, loss) in zip(agents.tolist(), losses, strict=True):
+        sent = []
+        activation = units[i].activate()
+        answers = {}
+        for to, request in activation.requests.items():
+            answers[to] = units[to].receive(request)
+            sent += [request, answers[to]]
+        x = activation.predict(answers)
+        told = activation.learn(
+            loss if network.settings.algorithm.name == "st_ftrl" else loss(x)[1]
+        )
+        for to, message in told.items():
+            units[to].receive(message)
+            sent.append(message)
+        size = sum(len(encode(message)) for message in sent)
+        counts.append((counts[-1][0] + len(sent), counts[-1][1] + size))
+    return np.array(counts).T
 
 
-@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "i_ftrl", "st_ftrl"])
+@pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "i_ftrl", "st_ftrl", "dpmt_co2ol"])
 @pytest.mark.parametrize("weights", ["uniform", "delegation", "given"])
-@pytest.mark.parametrize("seed", range(3))
-def test_messages_and_bytes_are_those_of_a_naive_count(algorithm, weights, seed):
-    graph = mtcool.graphs.erdos_renyi(12, 0.3, seed=seed)
+def test_messages_and_bytes_are_those_that_agents_send(algorithm, weights):
+    names = ["a", ("b", 2), 3, 4.5, "a long name", 70_000, 7, 8, 9, 10, 11, 12]
+    rng = np.random.default_rng(len(weights))
+    graph = mtcool.graphs.erdos_renyi(12, 0.3, seed=1)
+    graph = mtcool.Graph(graph.ptr, graph.idx, names)
     if weights == "given":  # oneself and half of the others, at random
-        chosen = np.random.default_rng(seed).integers(2, size=(12, 12)) | np.eye(12, dtype=int)
+        chosen = rng.integers(2, size=(12, 12)) | np.eye(12, dtype=int)
         matrix = mtcool.graphs.uniform_weights(graph).toarray() * chosen
         matrix /= matrix.sum(1, keepdims=True)
     else:
         matrix = graph.matrix(mtcool.graphs.entry_weights(graph, weights)).toarray()
-    if algorithm == "i_ftrl":
-        network = mtcool.i_ftrl(graph, 3)
-    elif algorithm == "st_ftrl":
-        network = mtcool.st_ftrl(graph, 3)
-    else:
-        network = getattr(mtcool, algorithm)(graph, 3, learner=FTRL(), weights=matrix)
-    agents = np.random.default_rng(seed + 10).integers(12, size=50)
-    stream = Stream(agents, quadratic(np.zeros((50, 3))))
-    want = naive_messages(network, matrix, agents)
-    messages, size = communication(network, stream, np.arange(51))
-    np.testing.assert_array_equal(messages, want)
-    np.testing.assert_array_equal(size, want * 3 * 8)
+    settings = {"learner": FTRL(), "weights": matrix, "lipschitz": 9.0}
+    if algorithm in ("i_ftrl", "st_ftrl"):
+        del settings["weights"]
+    if algorithm == "dpmt_co2ol":
+        settings |= {"learner": None, "epsilon": 1.0, "horizon": 60, "seed": 0}
+    network = getattr(mtcool, algorithm)(graph, 3, **settings)
+    agents = rng.integers(12, size=30)
+    stream = Stream(agents, quadratic(0.1 * rng.standard_normal((30, 3))), labels=names)
+    want = counted_messages(network, np.array(names, object)[agents], stream)
+    messages, size = communication(network, stream, np.arange(31))
+    np.testing.assert_array_equal(messages, want[0])
+    np.testing.assert_array_equal(size, want[1])
+
+
+def test_numbers_as_names_have_as_many_bytes_as_they_need():
+    some = [0, 127, 128, 255, 256, 65_535, 65_536]
+    sizes = name_sizes(range(65_537))
+    assert sizes[some].tolist() == [len(msgspec.msgpack.encode(number)) for number in some]
 
 
 def test_the_trace_reports_the_communication_at_its_times():
@@ -300,14 +318,6 @@ def test_the_trace_reports_the_communication_at_its_times():
     np.testing.assert_array_equal(trace.messages, messages)
     np.testing.assert_array_equal(trace.message_bytes, size)
     assert messages[0] == 0
-
-
-def test_st_ftrl_sends_the_loss_with_all_its_numbers():
-    graph = mtcool.graphs.star(4)
-    stream = regression_stream(graph, np.zeros((4, 3)), rounds=10, seed=0)
-    messages, size = communication(mtcool.st_ftrl(graph, 3), stream, np.array([10]))
-    assert stream.losses.rows[0].size == 4  # features and a target
-    assert size[0] == messages[0] * 4 * 8
 
 
 def test_progress_goes_to_standard_error_only(capfd):

@@ -30,9 +30,9 @@ class Trace:
     regret: Floats | None
     """Multitask regret R_t(U) up to each time (`eq:mt-regret`)."""
     messages: Integers
-    """Models fetched from and gradients (or losses) sent to other agents up to each time."""
+    """Messages between different agents up to each time, requests included (`mtcool.agents`)."""
     message_bytes: Integers
-    """The same in bytes of payload, eight for every number."""
+    """Their bytes."""
     agent_activations: Integers
     """Number of activations of each agent, (agents,), or (times, agents) if asked for."""
     agent_loss: Floats

@@ -1,0 +1,111 @@
+"""What an activation costs: messages to other agents and their bytes, by the encoding itself.
+
+The size of a message depends on its sender's name and on how many numbers it carries, and not on
+the numbers. So one message of each shape is encoded, and counted as often as it would be sent.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from mtcool.agents.messages import Gradient, LossShared, Message, RowRequest, Rows, Sums, encode
+from mtcool.graphs import Graph
+from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.private import PrivatePeers
+from mtcool.peers.settings import Settings
+from mtcool.peers.single_task import SingleTaskPeers
+from mtcool.streams.kinds import name_of
+from mtcool.streams.losses import Losses
+from mtcool.types import Integers, Label
+
+
+class Traffic(NamedTuple):
+    """What leaves agents when each of them is active once; what an agent tells itself is free."""
+
+    messages: Integers
+    """Requests, answers, gradients, sums and losses."""
+    size: Integers
+    """Their bytes."""
+
+
+def traffic(settings: Settings, graph: Graph, peers: Any, losses: Losses) -> Traffic:
+    """Messages and bytes of an activation, for every agent.
+
+    Not counted is the noise that private agents publish once, before they learn.
+    """
+    names = name_sizes(graph.labels)
+    if isinstance(peers, SingleTaskPeers):
+        others = graph.neighbourhood_sizes - 1
+        kind, row = losses.kind, np.zeros(losses.rows.shape[1])
+        loss = _without_name(LossShared(0, name_of(kind), list(kind), row))
+        return Traffic(others, others * (loss + names))
+    by, to, experts = _links(settings, graph, peers)
+    model, weight = np.zeros(settings.dim), 0.0
+    if settings.algorithm.kept_by_members:  # nobody is asked
+        each = _without_name(Gradient(0, weight, model)) + names[by]
+        return _added(by, np.ones_like(by), each, graph.size)
+    request = _without_name(RowRequest(0)) + names[by]
+    answer, told = np.empty_like(by), np.empty_like(by)
+    for count in np.unique(experts):
+        same = experts == count
+        rows = np.zeros(count * settings.dim)
+        answer[same] = _without_name(Rows(0, model, rows))
+        private = isinstance(peers, PrivatePeers)
+        news: Message = Gradient(0, weight, model)
+        if private:
+            news = Sums(0, weight, model, np.zeros(count))
+        told[same] = _without_name(news)
+    each = request + answer + names[to] + told + names[by]
+    return _added(by, np.full_like(by, 3), each, graph.size)
+
+
+def _links(
+    settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers
+) -> tuple[Integers, Integers, Integers]:
+    """Who hears from whom else, and how many rows of experts each answer has."""
+    by = np.repeat(np.arange(graph.size), np.diff(peers.ptr))
+    experts = peers.products if isinstance(peers, PrivatePeers) else np.zeros_like(by)
+    to = peers.clique.astype(np.int64)
+    if not settings.algorithm.kept_by_members:
+        other = to != by
+        return by[other], to[other], experts[other]
+    # A clique of two members, or of one that tells nobody.
+    shared = np.bincount(to)[to] > 1
+    return by[shared], by[shared], experts[shared]
+
+
+def _added(by: Integers, number: Integers, size: Integers, agents: int) -> Traffic:
+    sums = (np.bincount(by, values, agents).astype(np.int64) for values in (number, size))
+    return Traffic(*sums)
+
+
+def _without_name(message: Message) -> int:
+    """Bytes of a message but for its sender's name."""
+    return len(encode(message)) - _name_size(message.sender)
+
+
+def _name_size(label: Label) -> int:
+    return len(msgspec.msgpack.encode(label))
+
+
+def name_sizes(labels: Sequence[Label]) -> Integers:
+    """Bytes of every agent's name in a message.
+
+    >>> name_sizes(["rome", ("a", 1)]).tolist()
+    [5, 4]
+    """
+    if not isinstance(labels, range):
+        return np.array([_size_of_any(label) for label in labels])
+    # MessagePack writes whole numbers with as many bytes as they need.
+    longer = [2**7, 2**8, 2**16, 2**32]
+    sizes = np.array([_name_size(number) for number in (0, *longer)])
+    return sizes[np.searchsorted(longer, np.arange(len(labels)), side="right")]
+
+
+def _size_of_any(label: Label) -> int:
+    try:
+        return _name_size(label.item() if isinstance(label, np.generic) else label)
+    except (TypeError, OverflowError):
+        return _name_size(str(label))  # a name that could not be sent as it is
