@@ -22,6 +22,8 @@ NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
 # Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
 MAKERS = (
+    "agents/messages.py",
+    "agents/traffic.py",
     "algorithms/dpmt_co2ol.py",
     "algorithms/i_ftrl.py",
     "algorithms/making.py",
@@ -40,6 +42,7 @@ MAKERS = (
     "graphs/programs.py",
     "graphs/weights.py",
     "peers/algorithm.py",
+    "peers/arrays.py",
     "peers/settings.py",
     "privacy/accountant.py",
     "privacy/calibration.py",
@@ -51,6 +54,8 @@ MAKERS = (
     "streams/activations.py",
     "streams/adversaries.py",
     "streams/gaussian.py",
+    "streams/kinds.py",
+    "streams/stream.py",
     "streams/synthetic.py",
     "streams/tasks.py",
 )
