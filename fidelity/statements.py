@@ -28,7 +28,7 @@ STATEMENTS = (
     Statement(
         "sec:model",
         "protocol: activate, fetch, predict, pay, send",
-        ("mtcool.protocol.play_round",),
+        ("mtcool.peers.protocol.play_round",),
         (CORE + "test_fast_loop.py::test_simulate_equals_ask_and_tell",),
     ),
     Statement(
@@ -59,7 +59,7 @@ STATEMENTS = (
     Statement(
         "alg:mt-ftrl",
         "MT-FTRL with Hedge over task variances",
-        ("mtcool.learners.MTFTRL", "mtcool.learners.argmin.minimise"),
+        ("mtcool.learners.MTFTRL", "mtcool.learners.solvers.newton.minimise"),
         (
             CORE + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",
             CORE + "test_argmin.py::test_the_minimiser_is_exact_for_any_gamma_and_any_rate",
@@ -94,13 +94,13 @@ STATEMENTS = (
     Statement(
         "fig:cool_cn",
         "a clique in a network learns as if it were alone (illustration)",
-        ("mtcool.layout.assemble",),
+        ("mtcool.peers.assemble.clique_peers",),
         (CORE + "test_lemma.py::test_a_clique_in_a_network_learns_as_if_it_were_alone",),
     ),
     Statement(
         "lem:cool-cn",
         "the regret is the sum of the regrets of the cliques",
-        ("mtcool.protocol.CliquePeers",),
+        ("mtcool.peers.cliques.CliquePeers",),
         (CORE + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
     ),
     Statement(
@@ -229,7 +229,7 @@ STATEMENTS = (
     Statement(
         "fig:expe_1",
         "regret over time at sigma-bar about .08",
-        ("mtcool.experiments.suite.paper_tasks",),
+        ("mtcool.experiments.run.suite.paper_tasks",),
         (
             "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
             PAPER + "figures.toml",
@@ -240,7 +240,7 @@ STATEMENTS = (
     Statement(
         "fig:expe_2",
         "regret against sigma-bar",
-        ("mtcool.experiments.suite.paper_tasks",),
+        ("mtcool.experiments.run.suite.paper_tasks",),
         (
             "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
             PAPER + "figures.toml",
