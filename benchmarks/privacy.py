@@ -11,7 +11,7 @@ privacy itself.
 from benchmarks.instance import Instance, papers_instance
 from benchmarks.result import Result, at_least, at_most
 from benchmarks.timing import Run, fastest
-from mtcool import Network, dpmt_co2ol, simulate
+from mtcool import Network, Privacy, dpmt_co2ol, simulate
 from mtcool.learners import MTFTRL
 from mtcool.network.published_noise import compare_mechanisms
 
@@ -75,8 +75,7 @@ def _private(instance: Instance, learner: MTFTRL, epsilon: float) -> Network:
     return dpmt_co2ol(
         instance.graph,
         instance.stream.dim,
-        epsilon,
-        HORIZON,
+        Privacy(epsilon, HORIZON),
         learner=learner,
         lipschitz=instance.lipschitz,
         seed=0,
