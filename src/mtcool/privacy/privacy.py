@@ -134,13 +134,14 @@ class Privacy:
         (0.5, 1.0)
         """
         horizon = _each("horizon", self.horizon, labels) or (None,) * len(labels)
+        plan = {number: self.aggregator.check(self.law, number) for number in set(horizon)}
         return PrivacySettings(
             budget=Budget(
                 epsilon=_each("epsilon", self.epsilon, labels),
                 delta=_each("delta", self.delta, labels),
                 rho=_each("rho", self.rho, labels),
             ),
-            horizon=tuple(self.aggregator.check(self.law, number) for number in horizon),
+            horizon=tuple(plan[number] for number in horizon),
             law=self.law,
             aggregator=self.aggregator,
             calibration=self.calibration,
