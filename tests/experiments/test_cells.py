@@ -164,6 +164,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
     }
     without_numbers = {
         "graphs/parameters.py",
+        "privacy/words.py",
         "simulation/progress.py",
         "simulation/replicate.py",
         "simulation/trace.py",

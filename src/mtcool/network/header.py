@@ -182,14 +182,12 @@ def _saved_privacy(privacy: PrivacySettings) -> SavedPrivacy:
 
 def _privacy_from(saved: SavedPrivacy, labels: Sequence[Hashable]) -> PrivacySettings:
     table = {name: getattr(saved, name) for name in saved.__struct_fields__}
-    kind = _AGGREGATORS.get(saved.aggregator.name)
+    # The first files of this format name the class, as is done for learners: BinaryTree.
+    spellings = {word: kind for kind in AGGREGATORS.values() for word in (kind.name, kind.__name__)}
+    kind = spellings.get(saved.aggregator.name)
     if kind is None or not saved.aggregator.ours:
         raise ValueError(f"aggregator must be one of {', '.join(AGGREGATORS)}, got {saved!r}")
     return Privacy(**table | {"aggregator": kind(**saved.aggregator.parameters)}).of_agents(labels)
-
-
-# The first files of this format name the class, as those of learners do: BinaryTree.
-_AGGREGATORS = AGGREGATORS | {kind.__name__: kind for kind in AGGREGATORS.values()}
 
 
 def _named(item: Any, known: Mapping[str, type]) -> Named:

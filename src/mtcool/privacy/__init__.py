@@ -23,6 +23,7 @@ from mtcool.privacy.aggregators import (
     NoNoise,
     PerGradient,
     SmoothTree,
+    register,
 )
 from mtcool.privacy.noise import ExactNoise, SimulatedNoise
 from mtcool.privacy.privacy import Privacy
@@ -46,5 +47,6 @@ __all__ = [
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
+    "register",
     "zcdp_mu",
 ]

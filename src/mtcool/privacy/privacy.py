@@ -82,6 +82,10 @@ class Privacy:
         validation.one_of("adjacency", self.adjacency, get_args(Adjacency))
         validation.one_of("noise", self.noise, get_args(Source))
         share_of(self.split)
+        if self.law not in self.aggregator.laws:
+            must = "delta or rho must" if self.law == "laplace" else "neither delta nor rho may"
+            laws = " or ".join(self.aggregator.laws)
+            raise ValueError(f"{must} be given for {kind.__name__}, whose noise is {laws}")
         for horizon in set(_listed(self.horizon)):
             self.aggregator.check(self.law, horizon)
         if self.calibration == "paper":

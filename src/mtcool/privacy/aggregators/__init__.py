@@ -1,8 +1,10 @@
 """Aggregators: running sums of private vectors, published with noise.
 
 Each stands in a file of its own, and in the table below, from which experiment files, commands,
-saved networks, comparisons and audits know it (`docs/add-an-aggregator.md`).
+saved networks and comparisons know it (`docs/add-an-aggregator.md`).
 """
+
+from typing import TypeVar
 
 from mtcool.privacy.aggregators.aggregator import Aggregator
 from mtcool.privacy.aggregators.binary_tree import BinaryTree
@@ -20,6 +22,20 @@ AGGREGATORS: dict[str, type[Aggregator]] = {
 DEFAULT = BinaryTree()
 """The paper's: the one that is used unless another is given."""
 
+A = TypeVar("A", bound=type[Aggregator])
+
+
+def register(kind: A) -> A:
+    """Make an aggregator of your own known by its name; a decorator of its class.
+
+    >>> register(BinaryTree) is BinaryTree
+    True
+    """
+    if AGGREGATORS.setdefault(kind.name, kind) is not kind:
+        raise ValueError(f"name must be new, got {kind.name!r}")
+    return kind
+
+
 __all__ = [
     "AGGREGATORS",
     "BLT",
@@ -30,4 +46,5 @@ __all__ = [
     "NoNoise",
     "PerGradient",
     "SmoothTree",
+    "register",
 ]
