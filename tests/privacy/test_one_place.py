@@ -1,7 +1,9 @@
 """An aggregator is one file: its class says how it is spelled, and everything else asks it."""
 
 import ast
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from tests.saved_files import forge, taken_apart
@@ -11,7 +13,7 @@ import mtcool
 from mtcool.cli.privacy import app
 from mtcool.experiments.files import spec
 from mtcool.network.published_noise import compare_mechanisms
-from mtcool.privacy import AGGREGATORS
+from mtcool.privacy import AGGREGATORS, PerGradient, register
 
 PACKAGE = Path(mtcool.__file__).parent
 HOME = PACKAGE / "privacy" / "aggregators"
@@ -91,3 +93,22 @@ def test_the_comparison_has_every_mechanism_with_every_law_that_it_serves():
     words = {"laplace": "Laplace", "gaussian": "Gauss"}
     expected = {(AGGREGATORS[n].title, words[law]) for n in NOISY for law in AGGREGATORS[n].laws}
     assert {(row.mechanism, row.law) for row in rows} == expected
+
+
+def test_a_law_that_an_aggregator_does_not_serve_is_refused_whatever_its_check_says():
+    """Its norms are those of its own laws."""
+
+    @dataclass(frozen=True)
+    class OnlyLaplace(PerGradient):
+        name: ClassVar[str] = "only_laplace"
+        laws: ClassVar[tuple[str, ...]] = ("laplace",)
+
+    register(OnlyLaplace)
+    try:
+        mtcool.Privacy(1.0, 9, aggregator=OnlyLaplace())
+        with pytest.raises(ValueError, match="delta and rho have no meaning for OnlyLaplace"):
+            mtcool.Privacy(1.0, 9, delta=1e-6, aggregator=OnlyLaplace())
+    finally:
+        del AGGREGATORS["only_laplace"]
+    with pytest.raises(ValueError, match="name must be new, got 'per_gradient'"):
+        register(dataclass(frozen=True)(type("PerGradient", (PerGradient,), {})))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mtcool import validation
 from mtcool.privacy.accountant import proper
 from mtcool.privacy.aggregators import AGGREGATORS, DEFAULT, Aggregator
+from mtcool.privacy.aggregators.aggregator import check_law
 from mtcool.privacy.calibration import Budget, share_of
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.privacy.words import Adjacency, Law, Method, Source
@@ -30,9 +31,31 @@ Horizons: TypeAlias = int | Sequence[int] | NDArray[np.integer] | Mapping[Label,
 class Privacy:
     """Privacy levels of the agents, and the mechanism that keeps them (`docs/privacy.md`).
 
-    Levels and horizons are one number, or one for each agent: a sequence in node order, or a
-    mapping by name. What can be checked without a graph is checked at once. The same value serves
-    any number of networks; the seed of the noise is an argument of `mtcool.dpmt_co2ol`.
+    What can be checked without a graph is checked at once. One value serves any number of networks;
+    the seed of the noise is an argument of `mtcool.dpmt_co2ol`.
+
+    Parameters
+    ----------
+    epsilon, delta
+        Privacy levels: one number, or one for each agent, as a sequence in node order or as a
+        mapping by name. Without `delta` privacy is pure and the noise is Laplace; with it the noise
+        is Gaussian.
+    horizon
+        The most activations of an agent, one number or one for each; beyond it `update` refuses.
+    rho
+        Zero-concentrated privacy in place of epsilon and delta; the noise is Gaussian.
+    aggregator
+        `BinaryTree()`, the paper's and the default; `SmoothTree()`, less noise; `BLT()`, much less,
+        Gaussian; `PerGradient()`; `Doubling()` for an unknown horizon; `NoNoise()`.
+    calibration
+        "tight" spends exactly the budget; "paper" is the published noise, whose true epsilon the
+        network's `repr` and `ledger` tell.
+    adjacency
+        "replace" protects against replacing one loss by any other, "zero-out" against removing it.
+    split
+        Share of the budget for the gradients; "optimal" has the least regret bound.
+    noise
+        "simulated": NumPy's generator, for simulation; "exact": OpenDP's samplers, for deployment.
 
     >>> Privacy(epsilon=1.0, horizon=100)
     Privacy(epsilon=1.0, horizon=100)
@@ -45,26 +68,15 @@ class Privacy:
     """
 
     epsilon: Levels | None = None
-    """Without `delta` privacy is pure and the noise is Laplace; with it the noise is Gaussian."""
     horizon: Horizons | None = None
-    """The most activations of an agent, beyond which `update` refuses."""
     _: KW_ONLY
     delta: Levels | None = None
-    """Between 0 and 1."""
     rho: Levels | None = None
-    """Zero-concentrated privacy in place of epsilon and delta; the noise is Gaussian."""
     aggregator: Aggregator = DEFAULT
-    """`BinaryTree()` is the paper's; `SmoothTree()` has less noise; `BLT()` has much less, and is
-    Gaussian; `PerGradient()`; `Doubling()` needs no horizon; `NoNoise()` has no privacy."""
     calibration: Method = "tight"
-    """How much noise: "tight" spends exactly the budget; "paper" is the published noise, whose true
-    epsilon the network's `repr` and `ledger` tell."""
     adjacency: Adjacency = "replace"
-    """What is hidden: "replace", which loss it was among all; "zero-out", whether there was one."""
     split: float | Literal["optimal"] = "optimal"
-    """Share of the budget for the gradients; "optimal" has the least regret bound."""
     noise: Source = "simulated"
-    """Its source: "simulated", NumPy's generator; "exact", OpenDP's samplers, for deployment."""
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
@@ -82,10 +94,7 @@ class Privacy:
         validation.one_of("adjacency", self.adjacency, get_args(Adjacency))
         validation.one_of("noise", self.noise, get_args(Source))
         share_of(self.split)
-        if self.law not in self.aggregator.laws:
-            must = "delta or rho must" if self.law == "laplace" else "neither delta nor rho may"
-            laws = " or ".join(self.aggregator.laws)
-            raise ValueError(f"{must} be given for {kind.__name__}, whose noise is {laws}")
+        check_law(self.aggregator, self.law)
         for horizon in set(_listed(self.horizon)):
             self.aggregator.check(self.law, horizon)
         if self.calibration == "paper":

@@ -78,6 +78,18 @@ class Aggregator(Protocol):
         """Draws of pure noise, for each number of an agent's leaves, that `begin` takes."""
 
 
+def check_law(aggregator: Aggregator, law: Law) -> None:
+    """Refuse levels whose law of noise the aggregator cannot serve."""
+    if law in aggregator.laws:
+        return
+    name = type(aggregator).__name__
+    if law == "laplace":
+        raise ValueError(
+            f"delta or rho must be given for {name}, whose noise is Gaussian, got None"
+        )
+    raise ValueError(f"delta and rho have no meaning for {name}, whose noise is Laplace")
+
+
 def known_horizon(horizon: int | None) -> int:
     """The horizon, which must be given."""
     if horizon is None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mtcool.kernels import kernel
-from mtcool.privacy.aggregators.aggregator import Blocks, known_horizon
+from mtcool.privacy.aggregators.aggregator import Blocks, check_law, known_horizon
 from mtcool.privacy.aggregators.filters import FilterState, Recurrence, make_filter
 from mtcool.privacy.words import Law, Method
 from mtcool.types import Floats, Integers
@@ -82,10 +82,7 @@ class BLT:
 
     def check(self, law: Law, horizon: int | None) -> int:
         """Gaussian only: a column of C has a small l2 norm, and an l1 norm of order sqrt(T)."""
-        if law == "laplace":
-            raise ValueError(
-                "delta or rho must be given for BLT, whose noise is Gaussian, got None"
-            )
+        check_law(self, law)
         known = known_horizon(horizon)
         if known > LONGEST:
             raise ValueError(f"horizon must be at most {LONGEST} for BLT, got {known}")
