@@ -15,7 +15,7 @@ from benchmarks.result import Result, at_most
 TARGETS = {"Hedge": 12.0, "private": 25.0, "KT": 5.0}
 MAKE = {
     "Hedge": "mtcool.mt_co2ol(graph, 1, lipschitz=2.0)",
-    "private": "mtcool.dpmt_co2ol(graph, 1, epsilon=1.0, horizon=100, lipschitz=2.0, seed=0)",
+    "private": "mtcool.dpmt_co2ol(graph, 1, mtcool.Privacy(1.0, 100), lipschitz=2.0, seed=0)",
     "KT": "mtcool.mt_co2ol(graph, 1, lipschitz=2.0, learner=mtcool.learners.MTFTRLKT())",
 }
 PROGRAM = """

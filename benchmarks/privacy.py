@@ -5,23 +5,25 @@ p = .9) with d = 10, epsilon = 1 and T = 150 000 activations of each agent. Time
 round on the paper's instance with the binary tree and NumPy's noise. With epsilon = 1 the noise
 pushes the rows of nearly all experts onto the ball, where the solver runs for each of them, as it
 would without privacy; with a large epsilon rows stay inside, and what is left is the cost of
-privacy itself.
+privacy itself. A single `update` is timed on two rings, which differ in nothing but their size.
 """
 
 from benchmarks.instance import Instance, papers_instance
 from benchmarks.result import Result, at_least, at_most
 from benchmarks.timing import Run, fastest
-from mtcool import Network, dpmt_co2ol, simulate
+from mtcool import Network, Privacy, dpmt_co2ol, simulate
+from mtcool.graphs import ring
 from mtcool.learners import MTFTRL
 from mtcool.network.published_noise import compare_mechanisms
 
 HORIZON = 150_000
+FEW, MANY = 100, 100_000
 SINGLE = MTFTRL(experts=(0.05,))
 
 
 def run(quick: bool) -> list[Result]:
-    """Noise of three mechanisms, and four ratios of times."""
-    return [*_noise(), *_times(papers_instance(2_000 if quick else 20_000))]
+    """Noise of three mechanisms, and five ratios of times."""
+    return [*_noise(), *_times(papers_instance(2_000 if quick else 20_000)), _update()]
 
 
 def _noise() -> list[Result]:
@@ -71,12 +73,34 @@ def _over_plain(instance: Instance, name: str, learner: MTFTRL, limit: float) ->
     ]
 
 
+def _update() -> Result:
+    networks = {
+        size: dpmt_co2ol(ring(size), 1, Privacy(1.0, HORIZON), learner=SINGLE, seed=0)
+        for size in (FEW, MANY)
+    }
+    best = fastest(
+        {size: lambda net=net: lambda: _tell(net) for size, net in networks.items()},
+        repetitions=20,
+    )
+    micro = {size: 1e6 * seconds / FEW for size, seconds in best.items()}
+    return Result(
+        f"Private update among {MANY:,} agents: over one among {FEW}",
+        f"{micro[MANY]:.1f} µs over {micro[FEW]:.1f} µs",
+        best[MANY] / best[FEW],
+        target=at_most(2.0),
+    )
+
+
+def _tell(network: Network) -> None:
+    for agent in range(FEW):
+        network.update(agent, [0.5])
+
+
 def _private(instance: Instance, learner: MTFTRL, epsilon: float) -> Network:
     return dpmt_co2ol(
         instance.graph,
         instance.stream.dim,
-        epsilon,
-        HORIZON,
+        Privacy(epsilon, HORIZON),
         learner=learner,
         lipschitz=instance.lipschitz,
         seed=0,

@@ -3,7 +3,7 @@
 import sys
 
 from designs.blt import find_design, largest_error
-from mtcool.privacy.aggregators.filters import DESIGNS
+from mtcool.privacy.aggregators.blt import DESIGNS
 
 SAME = 1e-9  # relative difference of the errors
 

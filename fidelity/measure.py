@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import mtcool
-from mtcool import graphs, streams, theory
+from mtcool import Privacy, graphs, streams, theory
 from mtcool.learners import MTFTRL, MTFTRLKT
 from mtcool.network.published_noise import published_noise
 
@@ -113,8 +113,8 @@ def pairwise() -> str:
 def published_privacy() -> str:
     """True epsilon of the paper's noise, and the noise that is needed."""
     graph = graphs.complete(30)
-    published = published_noise(graph, 10, 1.0, 150_000, calibration="paper")
-    needed = published_noise(graph, 10, 1.0, 150_000)
+    published = published_noise(graph, 10, Privacy(1.0, 150_000, calibration="paper"))
+    needed = published_noise(graph, 10, Privacy(1.0, 150_000))
     ratio = published.gradients[0] / needed.gradients[0]
     return (
         f"N = 30, T = 150 000: the published noise is {published.promised[0]:.3f} of the epsilon "
@@ -127,15 +127,8 @@ def private_regret() -> str:
     graph, rounds, epsilon, rows = graphs.ring(6), 20_000, 60.0, []
     for seed in range(SEEDS):
         stream = streams.linear_stream(graph, 1, rounds, seed, drift=4.0, smoothness=10.0)
-        net = mtcool.dpmt_co2ol(
-            graph,
-            1,
-            epsilon,
-            rounds,
-            calibration="paper",
-            learner=MTFTRL(free_last=True),
-            seed=seed,
-        )
+        privacy = Privacy(epsilon, rounds, calibration="paper")
+        net = mtcool.dpmt_co2ol(graph, 1, privacy, learner=MTFTRL(free_last=True), seed=seed)
         trace = mtcool.simulate(net, stream)
         counts = np.bincount(stream.agents, minlength=graph.size)
         bound = theory.private(graph, stream.comparator, counts, epsilon).value

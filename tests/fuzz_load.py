@@ -30,9 +30,8 @@ Q = [0.2, 0.3, 0.5]
 
 
 def private(aggregator, **levels):
-    return lambda: mtcool.dpmt_co2ol(
-        GRAPH, 2, horizon=[3, 40, 7], aggregator=aggregator, seed=1, **levels
-    )
+    levels = mtcool.Privacy(horizon=[3, 40, 7], aggregator=aggregator, **levels)
+    return lambda: mtcool.dpmt_co2ol(GRAPH, 2, levels, seed=1)
 
 
 ORIGINALS = {

@@ -11,6 +11,7 @@ from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
 from mtcool.graphs import Graph
 from mtcool.network.loading import load
 from mtcool.network.network import Network
+from mtcool.privacy import Privacy
 from mtcool.simulation import Trace, replicate, simulate
 from mtcool.streams import Stream
 
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Graph",
     "Network",
+    "Privacy",
     "Stream",
     "Trace",
     "dpmt_co2ol",

@@ -15,7 +15,7 @@ from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, mt_ftrl
 from mtcool.peers.arrays import state_arrays
 
 MAKERS = {
-    "dpmt_co2ol": partial(mtcool.dpmt_co2ol, epsilon=20.0, horizon=200, seed=0),
+    "dpmt_co2ol": partial(mtcool.dpmt_co2ol, privacy=mtcool.Privacy(20.0, 200), seed=0),
     "mt_co2ol": mtcool.mt_co2ol,
     "pairwise": mtcool.pairwise,
     "i_ftrl": mtcool.i_ftrl,

@@ -70,7 +70,7 @@ def test_no_interrupt_leaves_the_lock_behind():
 @pytest.mark.parametrize("how", ["update", "simulate"])
 def test_noise_after_an_interrupt_is_that_of_whole_rounds(how):
     def fresh():
-        return mtcool.dpmt_co2ol(RING, 2, epsilon=1.0, horizon=9, seed=3)
+        return mtcool.dpmt_co2ol(RING, 2, mtcool.Privacy(1.0, 9), seed=3)
 
     stream = mtcool.Stream([0], mtcool.streams.linear([[0.3, 0.1]]))
 

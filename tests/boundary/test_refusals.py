@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.private import private_network
 
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, first_phase
@@ -16,7 +17,7 @@ from mtcool.streams import Stream, quadratic
 def private(graph, dim, on_excess="clip", **settings):
     """A private network, which always clips; two of them have the same noise."""
     assert on_excess == "clip"
-    return mtcool.dpmt_co2ol(graph, dim, **{"epsilon": 20.0, "horizon": 60, "seed": 0} | settings)
+    return private_network(graph, dim, **{"epsilon": 20.0, "horizon": 60, "seed": 0} | settings)
 
 
 MAKERS = {

@@ -33,7 +33,7 @@ NETWORKS = {
 def private(on_excess="clip", **settings):
     """A private network, which always clips; two of them have the same noise."""
     assert on_excess == "clip"
-    return mtcool.dpmt_co2ol(WHEEL, 2, epsilon=20.0, horizon=ROUNDS, seed=0, **settings)
+    return mtcool.dpmt_co2ol(WHEEL, 2, mtcool.Privacy(20.0, ROUNDS), seed=0, **settings)
 
 
 def make_stream(rounds=ROUNDS, seed=0, **settings):

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from tests.fuzz_load import MUTATIONS, fuzz
+from tests.private import private_network
 from tests.saved_files import forge, taken_apart
 
 import mtcool
@@ -33,9 +34,8 @@ def plain(tmp_path):
     return tmp_path / "net.npz"
 
 
-def saved_private(tmp_path, aggregator=None, **settings):
-    settings = {"epsilon": 1.0, "horizon": 9, "seed": 1, **settings}
-    net = mtcool.dpmt_co2ol(PATH, 1, aggregator=aggregator, **settings)
+def saved_private(tmp_path, **settings):
+    net = private_network(PATH, 1, **{"epsilon": 1.0, "horizon": 9, "seed": 1, **settings})
     for agent in (0, 1, 1, 1):
         net.update(agent, [1.0])
     net.save(tmp_path / "net.npz")
@@ -96,7 +96,7 @@ AGGREGATORS = [BinaryTree(), BinaryTree(completed=False), SmoothTree(), Doubling
 @pytest.mark.parametrize("word", [-1, 0, 1, 2, 4, 2**61, 2**62, 2**63 - 1, -(2**63)])
 def test_a_word_that_does_not_count_the_activations_is_refused(aggregator, word, tmp_path):
     """The tree looks for nodes where the word says they are: -1 would write beyond the array."""
-    path = saved_private(tmp_path, aggregator)
+    path = saved_private(tmp_path, aggregator=aggregator)
     header, arrays = taken_apart(path)
     right = int(arrays["state.aggregator.word"][1])
     arrays["state.aggregator.word"][1] = word
@@ -109,7 +109,7 @@ def test_a_word_that_does_not_count_the_activations_is_refused(aggregator, word,
 
 @pytest.mark.parametrize("aggregator", AGGREGATORS, ids=repr)
 def test_words_are_right_after_any_number_of_activations(aggregator, tmp_path):
-    net = mtcool.dpmt_co2ol(PATH, 1, 1.0, 40, aggregator=aggregator, seed=1)
+    net = mtcool.dpmt_co2ol(PATH, 1, mtcool.Privacy(1.0, 40, aggregator=aggregator), seed=1)
     for _ in range(40):
         net.save(tmp_path / "net.npz")
         np.testing.assert_array_equal(mtcool.load(tmp_path / "net.npz").predict(0), net.predict(0))

@@ -136,7 +136,7 @@ def test_rows_are_counted_once(size):
 def test_a_private_network_with_one_expert_plays_its_minimisers():
     """More neighbours than may wait together, whose sums jump with the noise."""
     graph = mtcool.graphs.complete(40)
-    net = mtcool.dpmt_co2ol(graph, 1, 1.0, 50, learner=MTFTRL((0.05,)), seed=0)
+    net = mtcool.dpmt_co2ol(graph, 1, mtcool.Privacy(1.0, 50), learner=MTFTRL((0.05,)), seed=0)
     state = net.peers.state.learner.base
     rng, clipped = np.random.default_rng(0), 0
     for _ in range(20):

@@ -169,6 +169,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/single_task.py",
         "graphs/edge_lists.py",
         "graphs/parameters.py",
+        "privacy/words.py",
         "simulation/progress.py",
         "simulation/replicate.py",
         "simulation/trace.py",

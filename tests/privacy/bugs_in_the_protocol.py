@@ -19,8 +19,8 @@ ORIGINALS = {
 
 def passes():
     """Do the audits of the worst case, and of long gradients and rows, pass?"""
-    first = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
-    second = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 7, seed=0)
+    first = mtcool.dpmt_co2ol(GRAPH, 2, mtcool.Privacy(1.0, 7), seed=0)
+    second = mtcool.dpmt_co2ol(GRAPH, 2, mtcool.Privacy(1.0, 7), seed=0)
     base = second.peers.state.learner.base  # a neighbour's rows are far too long
     base.cliques["unit"], base.cliques["inverse"], base.cliques["clipped"] = 1e6, 1e300, 0
     base.experts[MULTIPLIER] = CLOSED_FORM

@@ -11,7 +11,7 @@ import pytest
 from mtcool.kernels import kernel
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
-from mtcool.privacy.aggregators.filters import DESIGNS, coefficients
+from mtcool.privacy.aggregators.blt import DESIGNS, coefficients
 
 ROOT = Path(__file__).parents[2]
 HORIZONS = (1, 2, 3, 7, 8, 16, 27)

@@ -16,7 +16,7 @@ from mtcool.audit.law import judge
 from mtcool.learners import MTFTRL
 from mtcool.learners.mt_ftrl.state import MULTIPLIER
 from mtcool.learners.solvers.line import CLOSED_FORM
-from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
+from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, Privacy, SmoothTree
 
 GRAPH = mtcool.graphs.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
 MECHANISMS = [
@@ -49,9 +49,8 @@ def random_pair(rng, agents, dim, rounds):
 @every_mechanism
 @pytest.mark.parametrize("experts", ["paper", "geometric", [0.3]])
 def test_the_worst_case_attains_the_budget(aggregator, levels, horizon, experts):
-    net = mtcool.dpmt_co2ol(
-        GRAPH, 3, horizon=horizon, aggregator=aggregator, learner=MTFTRL(experts=experts), **levels
-    )
+    privacy = Privacy(horizon=horizon, aggregator=aggregator, **levels)
+    net = mtcool.dpmt_co2ol(GRAPH, 3, privacy, learner=MTFTRL(experts=experts))
     leak = worst_case(net, 2)
     assert leak.passed
     assert leak.paid == pytest.approx(leak.promised, rel=1e-9)
@@ -68,16 +67,12 @@ def test_200_neighbouring_pairs_never_exceed_the_budget(weights):
         size = int(rng.integers(1, 6))
         graph = mtcool.graphs.erdos_renyi(size, 0.7, seed=int(rng.integers(1000)))
         spread = {name: value * rng.uniform(0.1, 10.0, size) for name, value in levels.items()}
-        net = mtcool.dpmt_co2ol(
-            graph,
-            2,
+        privacy = Privacy(
             horizon=rng.integers(10, 30, size),
             aggregator=aggregator,
-            weights=weights,
-            lipschitz=2.0,
-            seed=k,
             **(spread | ({"delta": 1e-6} if "delta" in levels else {})),
         )
+        net = mtcool.dpmt_co2ol(graph, 2, privacy, weights=weights, lipschitz=2.0, seed=k)
         leak = forced_transcript(net, *random_pair(rng, size, 2, 10))
         assert leak.passed, (k, aggregator, leak)
         assert leak.strangers == 0.0 or leak.strangers < 1e-9
@@ -97,9 +92,8 @@ def test_exact_networks_pass_to_the_bit(aggregator, levels):
     """On the grid nothing is rounded: the two worlds are equal, not nearly so."""
     rng = np.random.default_rng(2)
     for _ in range(5):
-        net = mtcool.dpmt_co2ol(
-            GRAPH, 2, horizon=10, aggregator=aggregator, noise="exact", **levels
-        )
+        privacy = Privacy(horizon=10, aggregator=aggregator, noise="exact", **levels)
+        net = mtcool.dpmt_co2ol(GRAPH, 2, privacy)
         leak = forced_transcript(net, *random_pair(rng, 4, 2, 10))
         assert leak.passed
         assert leak.difference == 0.0
@@ -108,7 +102,7 @@ def test_exact_networks_pass_to_the_bit(aggregator, levels):
 
 def test_a_malicious_neighbour_cannot_raise_the_sensitivity():
     """It replies with rows a thousand times too long: they are clipped before they are used."""
-    net = mtcool.dpmt_co2ol(GRAPH, 3, 1.0, 15, seed=0, lipschitz=0.1)
+    net = mtcool.dpmt_co2ol(GRAPH, 3, Privacy(1.0, 15), seed=0, lipschitz=0.1)
     base = net.peers.state.learner.base
     base.cliques["unit"], base.cliques["inverse"], base.cliques["clipped"] = 1e6, 1e300, 0
     base.experts[MULTIPLIER] = CLOSED_FORM
@@ -120,7 +114,7 @@ def test_a_malicious_neighbour_cannot_raise_the_sensitivity():
 
 @pytest.mark.parametrize("bug", planted.IN_TRANSCRIPTS)
 def test_bugs_in_the_transcript_are_found(bug):
-    net = mtcool.dpmt_co2ol(GRAPH, 3, 1.0, 15, seed=1)
+    net = mtcool.dpmt_co2ol(GRAPH, 3, Privacy(1.0, 15), seed=1)
     assert worst_case(net, 1).passed
     assert not worst_case(net, 1, plant=bug).passed
 
@@ -128,7 +122,7 @@ def test_bugs_in_the_transcript_are_found(bug):
 def test_a_bug_in_both_worlds_is_no_difference_by_itself():
     """With equal losses even the leaky algorithm behaves alike in both worlds."""
     rounds, _, _ = random_pair(np.random.default_rng(0), 4, 2, 8)
-    net = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 15, seed=1)
+    net = mtcool.dpmt_co2ol(GRAPH, 2, Privacy(1.0, 15), seed=1)
     leak = forced_transcript(net, rounds, 0, rounds[0].gradient, plant=planted.own_raw_sums)
     assert leak.difference <= 1e-9
     assert leak.paid <= 1e-9
@@ -138,7 +132,8 @@ def test_a_bug_in_both_worlds_is_no_difference_by_itself():
 def test_rounding_on_the_grid_does_not_add_up():
     """BLT's nodes are fractional: rounding that went back into the filter would exceed mu."""
     alone = mtcool.graphs.edgeless(2)
-    net = mtcool.dpmt_co2ol(alone, 2, 1.0, 10_000, delta=1e-6, aggregator=BLT(), noise="exact")
+    privacy = Privacy(1.0, 10_000, delta=1e-6, aggregator=BLT(), noise="exact")
+    net = mtcool.dpmt_co2ol(alone, 2, privacy)
     leak = worst_case(net, 0)
     assert leak.passed
     assert leak.paid == pytest.approx(leak.promised, rel=1e-3)
@@ -146,7 +141,8 @@ def test_rounding_on_the_grid_does_not_add_up():
 
 @every_mechanism
 def test_the_noise_of_every_mechanism_has_its_law(aggregator, levels, horizon):
-    net = mtcool.dpmt_co2ol(GRAPH, 60, horizon=25, aggregator=aggregator, seed=1, **levels)
+    privacy = Privacy(horizon=25, aggregator=aggregator, **levels)
+    net = mtcool.dpmt_co2ol(GRAPH, 60, privacy, seed=1)
     law = noise_law(net, releases=80)
     assert law.passed, law
 
@@ -154,15 +150,14 @@ def test_the_noise_of_every_mechanism_has_its_law(aggregator, levels, horizon):
 @pytest.mark.parametrize("levels", [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 1e-6}])
 def test_exact_noise_has_its_law(levels):
     single = MTFTRL(experts=[0.5])
-    net = mtcool.dpmt_co2ol(
-        GRAPH, 60, horizon=20, aggregator=SmoothTree(), learner=single, noise="exact", **levels
-    )
+    privacy = Privacy(horizon=20, aggregator=SmoothTree(), noise="exact", **levels)
+    net = mtcool.dpmt_co2ol(GRAPH, 60, privacy, learner=single)
     assert noise_law(net, releases=60).passed
 
 
 @pytest.mark.parametrize("bug", planted.IN_THE_NOISE)
 def test_bugs_in_the_noise_are_found(bug):
-    net = mtcool.dpmt_co2ol(GRAPH, 60, 1.0, 25, seed=1)
+    net = mtcool.dpmt_co2ol(GRAPH, 60, Privacy(1.0, 25), seed=1)
     assert not noise_law(net, releases=80, plant=bug).passed
 
 
@@ -176,7 +171,7 @@ def test_agents_that_share_a_seed_are_found():
 
 
 def test_too_short_an_audit_says_that_it_is_blind():
-    net = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 25, seed=1)
+    net = mtcool.dpmt_co2ol(GRAPH, 2, Privacy(1.0, 25), seed=1)
     law = noise_law(net, releases=10)
     assert not law.sharp
     assert not law.passed
@@ -206,7 +201,7 @@ def test_networks_that_cannot_be_audited_are_refused():
     rounds = [Round(0, lambda x: x)]
     with pytest.raises(ValueError, match="network must be private"):
         forced_transcript(mtcool.mt_co2ol(GRAPH, 1), rounds, 0, lambda x: -x)
-    net = mtcool.dpmt_co2ol(GRAPH, 1, 1.0, 5, seed=0)
+    net = mtcool.dpmt_co2ol(GRAPH, 1, Privacy(1.0, 5), seed=0)
     net.update(0, [1.0])
     with pytest.raises(ValueError, match="network must be fresh"):
         noise_law(net)

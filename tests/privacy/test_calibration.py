@@ -5,11 +5,12 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+from tests.private import private_network
 
 import mtcool
 from mtcool.learners import MTFTRL
 from mtcool.network.published_noise import compare_mechanisms, published_noise
-from mtcool.privacy import BLT, BinaryTree, PerGradient, SmoothTree, gaussian_mu
+from mtcool.privacy import BLT, BinaryTree, PerGradient, Privacy, SmoothTree, gaussian_mu
 from mtcool.privacy.calibration import Channels, privacy_loss
 
 RING = mtcool.graphs.ring(6)
@@ -17,7 +18,7 @@ RING = mtcool.graphs.ring(6)
 
 def private(graph=RING, dim=2, **settings):
     settings = {"epsilon": 1.0, "horizon": 100, "seed": 0, **settings}
-    return mtcool.dpmt_co2ol(graph, dim, **settings)
+    return private_network(graph, dim, **settings)
 
 
 def true_level(network, agent=0):
@@ -91,7 +92,7 @@ def test_the_optimal_split_has_the_least_cost_in_the_regret_bound(law):
 def test_true_epsilon_of_the_published_calibration(neighbours, horizon, share):
     """About .017 epsilon for N_max = 30; .4 for two."""
     graph = mtcool.graphs.complete(neighbours)
-    noise = published_noise(graph, 1, 2.0, horizon, calibration="paper")
+    noise = published_noise(graph, 1, Privacy(2.0, horizon, calibration="paper"))
     true = 2 * horizon.bit_length() / math.log(horizon) * (1 + neighbours) / (6 * neighbours**2)
     assert noise.promised[0] == pytest.approx(2.0 * true, rel=1e-9)
     assert true == pytest.approx(share, rel=0.05)
@@ -135,9 +136,9 @@ def test_noise_of_the_papers_graphs_against_the_published_calibration():
 )
 def test_published_sums_are_as_noisy_as_it_says(aggregator, levels):
     horizon, dim = 31, 4000
-    settings = {"horizon": horizon, "aggregator": aggregator, "lipschitz": 3.0, **levels}
-    expected = published_noise(nx.path_graph(2), dim, **settings)
-    net = mtcool.dpmt_co2ol(nx.path_graph(2), dim, seed=0, **settings)
+    privacy = Privacy(horizon=horizon, aggregator=aggregator, **levels)
+    expected = published_noise(nx.path_graph(2), dim, privacy, lipschitz=3.0)
+    net = mtcool.dpmt_co2ol(nx.path_graph(2), dim, privacy, lipschitz=3.0, seed=0)
     for _ in range(horizon):
         net.update(0, np.zeros(dim))
     found = 3.0 * net.peers.state.aggregator.published[:dim].std()
@@ -148,9 +149,9 @@ def test_published_sums_are_as_noisy_as_it_says(aggregator, levels):
 def test_published_noise_is_the_largest_at_any_time():
     """A tree that is not completed is noisiest at 2^k - 1."""
     for horizon in (1023, 1024):
-        tree = BinaryTree(completed=False)
-        noise = published_noise(RING, 1, 1.0, horizon, aggregator=tree)
-        scale = mtcool.dpmt_co2ol(RING, 1, 1.0, horizon, aggregator=tree, seed=0).sanitiser
+        privacy = Privacy(1.0, horizon, aggregator=BinaryTree(completed=False))
+        noise = published_noise(RING, 1, privacy)
+        scale = mtcool.dpmt_co2ol(RING, 1, privacy, seed=0).sanitiser
         expected = scale.calibration.gradient * math.sqrt(2 * 10)
         np.testing.assert_allclose(noise.gradients, expected)
 

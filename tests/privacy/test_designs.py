@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from designs.blt import find_design, largest_error
 
-from mtcool.privacy.aggregators.filters import DESIGNS, Recurrence, coefficients
+from mtcool.privacy.aggregators.blt import DESIGNS, coefficients
+from mtcool.privacy.aggregators.filters import Recurrence
 
 SMALLEST = min(DESIGNS)
 

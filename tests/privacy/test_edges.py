@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.private import private_network
 
 import mtcool
 from mtcool.privacy import ExactNoise, NoNoise, SimulatedNoise
@@ -17,7 +18,7 @@ RING = mtcool.graphs.ring(5)
 
 def private(seed=5, **settings):
     settings = {"epsilon": 1.0, "horizon": 300, "lipschitz": 4.0, **settings}
-    return mtcool.dpmt_co2ol(RING, 2, seed=seed, **settings)
+    return private_network(RING, 2, seed=seed, **settings)
 
 
 def in_a_fork(function):

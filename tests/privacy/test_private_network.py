@@ -6,6 +6,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
+from tests.private import private_network
 
 import mtcool
 from mtcool.learners import MTFTRL, MTFTRLKT
@@ -36,7 +37,9 @@ def private(aggregator=None, dim=2, **settings):
     settings = {"horizon": 300, "lipschitz": 4.0, "seed": 5, **settings}
     if "rho" not in settings:
         settings.setdefault("epsilon", 1.0)
-    return mtcool.dpmt_co2ol(GRAPH, dim, aggregator=aggregator, **settings)
+    if aggregator is not None:
+        settings["aggregator"] = aggregator
+    return private_network(GRAPH, dim, **settings)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -45,7 +48,8 @@ def private(aggregator=None, dim=2, **settings):
 def test_without_noise_it_is_mt_co2ol(learner, weights, radius):
     settings = {"learner": learner, "weights": weights, "lipschitz": 4.0, "radius": radius}
     plain = mtcool.mt_co2ol(GRAPH, 2, on_excess="clip", **settings)
-    quiet = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 300, aggregator=NoNoise(), **settings)
+    privacy = mtcool.Privacy(1.0, 300, aggregator=NoNoise())
+    quiet = mtcool.dpmt_co2ol(GRAPH, 2, privacy, **settings)
     one, two = mtcool.simulate(plain, stream_of()), mtcool.simulate(quiet, stream_of())
     np.testing.assert_allclose(one.loss, two.loss, rtol=1e-9)
     for agent in range(7):
@@ -179,15 +183,18 @@ def test_without_noise_in_the_buffer_nothing_is_released():
 
 def test_levels_by_name():
     graph = nx.path_graph(["rome", "milan"])
-    net = mtcool.dpmt_co2ol(graph, 1, {"milan": 2.0, "rome": 1.0}, 10, seed=0)
+    levels = mtcool.Privacy({"milan": 2.0, "rome": 1.0}, 10)
+    net = mtcool.dpmt_co2ol(graph, 1, levels, seed=0)
     assert {name: account.budget for name, account in net.ledger().items()} == {
         "rome": 1.0,
         "milan": 2.0,
     }
     with pytest.raises(ValueError, match="epsilon must have every agent as a key"):
-        mtcool.dpmt_co2ol(graph, 1, {"milan": 2.0}, 10)
+        mtcool.dpmt_co2ol(graph, 1, mtcool.Privacy({"milan": 2.0}, 10))
     with pytest.raises(ValueError, match=r"epsilon of agent 'milan' must be positive, got 0.0"):
-        mtcool.dpmt_co2ol(graph, 1, [1.0, 0.0], 10)
+        mtcool.Privacy({"rome": 1.0, "milan": 0.0}, 10)
+    with pytest.raises(ValueError, match=r"epsilon of agent 1 must be positive, got 0.0"):
+        mtcool.Privacy([1.0, 0.0], 10)
 
 
 def test_files_of_private_networks_are_for_their_owner_only(tmp_path):
@@ -231,12 +238,13 @@ def test_the_ledger_of_gaussian_noise_speaks_of_its_delta_and_of_rho():
 
 
 def test_an_unknown_horizon_needs_none():
-    net = mtcool.dpmt_co2ol(GRAPH, 1, epsilon=1.0, aggregator=Doubling(), seed=0)
+    net = mtcool.dpmt_co2ol(GRAPH, 1, mtcool.Privacy(1.0, aggregator=Doubling()), seed=0)
     for _ in range(40):
         net.update(0, [1.0])
     assert net.ledger()[0].released == 40
     assert net.ledger()[0].remaining > 10**9
-    exact = mtcool.dpmt_co2ol(GRAPH, 1, epsilon=1.0, aggregator=Doubling(), noise="exact")
+    privacy = mtcool.Privacy(1.0, aggregator=Doubling(), noise="exact")
+    exact = mtcool.dpmt_co2ol(GRAPH, 1, privacy)
     exact.update(0, [1.0])
 
 
@@ -250,8 +258,9 @@ def test_messages_carry_experts_and_sums():
     graph = nx.path_graph(2)
     losses = mtcool.streams.linear(np.ones((1, 3)) / 2)
     stream = mtcool.Stream([0], losses)
-    many = mtcool.dpmt_co2ol(graph, 3, 1.0, 5, seed=0)
-    single = mtcool.dpmt_co2ol(graph, 3, 1.0, 5, seed=0, learner=MTFTRL(experts=[0.5]))
+    privacy = mtcool.Privacy(1.0, 5)
+    many = mtcool.dpmt_co2ol(graph, 3, privacy, seed=0)
+    single = mtcool.dpmt_co2ol(graph, 3, privacy, seed=0, learner=MTFTRL(experts=[0.5]))
     assert mtcool.simulate(many, stream, times=[1]).message_bytes[0] == 8 * (3 + 2 * 3 + 3 + 2)
     assert mtcool.simulate(single, stream, times=[1]).message_bytes[0] == 8 * (3 + 3)
 
@@ -349,6 +358,7 @@ def test_stochastic_rates_are_those_of_mt_co2ol():
     q = np.full(7, 1 / 7)
     settings = {"rates": "stochastic", "q": q, "lipschitz": 4.0}
     plain = mtcool.mt_co2ol(GRAPH, 2, on_excess="clip", **settings)
-    quiet = mtcool.dpmt_co2ol(GRAPH, 2, 1.0, 300, aggregator=NoNoise(), **settings)
+    privacy = mtcool.Privacy(1.0, 300, aggregator=NoNoise())
+    quiet = mtcool.dpmt_co2ol(GRAPH, 2, privacy, **settings)
     one, two = mtcool.simulate(plain, stream_of()), mtcool.simulate(quiet, stream_of())
     np.testing.assert_allclose(one.loss, two.loss, rtol=1e-9)

@@ -33,7 +33,8 @@ def both(graph, dim, epsilon, horizon, experts):
     simple = nx.Graph(graph)
     simple.remove_edges_from(nx.selfloop_edges(simple))
     learner = MTFTRL(experts=experts)
-    plain = mtcool.dpmt_co2ol(simple, dim, epsilon, horizon, learner=learner, lipschitz=2.0)
+    privacy = mtcool.Privacy(epsilon, horizon)
+    plain = mtcool.dpmt_co2ol(simple, dim, privacy, learner=learner, lipschitz=2.0)
     noise = Recorded(4)
     ours = Network(plain.settings, plain.graph, plain.weights.copy(), noise)
     sizes = [int(width) for width in ours.sanitiser.channels.width]

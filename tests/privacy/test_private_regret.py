@@ -49,9 +49,8 @@ def means(graph, epsilon, *, noise=1.0, sign=1.0, seeds=5):
         stream = streams.linear_stream(graph, 1, 20_000, seed, drift=4.0, smoothness=10.0)
         gradients, tasks = stream.losses.rows, stream.comparator
         told = mtcool.Stream(stream.agents, streams.linear(sign * gradients), labels=stream.labels)
-        net = mtcool.dpmt_co2ol(
-            graph, 1, epsilon / noise, 20_000, calibration="paper", learner=LEARNER, seed=seed
-        )
+        privacy = mtcool.Privacy(epsilon / noise, 20_000, calibration="paper")
+        net = mtcool.dpmt_co2ol(graph, 1, privacy, learner=LEARNER, seed=seed)
         paid = sign * mtcool.simulate(net, told, times=[20_000]).loss[-1]
         best = float((gradients * tasks[stream.agents]).sum())
         counts = np.bincount(stream.agents, minlength=graph.size)
@@ -88,7 +87,7 @@ def test_a_sum_with_tree_noise_costs_what_one_fixed_noise_costs(tree):
     """
     runs, horizon, epsilon = 40_000, 15, 8.0
     graph = mtcool.Graph(np.arange(runs + 1), np.arange(runs, dtype=np.int32))
-    net = mtcool.dpmt_co2ol(graph, 1, epsilon, horizon, aggregator=tree, seed=1)
+    net = mtcool.dpmt_co2ol(graph, 1, mtcool.Privacy(epsilon, horizon, aggregator=tree), seed=1)
     gradients = np.random.default_rng(0).choice([-1.0, 1.0], horizon, p=[0.7, 0.3])
     paid = np.zeros(runs)
     for g in gradients:

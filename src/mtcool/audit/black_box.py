@@ -18,7 +18,7 @@ from mtcool.algorithms import dpmt_co2ol
 from mtcool.audit.subject import Plant, private_parts
 from mtcool.graphs import Graph
 from mtcool.network.network import Network
-from mtcool.privacy import BinaryTree
+from mtcool.privacy import BinaryTree, Privacy
 from mtcool.simulation import simulate
 from mtcool.streams import Stream, linear
 from mtcool.types import Floats
@@ -76,9 +76,8 @@ def _telling(
 ) -> int:
     """In how many runs the event happened when the first gradient is `first`."""
     graph = Graph(np.arange(runs + 1), np.arange(runs, dtype=np.int32))
-    network = dpmt_co2ol(
-        graph, 1, epsilon, horizon, aggregator=BinaryTree(completed=False), seed=seed
-    )
+    privacy = Privacy(epsilon, horizon, aggregator=BinaryTree(completed=False))
+    network = dpmt_co2ol(graph, 1, privacy, seed=seed)
     if plant is not None:
         plant(network)
     happened = np.ones(runs, bool)

@@ -43,7 +43,7 @@ def noise_law(network: Network, releases: int = 100, plant: Plant | None = None)
     The test is sharp only if releases have many numbers: audit a network with a dim of 50 or so.
 
     >>> import mtcool
-    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(6), 50, epsilon=1.0, horizon=20, seed=0)
+    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(6), 50, mtcool.Privacy(1.0, 20), seed=0)
     >>> noise_law(net).passed
     True
     """

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mtcool.audit.subject import private_parts, swap
 from mtcool.network.network import Network
 from mtcool.privacy.noise import GeneratorState, Noise
+from mtcool.privacy.words import Law
 from mtcool.types import Floats
 
 
@@ -78,7 +79,7 @@ class _Wrapped:
     def __init__(self, noise: Noise, spoil: Callable[[Floats], Floats]) -> None:
         self.noise, self.spoil, self.grid = noise, spoil, noise.grid
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         return self.spoil(self.noise.draw(law, scales))
 
     def keep(self, used: int) -> None:

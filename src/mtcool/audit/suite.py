@@ -1,8 +1,9 @@
 """All audits of all mechanisms, and of planted bugs, as one list of checks."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,18 +16,19 @@ from mtcool.audit.subject import Plant
 from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
 from mtcool.graphs import complete, erdos_renyi
 from mtcool.learners import MTFTRL
-from mtcool.privacy import BLT, BinaryTree, Doubling, PerGradient, SmoothTree
+from mtcool.privacy import BLT, Doubling, PerGradient, Privacy, SmoothTree
 from mtcool.types import Floats
 
-MECHANISMS: dict[str, dict[str, Any]] = {
-    "binary tree": {"aggregator": BinaryTree(), "epsilon": 1.0, "horizon": 15},
-    "smooth tree": {"aggregator": SmoothTree(), "epsilon": 1.0, "horizon": 27},
-    "doubling epochs": {"aggregator": Doubling(), "epsilon": 1.0, "horizon": 15},
-    "per-gradient noise": {"aggregator": PerGradient(), "epsilon": 1.0, "horizon": 15},
-    "binary tree, Gauss": {"aggregator": BinaryTree(), "rho": 0.5, "horizon": 15},
-    "BLT": {"aggregator": BLT(), "epsilon": 1.0, "delta": 1e-6, "horizon": 20},
-}
-
+MECHANISMS = (
+    Privacy(1.0, 15),
+    Privacy(1.0, 27, aggregator=SmoothTree()),
+    Privacy(1.0, 15, aggregator=Doubling()),
+    Privacy(1.0, 15, aggregator=PerGradient()),
+    Privacy(rho=0.5, horizon=15),
+    Privacy(1.0, 20, delta=1e-6, aggregator=BLT()),
+)
+PAPERS = MECHANISMS[0]
+EXACT = tuple(replace(MECHANISMS[k], noise="exact") for k in (1, 5))
 
 BLACK_BOX = "black box"
 FEWEST_RUNS = 20_000  # below, the black box is blind
@@ -65,36 +67,33 @@ def audit_suite(
     """
     pairs = validation.count("pairs", pairs)
     runs = validation.count("runs", runs, least=FEWEST_RUNS)
-    for name, settings in MECHANISMS.items():
-        yield partial(_worst, name, settings, seed)
-        yield partial(_random, name, settings, pairs, seed)
-        yield partial(_law, name, settings, seed)
-    if exact:
-        for name in ("smooth tree", "BLT"):
-            settings = MECHANISMS[name] | {"noise": "exact"}
-            told = f"{name}, exact noise"
-            yield partial(_worst, told, settings, None)
-            yield partial(_random, told, settings, pairs, None)
-            yield partial(_law, told, settings, None)
+    for privacy in (*MECHANISMS, *(EXACT if exact else ())):
+        name, first = _title(privacy), None if privacy.noise == "exact" else seed
+        yield partial(_worst, name, privacy, first)
+        yield partial(_random, name, privacy, pairs, first)
+        yield partial(_law, name, privacy, first)
     for horizon in (3, 7):
         yield partial(_outside, horizon, runs, seed, None)
-    tree = MECHANISMS["binary tree"]
     for bug in planted.IN_TRANSCRIPTS:
-        yield partial(_worst, _name(bug), tree, seed, bug)
+        yield partial(_worst, _name(bug), PAPERS, seed, bug)
     for bug in planted.IN_THE_NOISE:
-        yield partial(_law, _name(bug), tree, seed, bug)
+        yield partial(_law, _name(bug), PAPERS, seed, bug)
     for bug in planted.FROM_OUTSIDE:
         yield partial(_outside, 3, runs, seed, bug)
+
+
+def _title(privacy: Privacy) -> str:
+    aggregator = privacy.aggregator
+    gauss = ", Gauss" if privacy.law == "gaussian" and "laplace" in aggregator.laws else ""
+    return aggregator.title + gauss + (", exact noise" if privacy.noise == "exact" else "")
 
 
 def _name(bug: Plant) -> str:
     return "bug: " + bug.__name__.replace("_", " ")
 
 
-def _worst(
-    name: str, settings: dict[str, Any], seed: int | None, bug: Plant | None = None
-) -> Verdict:
-    network = dpmt_co2ol(complete(4), 3, seed=seed, **settings)
+def _worst(name: str, privacy: Privacy, seed: int | None, bug: Plant | None = None) -> Verdict:
+    network = dpmt_co2ol(complete(4), 3, privacy, seed=seed)
     return _told("worst case", name, bug, worst_case(network, 1, plant=bug))
 
 
@@ -105,17 +104,17 @@ def _told(audit: str, name: str, bug: Plant | None, leak: Leak) -> Verdict:
     return Verdict(audit, name, bug is not None, found, leak.promised, leak.passed)
 
 
-def _random(name: str, settings: dict[str, Any], pairs: int, seed: int | None) -> Verdict:
+def _random(name: str, privacy: Privacy, pairs: int, seed: int | None) -> Verdict:
     rng = np.random.default_rng(0 if seed is None else seed)
-    leaks = [_random_leak(settings, rng, seed) for _ in range(pairs)]
+    leaks = [_random_leak(privacy, rng, seed) for _ in range(pairs)]
     worst = max(leaks, key=lambda leak: (not leak.passed, leak.paid / leak.promised))
     return _told("random pairs", name, None, worst)
 
 
-def _random_leak(settings: dict[str, Any], rng: np.random.Generator, seed: int | None) -> Leak:
+def _random_leak(privacy: Privacy, rng: np.random.Generator, seed: int | None) -> Leak:
     """Quadratic losses with far targets, one of them replaced, on a random graph."""
     graph = erdos_renyi(5, 0.6, seed=int(rng.integers(2**31)))
-    network = dpmt_co2ol(graph, 2, lipschitz=2.0, seed=seed, **settings)
+    network = dpmt_co2ol(graph, 2, privacy, lipschitz=2.0, seed=seed)
     targets, active = 3.0 * rng.standard_normal((11, 2)), rng.integers(0, 5, 10)
     rounds = [Round(int(i), partial(_from, z)) for i, z in zip(active, targets, strict=False)]
     return forced_transcript(network, rounds, int(rng.integers(10)), partial(_from, targets[10]))
@@ -126,11 +125,9 @@ def _from(target: Floats, x: Floats) -> Floats:
     return x - target
 
 
-def _law(
-    name: str, settings: dict[str, Any], seed: int | None, bug: Plant | None = None
-) -> Verdict:
-    settings = settings | {"horizon": 40, "learner": MTFTRL(experts="geometric")}
-    network = dpmt_co2ol(complete(4), 60, seed=seed, **settings)
+def _law(name: str, privacy: Privacy, seed: int | None, bug: Plant | None = None) -> Verdict:
+    learner = MTFTRL(experts="geometric")
+    network = dpmt_co2ol(complete(4), 60, replace(privacy, horizon=40), learner=learner, seed=seed)
     law = noise_law(network, releases=80, plant=bug)
     planted_bug, allowed = bug is not None, 1.0 + law.tolerance
     return Verdict("law of noise", name, planted_bug, law.mean_size, allowed, law.passed)
@@ -138,5 +135,5 @@ def _law(
 
 def _outside(horizon: int, runs: int, seed: int, bug: Plant | None) -> Verdict:
     found = black_box(horizon, runs=runs, seed=seed, plant=bug)
-    name = f"binary tree, T = {horizon}" if bug is None else _name(bug)
+    name = f"{PAPERS.aggregator.title}, T = {horizon}" if bug is None else _name(bug)
     return Verdict(BLACK_BOX, name, bug is not None, found.lower, found.epsilon, found.passed)

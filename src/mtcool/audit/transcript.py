@@ -70,7 +70,7 @@ def forced_transcript(
     The network itself is left as it is; `plant` puts a bug into both worlds.
 
     >>> import mtcool
-    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=3, seed=0)
+    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 3), seed=0)
     >>> rounds = [Round(agent, lambda x: x - 0.5) for agent in (0, 1, 0)]
     >>> leak = forced_transcript(net, rounds, 0, lambda x: x + 0.5)
     >>> leak.passed, 0.0 < leak.paid <= 1.0
@@ -117,7 +117,7 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
     far as it can, and every node that holds it is released.
 
     >>> import mtcool
-    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 2, epsilon=1.0, horizon=7, seed=0)
+    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 2, mtcool.Privacy(1.0, 7), seed=0)
     >>> leak = worst_case(net, 0)
     >>> leak.passed, round(leak.paid, 9)
     (True, 1.0)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mtcool.cli import privacy as private
+from mtcool.cli import privacy
 from mtcool.cli.terminal import ascii_only, prepare_streams, shown
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(private.app, name="privacy", no_args_is_help=True)
+app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]

@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mtcool.privacy import AGGREGATORS, Privacy
+
 app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
 
 Agents = Annotated[int, typer.Option(help="Agents of a random graph.")]
@@ -18,13 +20,7 @@ Horizon = Annotated[int, typer.Option(help="The most activations of an agent.")]
 GraphSeed = Annotated[int, typer.Option(help="Seed of the graph.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-AGGREGATORS = {
-    "binary-tree": "BinaryTree",
-    "smooth-tree": "SmoothTree",
-    "blt": "BLT",
-    "per-gradient": "PerGradient",
-    "doubling": "Doubling",
-}
+NOISY = [name for name, kind in AGGREGATORS.items() if kind.laws != ("none",)]
 
 
 @app.command()
@@ -38,8 +34,8 @@ def calibrate(
     ] = None,
     horizon: Horizon = 150_000,
     aggregator: Annotated[
-        str, typer.Option(help=f"One of {', '.join(AGGREGATORS)}.")
-    ] = "binary-tree",
+        str, typer.Option(help=f"One of {', '.join(NOISY)}.")
+    ] = Privacy.aggregator.name,
     experts: Annotated[str, typer.Option(help="paper, geometric, or one variance.")] = "paper",
     calibration: Annotated[str, typer.Option(help="tight, or paper.")] = "tight",
     adjacency: Annotated[str, typer.Option(help="replace, or zero-out.")] = "replace",
@@ -61,22 +57,19 @@ def calibrate(
         return
     if epsilon is None and rho is None:
         raise ValueError("epsilon, rho or noise must be given, got none of them")
+    from mtcool import validation
     from mtcool.network.published_noise import published_noise
-    from mtcool.privacy.settings import AGGREGATORS as KINDS
 
-    kind = KINDS[AGGREGATORS[_known("aggregator", aggregator.replace("_", "-"))]]
-    noises = published_noise(
-        _graph(agents, p, seed),
-        dim,
+    words: dict[str, Any] = {"calibration": calibration, "adjacency": adjacency}
+    privacy = Privacy(
         epsilon,
         horizon,
         delta=delta,
         rho=rho,
-        aggregator=kind(),
-        learner=_learner(experts),
-        calibration=calibration,
-        adjacency=adjacency,
+        aggregator=AGGREGATORS[validation.one_of("aggregator", aggregator, tuple(NOISY))](),
+        **words,
     )
+    noises = published_noise(_graph(agents, p, seed), dim, privacy, learner=_learner(experts))
     level = _level(float(noises.promised.max()), delta, rho)
     told = {
         "std of a published gradient sum": float(noises.gradients.max()),
@@ -201,12 +194,6 @@ def _learner(experts: str) -> Any:
         raise ValueError(
             f"experts must be paper, geometric or one variance, got {experts!r}"
         ) from None
-
-
-def _known(name: str, value: str) -> str:
-    if value not in AGGREGATORS:
-        raise ValueError(f"{name} must be one of {', '.join(AGGREGATORS)}, got {value!r}")
-    return value
 
 
 def _tell(told: dict[str, float], as_json: bool) -> None:

@@ -15,9 +15,10 @@ from mtcool import validation
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
+from mtcool.privacy import AGGREGATORS, Privacy
 from mtcool.privacy.calibration import Calibration
 from mtcool.privacy.noise import GeneratorState
-from mtcool.privacy.settings import AGGREGATORS, Privacy, make_privacy
+from mtcool.privacy.settings import PrivacySettings
 
 FORMAT = "mtcool-network-2"
 
@@ -33,8 +34,8 @@ class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parameters: dict[str, Any]
 
 
-class PrivateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A `Privacy`: levels and horizons in node order."""
+class SavedPrivacy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A `Privacy` with levels and horizons in node order."""
 
     epsilon: tuple[float, ...] | None
     delta: tuple[float, ...] | None
@@ -59,7 +60,7 @@ class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     q: tuple[float, ...] | None
     q_min: float | None
     horizon: int | None
-    privacy: PrivateSettings | None
+    privacy: SavedPrivacy | None
 
 
 class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -163,15 +164,15 @@ def _saved(settings: Settings) -> SavedSettings:
     table = {f.name: getattr(settings, f.name) for f in fields(settings) if f.name != "learner"}
     table["algorithm"] = settings.algorithm.name
     if settings.privacy is not None:
-        table["privacy"] = _private_settings(settings.privacy)
+        table["privacy"] = _saved_privacy(settings.privacy)
     return SavedSettings(**table)
 
 
-def _private_settings(privacy: Privacy) -> PrivateSettings:
-    return PrivateSettings(
+def _saved_privacy(privacy: PrivacySettings) -> SavedPrivacy:
+    return SavedPrivacy(
         **asdict(privacy.budget),
         horizon=privacy.horizon,
-        aggregator=_named(privacy.aggregator, AGGREGATORS),
+        aggregator=Named(privacy.aggregator.name, True, _parameters(privacy.aggregator)),
         calibration=privacy.calibration,
         adjacency=privacy.adjacency,
         split=privacy.split,
@@ -179,22 +180,24 @@ def _private_settings(privacy: Privacy) -> PrivateSettings:
     )
 
 
-def _privacy_from(saved: PrivateSettings, labels: Sequence[Hashable]) -> Privacy:
+def _privacy_from(saved: SavedPrivacy, labels: Sequence[Hashable]) -> PrivacySettings:
     table = {name: getattr(saved, name) for name in saved.__struct_fields__}
-    kind = AGGREGATORS.get(saved.aggregator.name)
+    # The first files of this format name the class, as is done for learners: BinaryTree.
+    spellings = {word: kind for kind in AGGREGATORS.values() for word in (kind.name, kind.__name__)}
+    kind = spellings.get(saved.aggregator.name)
     if kind is None or not saved.aggregator.ours:
         raise ValueError(f"aggregator must be one of {', '.join(AGGREGATORS)}, got {saved!r}")
-    return make_privacy(labels, **table | {"aggregator": kind(**saved.aggregator.parameters)})
+    return Privacy(**table | {"aggregator": kind(**saved.aggregator.parameters)}).of_agents(labels)
 
 
 def _named(item: Any, known: Mapping[str, type]) -> Named:
     kind = type(item)
+    return Named(kind.__name__, known.get(kind.__name__) is kind, _parameters(item))
+
+
+def _parameters(item: Any) -> dict[str, Any]:
     parameters = fields(item) if is_dataclass(item) else ()
-    return Named(
-        name=kind.__name__,
-        ours=known.get(kind.__name__) is kind,
-        parameters={field.name: getattr(item, field.name) for field in parameters},
-    )
+    return {field.name: getattr(item, field.name) for field in parameters}
 
 
 def _encoded(value: Any) -> bytes:

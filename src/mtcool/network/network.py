@@ -199,7 +199,7 @@ class Network:
         """Noisy sums that the agents of a private network have published since their first losses.
 
         >>> import mtcool
-        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=10, seed=0)
+        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 10), seed=0)
         >>> net.update(0, [0.5])
         >>> net.released
         1
@@ -215,7 +215,7 @@ class Network:
         """What each agent of a private network has spent, has released and has left.
 
         >>> import mtcool
-        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, epsilon=1.0, horizon=15, seed=0)
+        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 15), seed=0)
         >>> net.update(0, [0.5])
         >>> net.ledger()[0]
         Account(budget=1.0, promised=1.0, spent=0.25, left=0.75, released=1, remaining=14)

@@ -1,24 +1,23 @@
-"""How noisy are the sums that private agents publish? Without running anything."""
+"""How noisy the sums are that private agents publish, without running anything."""
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.graphs import as_graph, entry_weights
+from mtcool.graphs import GraphLike, as_graph, entry_weights
+from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.assemble import channels_for
 from mtcool.peers.settings import Settings
-from mtcool.privacy.aggregators.aggregator import Aggregator
-from mtcool.privacy.aggregators.filters import BLT, PerGradient
-from mtcool.privacy.aggregators.trees import BinaryTree, Doubling, SmoothTree
-from mtcool.privacy.noise import SimulatedNoise
+from mtcool.privacy import AGGREGATORS, Privacy, SimulatedNoise
+from mtcool.privacy.privacy import privacy_of_agents
 from mtcool.privacy.sanitiser import Sanitiser
-from mtcool.privacy.settings import Privacy, make_privacy
+from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats
 
 
@@ -37,42 +36,24 @@ class PublishedNoise(NamedTuple):
 
 
 def published_noise(
-    graph: Any,
+    graph: GraphLike,
     dim: int,
-    epsilon: ArrayLike | None = None,
-    horizon: ArrayLike | None = None,
+    privacy: Privacy,
     *,
-    delta: ArrayLike | None = None,
-    rho: ArrayLike | None = None,
-    aggregator: Aggregator | None = None,
     learner: MTFTRL | None = None,
-    weights: Any = "uniform",
+    weights: WeightsLike = "uniform",
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    calibration: str = "tight",
-    adjacency: str = "replace",
-    split: float | str = "optimal",
 ) -> PublishedNoise:
-    """The noise of `mtcool.dpmt_co2ol` with the same parameters.
+    """The noise of `mtcool.dpmt_co2ol` with the same arguments.
 
     >>> import mtcool
-    >>> graph = mtcool.graphs.complete(30)
-    >>> noise = published_noise(graph, 10, epsilon=1.0, horizon=150_000)
-    >>> int(noise.gradients.max())
+    >>> level = mtcool.Privacy(epsilon=1.0, horizon=150_000)
+    >>> int(published_noise(mtcool.graphs.complete(30), 10, level).gradients.max())
     4443
     """
     network = as_graph(graph)
-    privacy = make_privacy(
-        network.labels,
-        epsilon=epsilon,
-        horizon=horizon,
-        delta=delta,
-        rho=rho,
-        aggregator=BinaryTree() if aggregator is None else aggregator,
-        calibration=calibration,
-        adjacency=adjacency,
-        split=split,
-    )
+    levels = privacy_of_agents(privacy, network.labels)
     settings = Settings(
         algorithm=algorithm("dpmt_co2ol"),
         dim=dim,
@@ -80,12 +61,12 @@ def published_noise(
         lipschitz=lipschitz,
         radius=radius,
         on_excess="clip",
-        privacy=privacy,
+        privacy=levels,
     )
     channels = channels_for(settings, network, entry_weights(network, weights))
-    sanitiser = Sanitiser(privacy, channels, SimulatedNoise(0))
-    unit = 2.0 if privacy.law == "laplace" else 1.0  # variance of a draw of scale one
-    most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])
+    sanitiser = Sanitiser(levels, channels, SimulatedNoise(0))
+    unit = 2.0 if levels.law == "laplace" else 1.0  # variance of a draw of scale one
+    most = np.array([math.sqrt(unit * _largest_variance(levels, T)) for T in levels.horizon])
     scales = sanitiser.calibration
     return PublishedNoise(
         gradients=scales.gradient * most * settings.lipschitz,
@@ -94,7 +75,7 @@ def published_noise(
     )
 
 
-def _largest_variance(privacy: Privacy, horizon: int) -> float:
+def _largest_variance(privacy: PrivacySettings, horizon: int) -> float:
     """Of a published sum: at the end, or, in a tree that is not completed, at the last 2^k - 1."""
     times = np.array([horizon, 2 ** ((horizon + 1).bit_length() - 1) - 1])
     return float(privacy.aggregator.variance(times, horizon, privacy.law).max())
@@ -115,47 +96,42 @@ class Comparison(NamedTuple):
 
 
 def compare_mechanisms(
-    graph: Any, dim: int, epsilon: float, horizon: int, delta: float = 1e-6, variance: float = 0.1
+    graph: GraphLike,
+    dim: int,
+    epsilon: float,
+    horizon: int,
+    delta: float = 1e-6,
+    variance: float = 0.1,
 ) -> Iterator[Comparison]:
     """Noise of every mechanism and grid of experts; the first row is the paper's calibration.
 
-    `variance` is the guess of the single expert.
+    `delta` is that of Gaussian noise, `variance` the guess of the single expert.
 
     >>> import mtcool
     >>> rows = list(compare_mechanisms(mtcool.graphs.complete(10), 1, 1.0, 1000))
     >>> rows[0].mechanism, rows[0].gain
     ('binary tree, paper calibration', 1.0)
     """
+    graph = as_graph(graph)
     delta = validation.positive("delta", delta)
     grids = {
         "paper": MTFTRL(),
         "geometric": MTFTRL(experts="geometric"),
         "single": MTFTRL(experts=(variance,)),
     }
-    mechanisms: list[tuple[str, Aggregator, float | None]] = [
-        ("per-gradient noise", PerGradient(), None),
-        ("doubling epochs", Doubling(), None),
-        ("binary tree", BinaryTree(), None),
-        ("smooth tree", SmoothTree(), None),
-        ("binary tree", BinaryTree(), delta),
-        ("smooth tree", SmoothTree(), delta),
-        ("BLT", BLT(), delta),
-    ]
-    published = published_noise(graph, dim, epsilon, horizon, calibration="paper")
+    paper = Privacy(epsilon, horizon, calibration="paper")
+    published = published_noise(graph, dim, paper)
     worst = float(published.gradients.max())
     largest = float(published.products.max())
-    yield Comparison("binary tree, paper calibration", "paper", "Laplace", worst, largest, 1.0)
-    for name, aggregator, approximate in mechanisms:
-        for grid, learner in grids.items():
-            noise = published_noise(
-                graph,
-                dim,
-                epsilon,
-                horizon,
-                delta=approximate,
-                aggregator=aggregator,
-                learner=learner,
-            )
-            law = "Laplace" if approximate is None else "Gauss"
-            std = float(noise.gradients.max())
-            yield Comparison(name, grid, law, std, float(noise.products.max()), worst / std)
+    name = f"{paper.aggregator.title}, paper calibration"
+    yield Comparison(name, "paper", "Laplace", worst, largest, 1.0)
+    for law, title in (("laplace", "Laplace"), ("gaussian", "Gauss")):
+        level = Privacy(epsilon, horizon, delta=delta if law == "gaussian" else None)
+        for kind in AGGREGATORS.values():
+            if law not in kind.laws:
+                continue
+            level = replace(level, aggregator=kind())
+            for grid, learner in grids.items():
+                noise = published_noise(graph, dim, level, learner=learner)
+                std, products = float(noise.gradients.max()), float(noise.products.max())
+                yield Comparison(kind.title, grid, title, std, products, worst / std)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
 from mtcool.peers.algorithm import RATES, Algorithm
-from mtcool.privacy.settings import Privacy
+from mtcool.privacy.settings import PrivacySettings
 
 SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
@@ -24,7 +24,7 @@ class Settings:
     q: tuple[float, ...] | None = None
     q_min: float | None = None
     horizon: int | None = None
-    privacy: Privacy | None = None
+    privacy: PrivacySettings | None = None
 
     def __post_init__(self) -> None:
         validation.one_of("on_excess", self.on_excess, ("raise", "clip"))

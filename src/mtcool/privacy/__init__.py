@@ -1,6 +1,7 @@
 """Privacy: aggregators, calibration, accountant, noise and the ledger; `docs/privacy.md`.
 
-- `aggregator.py` says what an aggregator is; `trees.py` and `filters.py` hold them;
+- `privacy.py` has `Privacy`, what a caller asks for; `settings.py` what that is for every agent;
+- `aggregators/` holds the mechanisms, one file each, and the table of them;
 - `calibration.py` turns privacy levels into noise scales, `accountant.py` solves for either;
 - `release.py` is the one way out for private values; `noise.py` draws what it adds.
 """
@@ -13,13 +14,23 @@ from mtcool.privacy.accountant import (
     gaussian_mu,
     zcdp_mu,
 )
-from mtcool.privacy.aggregators.aggregator import Aggregator
-from mtcool.privacy.aggregators.filters import BLT, NoNoise, PerGradient
-from mtcool.privacy.aggregators.trees import BinaryTree, Doubling, SmoothTree
+from mtcool.privacy.aggregators import (
+    AGGREGATORS,
+    BLT,
+    Aggregator,
+    BinaryTree,
+    Doubling,
+    NoNoise,
+    PerGradient,
+    SmoothTree,
+    register,
+)
 from mtcool.privacy.noise import ExactNoise, SimulatedNoise
+from mtcool.privacy.privacy import Privacy
 from mtcool.privacy.sanitiser import Account
 
 __all__ = [
+    "AGGREGATORS",
     "BLT",
     "Account",
     "Aggregator",
@@ -29,11 +40,13 @@ __all__ = [
     "Guarantee",
     "NoNoise",
     "PerGradient",
+    "Privacy",
     "SimulatedNoise",
     "SmoothTree",
     "account",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
+    "register",
     "zcdp_mu",
 ]

@@ -14,7 +14,7 @@ one expert needs no products.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,13 @@ from numpy.typing import NDArray
 from mtcool import validation
 from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
 from mtcool.privacy.aggregators.aggregator import Aggregator
-from mtcool.privacy.aggregators.filters import NoNoise
-from mtcool.privacy.aggregators.trees import BinaryTree
+from mtcool.privacy.words import Adjacency, Law, Method
 from mtcool.types import Floats, Integers
 
 T = TypeVar("T", bound=np.generic)
 
-METHODS = ("tight", "paper")
-ADJACENCIES = {"replace": 2.0, "zero-out": 1.0}
+ADJACENCIES: dict[Adjacency, float] = {"replace": 2.0, "zero-out": 1.0}
+"""c: how many times the norm of a leaf it moves."""
 
 
 class Channels(NamedTuple):
@@ -74,10 +73,10 @@ def make_channels(
     pull = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
     return Channels(
         dim=dim,
-        products=_constant(total(number.astype(float)).astype(np.int64)),
-        load=_constant(total(weight * number)),
-        energy=_constant(total(weight**2 * number)),
-        pull=_constant(total(pull) / math.sqrt(dim)),
+        products=constant(total(number.astype(float)).astype(np.int64)),
+        load=constant(total(weight * number)),
+        energy=constant(total(weight**2 * number)),
+        pull=constant(total(pull) / math.sqrt(dim)),
         largest=int(np.diff(ptr).max()),
     )
 
@@ -89,23 +88,6 @@ class Budget:
     epsilon: tuple[float, ...] | None = None
     delta: tuple[float, ...] | None = None
     rho: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if self.epsilon is None and self.rho is None:
-            raise ValueError("one of epsilon and rho must be given, got neither")
-        if self.epsilon is not None and self.rho is not None:
-            raise ValueError("one of epsilon and rho must be given, got both")
-        if self.rho is not None and self.delta is not None:
-            same = len(set(self.delta)) == 1
-            raise ValueError(
-                "delta has no meaning with rho, "
-                f"got {self.delta[0] if same else f'{len(self.delta)} of them'}"
-            )
-
-    @property
-    def law(self) -> str:
-        """Pure privacy takes Laplace noise, all other Gaussian."""
-        return "laplace" if self.delta is None and self.rho is None else "gaussian"
 
     def level(self, agent: int) -> float:
         """Epsilon of Laplace noise, or mu of Gaussian noise, that the agent may spend."""
@@ -121,7 +103,7 @@ class Budget:
 class Calibration:
     """Noise scales of all agents in the units of the protocol, and the levels that they give."""
 
-    law: str
+    law: Law
     gradient: Floats
     """Scale of a node's gradient channel: b of Laplace, sigma of Gauss."""
     products: Floats
@@ -131,7 +113,7 @@ class Calibration:
 
     def __post_init__(self) -> None:
         for name in ("gradient", "products", "level"):
-            object.__setattr__(self, name, _constant(getattr(self, name)))
+            object.__setattr__(self, name, constant(getattr(self, name)))
 
 
 # A level too small gives infinite scales: they are refused where they would be used.
@@ -141,11 +123,12 @@ def calibrate(
     aggregator: Aggregator,
     budget: Budget,
     horizon: tuple[int, ...],
+    law: Law,
     *,
-    method: str = "tight",
-    adjacency: str = "replace",
-    split: float | str = "optimal",
-    grid: float = 0.0,
+    method: Method,
+    adjacency: Adjacency,
+    split: float | Literal["optimal"],
+    grid: float,
 ) -> Calibration:
     """Scales that spend exactly the budget ("tight"), or those of the paper, whatever they spend.
 
@@ -153,11 +136,9 @@ def calibrate(
     Gaussian; "optimal" has the least regret bound. On a grid, nodes with fractional coefficients
     are rounded before they are released, which the noise must hide as well.
     """
-    validation.one_of("calibration", method, METHODS)
-    validation.one_of("adjacency", adjacency, tuple(ADJACENCIES))
-    share = None if split == "optimal" else _share(split)
+    share = share_of(split)
     agents = len(horizon)
-    if isinstance(aggregator, NoNoise):
+    if law == "none":
         silent = np.zeros(agents)
         return Calibration("none", silent, silent, np.full(agents, np.inf))
     if method == "paper":
@@ -166,12 +147,12 @@ def calibrate(
     safety = 1.0 + 1e-12 + channels.dim * 2.0**-50
     gradient, products, level = np.empty((3, agents))
     for i in range(agents):
-        norm = safety * ADJACENCIES[adjacency] * aggregator.column_norm(horizon[i], budget.law)
+        norm = safety * ADJACENCIES[adjacency] * aggregator.column_norm(horizon[i], law)
         level[i] = budget.level(i)
-        theta = _optimal(channels, i, budget.law) if share is None else share
+        theta = _optimal(channels, i, law) if share is None else share
         if channels.products[i] == 0:
             theta = 1.0  # nothing but the gradient is sent
-        if budget.law == "laplace":
+        if law == "laplace":
             gradient[i] = norm * math.sqrt(channels.dim) / (theta * level[i])
             rest, size = (1.0 - theta) * level[i], channels.load[i]
         else:
@@ -182,11 +163,11 @@ def calibrate(
             extra = _rounding(channels, i, gradient[i], products[i], horizon[i], grid)
             gradient[i] *= 1.0 + extra / level[i]
             products[i] *= 1.0 + extra / level[i]
-    return Calibration(budget.law, gradient, products, level)
+    return Calibration(law, gradient, products, level)
 
 
 def privacy_loss(
-    law: str, norm: float, dim: int, gradient: float, products: float, load: float, energy: float
+    law: Law, norm: float, dim: int, gradient: float, products: float, load: float, energy: float
 ) -> float:
     """What an agent's transcript costs: epsilon of Laplace noise, mu of Gaussian noise.
 
@@ -198,7 +179,7 @@ def privacy_loss(
     return norm * math.sqrt(square)
 
 
-def _constant(array: NDArray[T]) -> NDArray[T]:
+def constant(array: NDArray[T]) -> NDArray[T]:
     """A copy on bytes: its owner cannot make it writable again, as with a read-only flag."""
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
@@ -217,7 +198,7 @@ def _rounding(
     return 1.001 * grid * math.sqrt(horizon * square)
 
 
-def _optimal(channels: Channels, agent: int, law: str) -> float:
+def _optimal(channels: Channels, agent: int, law: Law) -> float:
     """The share of the gradient with the least noise in the regret bound.
 
     Noise of scale s_g and s_p costs s_g + pull * s_p (up to a factor). Laplace: s_g = sqrt(d) /
@@ -230,7 +211,10 @@ def _optimal(channels: Channels, agent: int, law: str) -> float:
     return 1.0 / (1.0 + ratio)
 
 
-def _share(split: float | str) -> float:
+def share_of(split: float | str) -> float | None:
+    """The share of the gradients in the budget; None for the optimal one."""
+    if split == "optimal":
+        return None
     if isinstance(split, str) or not 0.0 < validation.finite("split", split) < 1.0:
         raise ValueError(
             f'split must be "optimal" or between 0 and 1, both excluded, got {split!r}'
@@ -246,16 +230,8 @@ def _as_published(
     change: float,
 ) -> Calibration:
     """Scales of `th:privacy`: sqrt(d) ln T / eps' and ln T / eps', eps' = eps / (6 N_max^2)."""
-    if not isinstance(aggregator, BinaryTree):
-        raise ValueError(
-            f'calibration must be "tight" but for BinaryTree, got "paper" with {aggregator!r}'
-        )
-    if budget.epsilon is None or budget.law != "laplace":
-        raise ValueError('calibration="paper" needs an epsilon and no delta, got other levels')
-    if min(horizon) < 2:
-        raise ValueError(f'horizon must be at least 2 for calibration="paper", got {min(horizon)}')
     logarithm = np.log(np.array(horizon, float))
-    inner = np.array(budget.epsilon) / (6.0 * channels.largest**2)
+    inner = np.array(budget.epsilon, float) / (6.0 * channels.largest**2)
     products = logarithm / inner
     gradient = math.sqrt(channels.dim) * products
     level = np.array(

@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 
 from mtcool.privacy.release import GRID
+from mtcool.privacy.words import Law, Source
 from mtcool.seeds import Seed, generator
 from mtcool.types import Floats
 
-NOISES = ("simulated", "exact")
 EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles
 
 # Bit generators that a file may name, and no other function of NumPy.
@@ -45,7 +45,7 @@ class Noise(Protocol):
     grid: float
     """All draws are multiples of this; 0 if they are any doubles."""
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
     def keep(self, used: int) -> None:
@@ -76,14 +76,14 @@ class SimulatedNoise:
         self._generator = np.random.default_rng() if seed is None else generator(seed)
         self._process = os.getpid()
         self._before: Any = None
-        self._last = "", 0
+        self._last: tuple[Law, int] = "none", 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: what is unpickled belongs to the process that does it.
         _check_process(self._process)
         return SimulatedNoise, (self._generator,)
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         """Draws in the order of the scales: one call or many, the same numbers."""
         _check_process(self._process)
         self._before, self._last = None, (law, len(scales))
@@ -156,7 +156,7 @@ class ExactNoise:
         _check_process(self._process)
         return ExactNoise, ()
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         """Draws from the operating system's randomness; they cannot be repeated."""
         _check_process(self._process)
         drawn = np.empty(len(scales))
@@ -185,7 +185,7 @@ class ExactNoise:
         return "ExactNoise (OpenDP)"
 
 
-def make_noise(kind: str, seed: Seed | None = None) -> Noise:
+def make_noise(kind: Source, seed: Seed | None = None) -> Noise:
     """The source named "simulated" or "exact"; exact noise has no seed."""
     if kind == "exact":
         if seed is not None:
@@ -208,7 +208,7 @@ def _check_process(process: int) -> None:
         )
 
 
-def _standard(generator: np.random.Generator, law: str, count: int) -> Floats:
+def _standard(generator: np.random.Generator, law: Law, count: int) -> Floats:
     if law == "gaussian":
         return generator.standard_normal(count)
     # The difference of two exponential variables is a Laplace variable.
@@ -216,7 +216,7 @@ def _standard(generator: np.random.Generator, law: str, count: int) -> Floats:
     return np.asarray(pairs[:, 0] - pairs[:, 1])
 
 
-def _states(bits: Any, before: Any, law: str, counts: tuple[int, ...]) -> list[Any]:
+def _states(bits: Any, before: Any, law: Law, counts: tuple[int, ...]) -> list[Any]:
     """States of a bit generator after so many draws, each from the state `before`."""
     found = []
     for count in counts:
@@ -244,7 +244,7 @@ def _opendp() -> Any:
 
 
 @functools.lru_cache(maxsize=1024)
-def _sampler(law: str, scale: float) -> Any:
+def _sampler(law: Law, scale: float) -> Any:
     dp = _opendp()
     dp.enable_features("contrib")
     # 64 bits: OpenDP takes Python's int for 32, and saturates draws at 2^31.

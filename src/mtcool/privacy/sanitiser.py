@@ -12,9 +12,9 @@ import numpy as np
 from mtcool.kernels import kernel
 from mtcool.privacy.accountant import gaussian_epsilon
 from mtcool.privacy.aggregators.aggregator import begin
-from mtcool.privacy.calibration import Calibration, Channels, calibrate
+from mtcool.privacy.calibration import Calibration, Channels, calibrate, constant
 from mtcool.privacy.noise import Noise
-from mtcool.privacy.settings import Privacy
+from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats, Integers
 
 CAPACITY = 2**17  # draws that wait in the buffer
@@ -47,7 +47,7 @@ class Account(NamedTuple):
 class Sanitiser:
     """Noise and ledger of a network."""
 
-    def __init__(self, privacy: Privacy, channels: Channels, noise: Noise) -> None:
+    def __init__(self, privacy: PrivacySettings, channels: Channels, noise: Noise) -> None:
         self.privacy = privacy
         self.channels = channels
         self.noise = noise
@@ -56,11 +56,17 @@ class Sanitiser:
             privacy.aggregator,
             privacy.budget,
             privacy.horizon,
+            privacy.law,
             method=privacy.calibration,
             adjacency=privacy.adjacency,
             split=privacy.split,
             grid=noise.grid,
         )
+        # A release must cost the same in a network of any size: what looks at all agents is here.
+        self._width = constant(channels.width)
+        self._narrowest = int(self._width.min())
+        self.capacity = max(CAPACITY, int(self._width.max()))
+        """Room that the buffer must have."""
         self._check_scales()
         self._sealed = True
 
@@ -78,16 +84,15 @@ class Sanitiser:
         agents = np.repeat(np.arange(len(times)), times)
         draws = self._draw(self._scales(agents, np.ones(len(agents))))
         self.keep(len(draws))
-        _begin(state, np.concatenate(([0], np.cumsum(times * self.channels.width))), draws)
+        _begin(state, np.concatenate(([0], np.cumsum(times * self._width))), draws)
 
     def draws(self, count: Integers, agents: Integers) -> tuple[Floats, int]:
         """Noise for the next releases of `agents`, in order; `count`: their releases so far.
 
         Also how many of the agents that is: the buffer's room may end before.
         """
-        width, capacity = self.channels.width, self.capacity
-        agents = agents[: capacity // int(width.min())]
-        room = int(np.searchsorted(np.cumsum(width[agents]), capacity, side="right"))
+        agents = agents[: self.capacity // self._narrowest]
+        room = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
         agents = agents[:room]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
         return self._draw(self._scales(agents, growth)), room
@@ -96,11 +101,6 @@ class Sanitiser:
         """Of the last `draws` only the first `used` numbers were released; the rest comes again."""
         if self.privacy.law != "none":
             self.noise.keep(used)
-
-    @property
-    def capacity(self) -> int:
-        """Room that the buffer must have."""
-        return max(CAPACITY, int(self.channels.width.max()))
 
     def scales(self, agent: int, activation: int) -> Floats:
         """Scales of the noise of one release, number by number."""

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mtcool import algorithms, graphs, privacy, streams, validation
+from mtcool import algorithms, graphs, streams, validation
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import Network
 from mtcool.peers.single_task import SingleTaskPeers
+from mtcool.privacy import AGGREGATORS, Aggregator, Privacy
+from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
 from mtcool.simulation.workers import parallel
@@ -40,23 +42,19 @@ def _small_kernels() -> None:
     graphs.greedy_independent_set(graph)
     graphs.greedy_dominating_set(graph)
     graphs.greedy_clique_cover(graph)
-    for aggregator, delta in ((privacy.SmoothTree(), None), (privacy.BLT(), 1e-6)):
-        network = algorithms.dpmt_co2ol(
-            graph, 1, epsilon=1.0, delta=delta, horizon=9, aggregator=aggregator, seed=0
-        )
-        network.ledger()
+    for kind in AGGREGATORS.values():
+        algorithms.dpmt_co2ol(graph, 1, _private(kind()), seed=0).ledger()
 
 
 def _networks() -> list[functools.partial[Network]]:
     """Every combination of peers, learner and aggregator, the slowest to compile first."""
     graph = graphs.ring(3)
-    private = functools.partial(algorithms.dpmt_co2ol, graph, epsilon=1.0, horizon=9, seed=0)
+    private = functools.partial(algorithms.dpmt_co2ol, graph, seed=0)
     shared = functools.partial(algorithms.mt_co2ol, graph, on_excess="clip")
     single = functools.partial(algorithms.st_ftrl, graph, on_excess="clip")
     unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
     hedge = [
-        functools.partial(private, aggregator=privacy.BinaryTree()),
-        functools.partial(private, aggregator=privacy.PerGradient()),
+        *(functools.partial(private, privacy=_private(one)) for one in _one_of_each_state()),
         functools.partial(shared, learner=MTFTRL()),
         functools.partial(unknown, learner=MTFTRL()),
     ]
@@ -70,6 +68,20 @@ def _networks() -> list[functools.partial[Network]]:
         *(functools.partial(make, dim=dim) for dim in (1, 2) for make in hedge),
         *(functools.partial(make, dim=1) for make in others),
     ]
+
+
+def _private(aggregator: Aggregator) -> Privacy:
+    """With Gaussian noise, which all aggregators can serve."""
+    return Privacy(1.0, 9, delta=1e-6, aggregator=aggregator)
+
+
+def _one_of_each_state() -> list[Aggregator]:
+    """What is compiled for one aggregator serves all whose states have the same type."""
+    blocks = Blocks(np.ones(1, np.int64), np.full(1, 9))
+    kinds: dict[type, Aggregator] = {}
+    for kind in AGGREGATORS.values():
+        kinds.setdefault(type(kind().make_state(blocks, "gaussian")), kind())
+    return list(kinds.values())
 
 
 def _losses(dim: int) -> list[streams.Losses]:

@@ -16,6 +16,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
+from mtcool.privacy import AGGREGATORS
 
 
 def check_keys(table: dict[str, Any]) -> None:
@@ -125,14 +126,20 @@ def _check_noise(one: Algorithm) -> None:
         value = getattr(one, key)
         if value is not None and not one.private:
             raise ValueError(f"{one.name}: {key} has no meaning but for dpmt_co2ol, got {value!r}")
-        if value is not None and key != "aggregator" and one.aggregator == "none":
+        if value is not None and key != "aggregator" and one.mechanism.laws == ("none",):
             raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
-    if one.aggregator == "blt" and one.law != "gaussian":
-        raise ValueError(f"{one.name}: law must be gaussian for blt, got {one.law or 'laplace'!r}")
-    if one.calibration == "paper" and one.aggregator not in (None, "binary_tree"):
+    if not one.private:
+        return
+    kind, law = one.mechanism, one.law or "laplace"
+    if kind.laws != ("none",) and law not in kind.laws:
         raise ValueError(
-            f"{one.name}: aggregator must be binary_tree for calibration paper, "
-            f"got {one.aggregator!r}"
+            f"{one.name}: law must be {' or '.join(kind.laws)} for {kind.name}, got {law!r}"
+        )
+    if one.calibration is not None and one.calibration not in kind.calibrations:
+        fitting = [name for name, it in AGGREGATORS.items() if one.calibration in it.calibrations]
+        raise ValueError(
+            f"{one.name}: aggregator must be {' or '.join(fitting)} for calibration "
+            f"{one.calibration}, got {kind.name!r}"
         )
     if one.calibration == "paper" and one.law == "gaussian":
         raise ValueError(f"{one.name}: law must be laplace for calibration paper, got {one.law!r}")

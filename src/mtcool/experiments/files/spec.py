@@ -4,9 +4,11 @@ An experiment is TOML: a graph, tasks, a stream and algorithms make a *point*; s
 their parameters, by path, and multiply. Every point is repeated on independent replicates.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
+
+from mtcool import privacy
 
 ROUNDS = 150_000  # as in the paper, unless the file says otherwise
 
@@ -17,6 +19,11 @@ NonNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Between: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 Sizes: TypeAlias = Annotated[list[Count], Meta(min_length=1)]
+
+if TYPE_CHECKING:
+    AggregatorName: TypeAlias = str
+else:
+    AggregatorName = Literal[tuple(privacy.AGGREGATORS)]
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
@@ -148,9 +155,7 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rates: Literal["adversarial", "stochastic", "estimated"] = "adversarial"
     lipschitz: Positive = 1.0
     radius: Positive = 1.0
-    aggregator: (
-        Literal["binary_tree", "smooth_tree", "blt", "per_gradient", "doubling", "none"] | None
-    ) = None
+    aggregator: AggregatorName | None = None
     calibration: Literal["tight", "paper"] | None = None
     law: Literal["laplace", "gaussian"] | None = None
 
@@ -158,6 +163,11 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def private(self) -> bool:
         """Is it the private algorithm?"""
         return self.algorithm == "dpmt_co2ol"
+
+    @property
+    def mechanism(self) -> type[privacy.Aggregator]:
+        """The aggregator of the private algorithm."""
+        return privacy.AGGREGATORS[self.aggregator or privacy.Privacy.aggregator.name]
 
 
 class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

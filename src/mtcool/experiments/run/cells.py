@@ -5,6 +5,7 @@ import hashlib
 import math
 import platform
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,8 +18,11 @@ from mtcool.experiments.files import spec
 from mtcool.experiments.run.build import build_graph, build_network, build_stream
 from mtcool.experiments.run.private import build_private
 from mtcool.kernels import SOURCES, digest_of
+from mtcool.privacy import aggregators
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
+
+_AGGREGATORS = sorted(Path(aggregators.__file__).parent.glob("*.py"))
 
 # Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
 MAKERS = (
@@ -45,8 +49,10 @@ MAKERS = (
     "peers/arrays.py",
     "peers/settings.py",
     "privacy/accountant.py",
+    *(f"privacy/aggregators/{file.name}" for file in _AGGREGATORS),
     "privacy/calibration.py",
     "privacy/noise.py",
+    "privacy/privacy.py",
     "privacy/settings.py",
     "seeds.py",
     "simulation/communication.py",

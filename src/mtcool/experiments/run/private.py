@@ -7,18 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
-from mtcool import privacy
 from mtcool.experiments.files import spec
 from mtcool.experiments.run.build import build_learner, probabilities
-
-AGGREGATORS: dict[str, Any] = {
-    "binary_tree": privacy.BinaryTree,
-    "smooth_tree": privacy.SmoothTree,
-    "blt": privacy.BLT,
-    "per_gradient": privacy.PerGradient,
-    "doubling": privacy.Doubling,
-    "none": privacy.NoNoise,
-}
 
 
 def build_private(
@@ -30,10 +20,14 @@ def build_private(
 ) -> mtcool.Network:
     """A fresh private network for this stream; the same `seed`, the same noise."""
     table = point.privacy or spec.Privacy()
+    privacy = mtcool.Privacy(
+        levels(table, graph.size, seed),
+        table.horizon or most_activations(stream),
+        delta=table.delta if algorithm.law == "gaussian" else None,
+        aggregator=algorithm.mechanism(),
+        calibration=algorithm.calibration or "tight",
+    )
     settings: dict[str, Any] = {
-        "delta": table.delta if algorithm.law == "gaussian" else None,
-        "aggregator": AGGREGATORS[algorithm.aggregator or "binary_tree"](),
-        "calibration": algorithm.calibration or "tight",
         "learner": build_learner(algorithm),
         "weights": algorithm.weights,
         "rates": algorithm.rates,
@@ -43,9 +37,7 @@ def build_private(
     }
     if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
         settings["q"] = probabilities(point, graph.size)
-    epsilon = levels(table, graph.size, seed)
-    horizon = table.horizon or most_activations(stream)
-    return mtcool.dpmt_co2ol(graph, point.tasks.dim, epsilon, horizon, **settings)
+    return mtcool.dpmt_co2ol(graph, point.tasks.dim, privacy, **settings)
 
 
 def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> NDArray[np.float64]:

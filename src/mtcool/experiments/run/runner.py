@@ -143,7 +143,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             kind = algorithm.algorithm
             learner = algorithm.learner or ("FTRL" if kind in ("i_ftrl", "st_ftrl") else "MTFTRL")
             two_phase = algorithm.rates == "estimated"
-            noise = algorithm.private and (algorithm.aggregator or "binary_tree")
+            noise = algorithm.private and algorithm.mechanism
             line = job.point.tasks.dim == 1  # which has a solver of its own
             key = kind == "st_ftrl", learner, two_phase, noise, job.point.stream.loss, line
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
