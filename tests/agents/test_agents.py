@@ -115,13 +115,15 @@ def test_private_agents_play_as_their_network_does_with_the_same_noise(name, dim
     network = mtcool.dpmt_co2ol(
         graph,
         dim,
-        epsilon=rng.uniform(10.0, 100.0, graph.size),
-        horizon=rng.integers(60, 2_000, graph.size),
-        aggregator=aggregator,
+        mtcool.Privacy(
+            rng.uniform(10.0, 100.0, graph.size),
+            rng.integers(60, 2_000, graph.size),
+            aggregator=aggregator,
+            **levels,
+        ),
         weights=weights_on(graph, rng),
         lipschitz=9.0,
         seed=1,
-        **levels,
     )
     agents = compare(network, rng)
     assert {label: agent.account() for label, agent in agents.items()} == network.ledger()
@@ -150,7 +152,7 @@ def test_agents_that_share_a_task_send_their_losses(learner, dim):
 
 def test_one_expert_sends_gradients_alone():
     network = mtcool.dpmt_co2ol(
-        STAR, 2, epsilon=1.0, horizon=9, learner=MTFTRL(experts=(0.5,)), seed=0
+        STAR, 2, mtcool.Privacy(1.0, 9), learner=MTFTRL(experts=(0.5,)), seed=0
     )
     agents = cut(network)
     (answer,) = (agents[0].receive(r) for r in agents[3].activate().requests.values())
@@ -196,7 +198,7 @@ def test_an_answer_that_is_missing_is_named():
 
 
 def test_a_private_agent_stops_at_its_horizon():
-    network = mtcool.dpmt_co2ol(STAR, 1, epsilon=1.0, horizon=2, seed=0)
+    network = mtcool.dpmt_co2ol(STAR, 1, mtcool.Privacy(1.0, 2), seed=0)
     agents = cut(network)
     for _ in range(2):
         play(agents, 3, lambda x: x)

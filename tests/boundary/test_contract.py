@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import mtcool
-import mtcool.network.network as network_module
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, mt_ftrl
+import mtcool.learners.mt_ftrl.mt_ftrl as mt_ftrl
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.peers import exchange
 from mtcool.peers.arrays import state_arrays
 
 MAKERS = {
@@ -324,7 +325,7 @@ def hedge_pair(monkeypatch, at_once):
 
 def test_an_interrupted_update_is_finished_before_anything_else(monkeypatch):
     slow, fast = hedge_pair(monkeypatch, at_once=2)
-    receive, calls = network_module._receive, []
+    receive, calls = exchange._receive, []
 
     def interrupted(*arguments):
         calls.append(arguments)
@@ -334,10 +335,10 @@ def test_an_interrupted_update_is_finished_before_anything_else(monkeypatch):
 
     for gradient in (0.5, -1.0):
         calls.clear()
-        monkeypatch.setattr(network_module, "_receive", interrupted)
+        monkeypatch.setattr(exchange, "_receive", interrupted)
         with pytest.raises(KeyboardInterrupt):
             slow.update(1, [gradient])
-        monkeypatch.setattr(network_module, "_receive", receive)
+        monkeypatch.setattr(exchange, "_receive", receive)
         fast.update(1, [gradient])
         assert [slow.predict(i)[0] for i in range(5)] == [fast.predict(i)[0] for i in range(5)]
     with pytest.raises(ValueError, match="norm at most"):

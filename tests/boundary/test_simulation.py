@@ -296,7 +296,7 @@ def test_messages_and_bytes_are_those_that_agents_send(algorithm, weights):
     if algorithm in ("i_ftrl", "st_ftrl"):
         del settings["weights"]
     if algorithm == "dpmt_co2ol":
-        settings |= {"learner": None, "epsilon": 1.0, "horizon": 60, "seed": 0}
+        settings |= {"learner": None, "privacy": mtcool.Privacy(1.0, 60), "seed": 0}
     network = getattr(mtcool, algorithm)(graph, 3, **settings)
     agents = rng.integers(12, size=30)
     stream = Stream(agents, quadratic(0.1 * rng.standard_normal((30, 3))), labels=names)

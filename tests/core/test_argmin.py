@@ -21,8 +21,9 @@ import mtcool
 import oracle
 from mtcool.kernels import kernel
 from mtcool.kernels.lanes import LANES
-from mtcool.learners import MTFTRL, mt_ftrl_closed
+from mtcool.learners import MTFTRL
 from mtcool.learners.learner import Cliques
+from mtcool.learners.mt_ftrl import closed_form
 from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import minimise, put_expert
@@ -342,8 +343,8 @@ HEDGES = [
 @kernel
 def solve(state):
     """What follows a change of Gamma."""
-    mt_ftrl_closed.refresh(state, 0)
-    mt_ftrl_closed.reweigh(state, 0)
+    closed_form.refresh(state, 0)
+    closed_form.reweigh(state, 0)
 
 
 def clique_on_line(learner, gamma, rate, n):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mtcool.kernels import kernel
-from mtcool.learners import MTFTRL, argmin_line
+from mtcool.learners import MTFTRL
+from mtcool.learners.solvers import line as argmin_line
 from mtcool.learners.solvers.bisection import bisect
 from mtcool.learners.solvers.line import make_line, solve_line
 from mtcool.privacy import release

@@ -156,7 +156,16 @@ def test_q_comes_from_the_activations(options):
 
 def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
     package = Path(mtcool.__file__).parent
-    rooms = "agents algorithms graphs learners peers privacy simulation streams".split()
+    rooms = [
+        "agents",
+        "algorithms",
+        "graphs",
+        "learners",
+        "peers",
+        "privacy",
+        "simulation",
+        "streams",
+    ]
     files = {
         file.relative_to(package).as_posix()
         for room in rooms

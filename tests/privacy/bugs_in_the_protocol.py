@@ -62,14 +62,14 @@ def raw_sums_for_oneself(learner, cliques, rows, weights, published):
 LAST = {}
 
 
-def remembered_leaf(learner, cliques, rows, weights, gradient, room, leaf):
-    ORIGINALS["make_leaf"](learner, cliques, rows, weights, gradient, room, leaf)
+def remembered_leaf(gradient, weights, products, experts, leaf):
+    ORIGINALS["make_leaf"](gradient, weights, products, experts, leaf)
     LAST["leaf"] = leaf.copy()
 
 
-def unweighted_products(learner, cliques, rows, weights, gradient, room, leaf):
+def unweighted_products(gradient, weights, products, experts, leaf):
     """Products without the weight of the neighbour are too large."""
-    ORIGINALS["make_leaf"](learner, cliques, rows, np.ones_like(weights), gradient, room, leaf)
+    ORIGINALS["make_leaf"](gradient, np.ones_like(weights), products, experts, leaf)
 
 
 if __name__ == "__main__":  # not when tests are collected: it changes the protocol

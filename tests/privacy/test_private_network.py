@@ -160,10 +160,12 @@ def test_nothing_of_a_private_network_can_be_changed(released):
     other = private(epsilon=9.0)
     if released:
         net.update(0, [1.0, 0.0])
-    for name in ("setup", "sanitiser", "peers", "weights"):
-        with pytest.raises(ValueError, match=f"{name} of a private network cannot change"):
+    for name in ("settings", "exchange", "peers", "weights"):
+        with pytest.raises(ValueError, match=f"{name} of a private network cannot be changed"):
             setattr(net, name, getattr(other, name))
-    with pytest.raises(ValueError, match=r"epsilon of a private network cannot change, .* got 3.0"):
+    with pytest.raises(
+        ValueError, match=r"epsilon of a private network cannot be changed, .* got 3.0"
+    ):
         net.epsilon = 3.0
     for name in ("noise", "calibration"):
         with pytest.raises(ValueError, match=f"{name} of a private network cannot change"):
@@ -175,7 +177,7 @@ def test_without_noise_in_the_buffer_nothing_is_released():
     net = private(dim=1)
     losses = mtcool.streams.linear(np.ones((1, 1)))
     totals = np.zeros(7, np.int64), np.zeros(7), np.zeros(7)
-    room = np.zeros((0, 1)), np.zeros(1), np.zeros(1)
+    room = np.zeros((0, 1)), np.zeros(1)
     agents = np.zeros(1, np.int64)
     assert play(net.peers, losses, agents, *room, 0, 1, *totals) == 0
     assert net.released == 0

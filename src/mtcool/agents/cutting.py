@@ -26,7 +26,7 @@ from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Budget, Channels
 from mtcool.privacy.sanitiser import Sanitiser
-from mtcool.privacy.settings import Privacy
+from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats, Integers, Label
 
 
@@ -174,7 +174,7 @@ def _cut_single(
 _ALONE = Cliques(np.arange(2), np.ones(1), np.ones(1))
 
 
-def _privacy_of(privacy: Privacy, agent: int) -> Privacy:
+def _privacy_of(privacy: PrivacySettings, agent: int) -> PrivacySettings:
     """The settings of one agent."""
     levels = {
         name: None if values is None else (values[agent],)
