@@ -112,11 +112,25 @@ def test_results_of_other_code_of_the_loss_are_not_taken(tmp_path):
     assert digests["one"] == digests["same"] != digests["two"]
 
 
+def test_two_modules_of_one_name_are_not_mixed_up(tmp_path):
+    (tmp_path / "huber.py").write_text(MODULE)
+    with pytest.raises(ValueError, match=r"module that is there once.*huber is .*huber\.py and"):
+        first_job(tmp_path)
+
+
+def test_a_module_that_fails_is_one_sentence(tmp_path):
+    (tmp_path / "broken_one.py").write_text("import math\nmath.nothing\n")
+    with pytest.raises(ValueError, match=r"can be imported.*'broken_one:X'.*AttributeError"):
+        first_job(tmp_path, '[stream]\nloss = "broken_one:X"\n')
+
+
 @pytest.mark.parametrize(
     ("stream", "complaint"),
     [
         ('loss = "nowhere:Huber"', "module that can be imported, got 'nowhere:Huber'.*No module"),
         ('loss = "huber:Hubert"', "class of the module huber, got 'huber:Hubert'"),
+        ('loss = "huber:"', "class of the module huber, got 'huber:'"),
+        ('loss = ":Huber"', "module that can be imported, got ':Huber'"),
         ('loss = "huber:np"', "'huber:np': kind must be a NamedTuple class"),
         ('loss = "huber:Distance"', r"Distance\.scale is missing"),
         ('loss = "huber:Huber"\nparameters = { gamma = 1 }', "Huber has no parameter gamma"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtcool.experiments.files.complaints import one_sentence
-from mtcool.experiments.files.outside import is_outside, kind_of
+from mtcool.experiments.files.outside import is_outside, loss_kind
 from mtcool.experiments.files.spec import (
     Algorithm,
     Claim,
@@ -97,7 +97,7 @@ def check_options(points: Sequence[Point]) -> None:
 
 
 def _check_stream(stream: Stream) -> None:
-    kind_of(stream)
+    loss_kind(stream)
     if stream.data is not None and not is_outside(stream):
         raise ValueError(
             f"stream.data has no meaning but for a loss of your own, got {stream.data!r}"

@@ -34,12 +34,19 @@ def look_in(folder: str | Path) -> None:
 
 
 def look_for(points: Sequence[Point], folder: Path) -> None:
-    """Look in the folder, if a point asks for something that may be there."""
-    if any(is_outside(point.stream) for point in points):
+    """Find the modules that the points ask for, in the folder or elsewhere."""
+    for stream in (point.stream for point in points if is_outside(point.stream)):
         look_in(folder)
+        file, module = module_file(stream, folder), stream.loss.partition(":")[0]
+        found = getattr(_module("stream.loss", stream.loss), "__file__", None)
+        if file is not None and (found is None or not file.samefile(found)):
+            raise ValueError(
+                f"stream.loss must name a module that is there once, got {stream.loss!r}, and "
+                f"{module} is {file} and {found}"
+            )
 
 
-def kind_of(stream: Stream) -> streams.Kind:
+def loss_kind(stream: Stream) -> streams.Kind:
     """The kind of loss that a stream asks for, with its parameters."""
     if not is_outside(stream):
         if stream.loss not in streams.KINDS:
@@ -62,10 +69,15 @@ def kind_of(stream: Stream) -> streams.Kind:
 def find(key: str, name: str) -> Any:
     """What the name "module:Class" stands for; the module is imported, which runs it."""
     module, _, attribute = name.partition(":")
+    found = getattr(_module(key, name), attribute, None)
+    if found is None:
+        raise ValueError(f"{key} must name a class of the module {module}, got {name!r}")
+    return found
+
+
+def _module(key: str, name: str) -> Any:
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except AttributeError:
-        raise ValueError(f"{key} must name a class of the module {module}, got {name!r}") from None
+        return importlib.import_module(name.partition(":")[0])
     except Exception as error:  # whatever goes wrong in a module of the user's
         raise ValueError(
             f"{key} must name a module that can be imported, got {name!r}: "

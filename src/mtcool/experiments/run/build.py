@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import mtcool
 from mtcool import graphs, streams
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import is_outside, kind_of
+from mtcool.experiments.files.outside import is_outside, loss_kind
 from mtcool.graphs.edge_lists import read_edges
 from mtcool.types import Floats
 
@@ -107,7 +107,7 @@ def build_stream(
         settings["kind"] = data
         made = streams.regression_stream(graph, tasks, point.rounds, for_losses, **settings)
     if is_outside(stream):
-        losses = streams.Losses(kind_of(stream), made.losses.rows)
+        losses = streams.Losses(loss_kind(stream), made.losses.rows)
         made = streams.Stream(made.agents, losses, made.comparator, made.labels)
     if stream.comparator == "hindsight":
         radius = max(algorithm.radius for algorithm in point.algorithm)
@@ -118,7 +118,7 @@ def build_stream(
 
 def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
     """The loss of the package whose rows a loss from outside is given."""
-    columns = streams.width(kind_of(stream), dim)
+    columns = streams.width(loss_kind(stream), dim)
     if columns not in (dim, dim + 1):
         raise ValueError(
             f"stream.loss must have rows of {dim} numbers, a point, or of {dim + 1}, features and "
