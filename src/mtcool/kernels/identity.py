@@ -64,7 +64,6 @@ SOURCES = (
     "privacy/release.py",
     "privacy/sanitiser.py",
     "simulation/loop.py",
-    "streams/hindsight.py",
     "streams/loss.py",
     "streams/losses.py",
     "streams/regression.py",

@@ -54,6 +54,7 @@ MAKERS = (
     "streams/activations.py",
     "streams/adversaries.py",
     "streams/gaussian.py",
+    "streams/hindsight.py",
     "streams/kinds.py",
     "streams/stream.py",
     "streams/synthetic.py",
