@@ -68,7 +68,6 @@ SOURCES = (
     "privacy/release.py",
     "privacy/sanitiser.py",
     "simulation/loop.py",
-    "streams/hindsight.py",
     "streams/loss.py",
     "streams/losses.py",
     "streams/regression.py",
@@ -109,6 +108,15 @@ def identity(function: Any, arguments: tuple[types.Type, ...]) -> str:
             known += _description(generic.dispatch(cls), seen)
     for item in known:
         digest.update(repr(item).encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def code_of(functions: tuple[Any, ...]) -> str:
+    """A name for what these functions of the user's compute, compiled or not."""
+    digest, seen = hashlib.sha256(), set[int]()
+    for function in functions:
+        for item in _description(function, seen):
+            digest.update(repr(item).encode() + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize, nnls
 
-from mtcool.kernels import kernel
-from mtcool.streams.losses import Kind, Linear, Matrix, Quadratic, Vector, norms, subgradient, value
+from mtcool.streams.loss import pay_all
+from mtcool.streams.losses import Kind, Linear, Matrix, Quadratic, norms
 from mtcool.streams.stream import Stream
 from mtcool.types import Floats
 from mtcool.validation import positive
@@ -25,8 +25,8 @@ def best_in_hindsight(stream: Stream, radius: float, tolerance: float = 1e-7) ->
 
     Linear and quadratic losses have closed forms. For all other convex losses, smooth or not, the
     task is found numerically, with a proof: no task of the ball has a total loss that is lower by
-    more than `tolerance` times max(F(0), radius |G|), where F(0) is the agent's total loss at zero
-    and G its subgradient there. An agent that is never active has the task 0.
+    more than `tolerance` times max(|F(0)|, radius |G|), where F(0) is the agent's total loss at
+    zero and G its subgradient there. An agent that is never active has the task 0.
 
     >>> from mtcool.streams import absolute, linear
     >>> stream = Stream([0, 0, 1], linear([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
@@ -98,6 +98,7 @@ def least(function: Function, dim: int, radius: float, tolerance: float) -> tupl
             cuts.add(point)
         elif not cuts.best - cuts.bound < 0.75 * gap:
             break  # rounding errors: the model knows no more
+    gap = cuts.best - cuts.bound
     if not gap <= tolerance * scale:
         raise ValueError(
             f"tolerance must be larger for these losses, got {tolerance!r}; {gap / scale:.1e} was "
@@ -159,18 +160,6 @@ def _total_of(kind: Kind, rows: Matrix, dim: int) -> Function:
 
     def total(x: Floats) -> tuple[float, Floats]:
         gradient = np.zeros(dim)
-        return float(_pay_all(kind, rows, np.ascontiguousarray(x), gradient, room)), gradient
+        return float(pay_all(kind, rows, np.ascontiguousarray(x), gradient, room)), gradient
 
-    return total
-
-
-@kernel
-def _pay_all(kind: Kind, rows: Matrix, x: Vector, gradient: Vector, room: Vector) -> float:
-    """Return the sum of the losses of all rows, and add their subgradients to `gradient`."""
-    total = 0.0
-    for t in range(rows.shape[0]):
-        total += value(kind, rows[t], x)
-        subgradient(kind, rows[t], x, room)
-        for k in range(x.shape[0]):
-            gradient[k] += room[k]
     return total

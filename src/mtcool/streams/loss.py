@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from mtcool.kernels import kernel
 from mtcool.streams.kinds import checked_kind
-from mtcool.streams.losses import Kind, Losses, Vector, dim_of, subgradient, value
+from mtcool.streams.losses import Kind, Losses, Matrix, Vector, dim_of, subgradient, value
 from mtcool.validation import numbers, vector
 
 
@@ -18,6 +18,18 @@ from mtcool.validation import numbers, vector
 def _pay(kind: Kind, row: Vector, x: Vector, out: Vector) -> float:
     subgradient(kind, row, x, out)
     return value(kind, row, x)
+
+
+@kernel
+def pay_all(kind: Kind, rows: Matrix, x: Vector, gradient: Vector, room: Vector) -> float:
+    """Return the sum of the losses of all rows, and add their subgradients to `gradient`."""
+    total = 0.0
+    for t in range(rows.shape[0]):
+        total += value(kind, rows[t], x)
+        subgradient(kind, rows[t], x, room)
+        for k in range(x.shape[0]):
+            gradient[k] += room[k]
+    return total
 
 
 @final

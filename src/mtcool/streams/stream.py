@@ -23,7 +23,7 @@ from mtcool.streams.losses import (
     rounds,
     rows_of,
 )
-from mtcool.validation import matrix
+from mtcool.validation import matrix, non_negative
 
 
 @final
@@ -111,7 +111,8 @@ class Stream:
         >>> Stream([0, 0], quadratic([[1.0], [2.0]])).lipschitz(radius=1.0)
         3.0
         """
-        return lipschitz(*self.losses, radius)
+        # A kind from outside may return any number.
+        return non_negative("lipschitz", lipschitz(*self.losses, non_negative("radius", radius)))
 
     def __repr__(self) -> str:
         return (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtcool.experiments.files.complaints import one_sentence
+from mtcool.experiments.files.outside import is_outside, loss_kind
 from mtcool.experiments.files.spec import (
     Algorithm,
     Claim,
@@ -97,6 +98,13 @@ def check_options(points: Sequence[Point]) -> None:
 
 
 def _check_stream(stream: Stream) -> None:
+    loss_kind(stream)
+    if stream.data is not None and not is_outside(stream):
+        raise ValueError(
+            f"stream.data has no meaning but for a loss of your own, got {stream.data!r}"
+        )
+    if stream.loss == "linear" and stream.comparator == "tasks":
+        raise ValueError("stream.comparator must be hindsight for linear losses, got 'tasks'")
     if stream.loss == "linear" and stream.noise != Stream().noise:
         raise ValueError(f"stream.noise has no meaning for linear losses, got {stream.noise}")
     if stream.loss != "linear" and stream.drift != 0.0:

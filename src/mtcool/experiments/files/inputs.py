@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.outside import module_file
 from mtcool.experiments.output import write
 from mtcool.experiments.run.runner import Task
 
@@ -19,7 +20,7 @@ PROBE = "the place of this text"
 
 
 def keep_inputs(task: Task, place: Path) -> None:
-    """Write the experiment file and, in `graphs/`, its graph files to `place`.
+    """Write the experiment file, the modules next to it and, in `graphs/`, its graphs to `place`.
 
     The paths in the file that is kept are those of the graphs that are kept.
     """
@@ -31,9 +32,13 @@ def keep_inputs(task: Task, place: Path) -> None:
             name = _free_name(Path(path), contents)
             names[path] = f"graphs/{name}"
             contents[name] = (task.folder / path).read_bytes()
+    modules = {module_file(point.stream, task.folder) for point in task.experiment.points}
+    kept = {file.name: file.read_bytes() for file in modules if file is not None}
     # All are read before one is written: they may be the very files of an earlier run.
     for name, content in contents.items():
         write(place / "graphs" / name, content)
+    for name, content in kept.items():
+        write(place / name, content)
     write(place / "experiment.toml", relocated(task.source, names).encode())
 
 

@@ -16,6 +16,7 @@ from mtcool.experiments.files.checks import (
     check_swept_algorithms,
 )
 from mtcool.experiments.files.complaints import make_whole, one_sentence
+from mtcool.experiments.files.outside import look_for
 from mtcool.experiments.files.spec import (
     ROUNDS,
     ErdosRenyi,
@@ -95,6 +96,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
         )
     experiment = Experiment(head=head, points=points, values=labels)
+    look_for(points, folder)
     check_options(points)
     check_names(experiment)
     return experiment

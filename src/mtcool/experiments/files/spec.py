@@ -116,9 +116,17 @@ Activations: TypeAlias = Stochastic | RoundRobin | Bursts
 
 
 class Stream(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Losses and activations. `drift` is for linear losses, `noise` for all others."""
+    """Losses and activations. `drift` is for linear losses, `noise` for all others.
 
-    loss: Literal["quadratic", "linear", "squared", "absolute", "logistic", "hinge"] = "quadratic"
+    `loss` is the name of a kind in `mtcool.streams`, or "module:Class" for one from outside, whose
+    rows are made as for the loss that `data` names. `parameters` are those of the kind.
+    """
+
+    loss: str = "quadratic"
+    parameters: dict[str, Any] = {}
+    data: Literal["quadratic", "squared", "logistic", "hinge"] | None = None
+    comparator: Literal["tasks", "hindsight"] | None = None
+    """What regret is measured against; linear losses have no tasks, others have unless told."""
     noise: NonNegative = 0.01
     drift: NonNegative = 0.0
     activations: Activations = Stochastic()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import mtcool
 from mtcool import graphs, streams
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.outside import is_outside, loss_kind
 from mtcool.graphs.edge_lists import read_edges
 from mtcool.types import Floats
 
@@ -98,13 +99,38 @@ def build_stream(
         tasks = streams.gaussian_tasks(graph, table.dim, table.smoothness, for_tasks)
     else:
         tasks = streams.tasks_with_variance(graph, table.dim, table.sigma, for_tasks)
-    if stream.loss == "quadratic":
-        return streams.quadratic_stream(
-            graph, tasks, point.rounds, for_losses, stream.noise, agents=agents
+    data = _data_of_own_loss(stream, table.dim) if is_outside(stream) else stream.loss
+    settings: Any = {"noise": stream.noise, "agents": agents}
+    if data == "quadratic":
+        made = streams.quadratic_stream(graph, tasks, point.rounds, for_losses, **settings)
+    else:
+        settings["kind"] = data
+        made = streams.regression_stream(graph, tasks, point.rounds, for_losses, **settings)
+    if is_outside(stream):
+        losses = streams.Losses(loss_kind(stream), made.losses.rows)
+        made = streams.Stream(made.agents, losses, made.comparator, made.labels)
+    if stream.comparator == "hindsight":
+        radius = max(algorithm.radius for algorithm in point.algorithm)
+        best = streams.best_in_hindsight(made, radius)
+        made = streams.Stream(made.agents, made.losses, best, made.labels)
+    return made
+
+
+def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
+    """The loss of the package whose rows a loss from outside is given."""
+    columns = streams.width(loss_kind(stream), dim)
+    if columns not in (dim, dim + 1):
+        raise ValueError(
+            f"stream.loss must have rows of {dim} numbers, a point, or of {dim + 1}, features and "
+            f"a target, got {stream.loss!r} with {columns}"
         )
-    return streams.regression_stream(
-        graph, tasks, point.rounds, for_losses, stream.loss, stream.noise, agents=agents
-    )
+    data = stream.data or ("quadratic" if columns == dim else "squared")
+    if (data == "quadratic") != (columns == dim):
+        raise ValueError(
+            f"stream.data must {'be' if columns == dim else 'not be'} quadratic for rows of "
+            f"{columns} numbers, got {data!r}"
+        )
+    return data
 
 
 def build_network(

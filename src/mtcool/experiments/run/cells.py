@@ -15,6 +15,8 @@ from threadpoolctl import threadpool_limits
 
 import mtcool
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.outside import code_digest as outside_digest
+from mtcool.experiments.files.outside import look_in
 from mtcool.experiments.run.build import build_graph, build_network, build_stream
 from mtcool.experiments.run.private import build_private
 from mtcool.kernels import SOURCES, digest_of
@@ -34,6 +36,7 @@ MAKERS = (
     "algorithms/mt_co2ol.py",
     "algorithms/pairwise.py",
     "algorithms/st_ftrl.py",
+    "experiments/files/outside.py",
     "experiments/run/build.py",
     "experiments/run/cells.py",
     "experiments/run/private.py",
@@ -60,6 +63,7 @@ MAKERS = (
     "streams/activations.py",
     "streams/adversaries.py",
     "streams/gaussian.py",
+    "streams/hindsight.py",
     "streams/kinds.py",
     "streams/stream.py",
     "streams/synthetic.py",
@@ -111,6 +115,8 @@ class Job(msgspec.Struct, frozen=True):
     replicate: int
     graph: mtcool.Graph | None = None
     """A graph from a file, read once: workers may live on other machines."""
+    folder: str = ""
+    """Where modules that the file names are looked for, besides the usual places."""
 
     @property
     def key(self) -> str:
@@ -120,6 +126,9 @@ class Job(msgspec.Struct, frozen=True):
             point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
         known = [code_digest(), point, self.seed, self.replicate, graph]
+        outside = outside_digest(point.stream)
+        if outside is not None:
+            known.append(outside)
         return hashlib.sha256(msgspec.json.encode(known)).hexdigest()[:32]
 
     def seeds(self) -> list[np.random.SeedSequence]:
@@ -153,6 +162,8 @@ def run_cell(job: Job) -> Cell:
     Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
     compared on the same random numbers.
     """
+    if job.folder:
+        look_in(job.folder)
     for_graph, for_stream, for_noise = job.seeds()
     # One thread: linear algebra on several adds in another order, and workers have one each.
     with threadpool_limits(1):

@@ -11,6 +11,7 @@ import numpy as np
 import mtcool
 from mtcool import memory
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.run.build import build_graph, build_network, build_stream, read_graph
@@ -71,7 +72,13 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
         advance(1)
     return [
         [
-            Job(point, task.experiment.head.seed, k, files.get(getattr(point.graph, "path", "")))
+            Job(
+                point,
+                task.experiment.head.seed,
+                k,
+                files.get(getattr(point.graph, "path", "")),
+                str(task.folder.resolve()) if is_outside(point.stream) else "",
+            )
             for k in range(task.replicates)
         ]
         for point in task.experiment.points
@@ -147,7 +154,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             line = job.point.tasks.dim == 1  # which has a solver of its own
             key = kind == "st_ftrl", learner, two_phase, noise, job.point.stream.loss, line
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
-            distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph))
+            distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph, job.folder))
     slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)
     with progress_bar("prepare", len(distinct), progress) as advance:
         for _ in run_jobs([distinct[key] for key in slowest], engine):
