@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.graphs import as_graph, entry_weights
+from mtcool.graphs import Graph, as_graph, entry_weights
+from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.assemble import channels_for
@@ -82,7 +83,15 @@ def published_noise(
         on_excess="clip",
         privacy=privacy,
     )
-    channels = channels_for(settings, network, entry_weights(network, weights))
+    return noise_of(settings, network, weights)
+
+
+def noise_of(settings: Settings, graph: Graph, weights: WeightsLike) -> PublishedNoise:
+    """The noise of a network with these settings."""
+    privacy = settings.privacy
+    if privacy is None:
+        raise ValueError(f"settings must be those of a private network, got {settings}")
+    channels = channels_for(settings, graph, entry_weights(graph, weights, settings.q))
     sanitiser = Sanitiser(privacy, channels, SimulatedNoise(0))
     unit = 2.0 if privacy.law == "laplace" else 1.0  # variance of a draw of scale one
     most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])

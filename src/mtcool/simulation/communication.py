@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mtcool.graphs.entries import one_for_each_pair
 from mtcool.network.network import Network
-from mtcool.peers.algorithm import one_for_each_pair
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams import Stream
