@@ -133,7 +133,7 @@ def worst_for_ftrl(rounds):
 def test_half_of_the_bound_would_not_hold_where_agents_learn_alone():
     gradients = worst_for_ftrl(2_000)
     stream = mtcool.Stream(
-        np.zeros(2_000, int), streams.linear(gradients[:, None]), comparator=[[-1.0]]
+        np.zeros(2_000, int), streams.linear(gradients.reshape(-1, 1)), comparator=[[-1.0]]
     )
     graph = graphs.edgeless(1)
     regret = mtcool.simulate(mtcool.pairwise(graph, 1), stream).regret[-1]
