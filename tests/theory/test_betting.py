@@ -87,7 +87,7 @@ def pushed(rng, graph, tasks, q, rounds, share):
 
 
 @pytest.mark.parametrize("weights", ["uniform", "proportional"])
-@pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
+@pytest.mark.parametrize("share", [0.5, 0.55, 1.0])
 def test_the_mean_regret_is_below_the_bound(weights, share):
     graph, rounds = graphs.star(5), 500
     tasks = np.array([[2.0], [1.5], [2.0], [1.0], [2.5]])
@@ -101,6 +101,8 @@ def test_the_mean_regret_is_below_the_bound(weights, share):
     bound = theory.kt_stochastic(graph, tasks, SKEWED, rounds, weights=weights)
     assert np.mean(regrets) <= bound.value
     assert bound.in_expectation
+    if share == 0.55:  # a drift that a gambler hardly tells from chance
+        assert np.mean(regrets) > 0.15 * bound.value
 
 
 def test_the_record_of_the_algorithm_knows_the_bound():

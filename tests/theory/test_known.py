@@ -215,6 +215,31 @@ def test_noise_on_every_gradient_keeps_its_bound_on_curved_losses():
     assert 0.0 < regret <= bound
 
 
+def test_noise_on_every_gradient_by_hand():
+    """Two agents with weights 1/2, T_j = 50, s = 3: two cliques, each 8/3 (9/4 sqrt(50) + ...)."""
+    bound = theory.per_gradient(graphs.complete(2), [[1.0]] * 2, [25, 25], 3.0)
+    each = 8 / 3 * (9 / 4 * math.sqrt(50) + (6 + 9) / 4 * math.sqrt(2))
+    assert bound.parts["gradient_noise"] == pytest.approx(2 * each)
+    assert bound.parts["before_activation"] == pytest.approx(2 * 2 * 3.0)
+    in_space = theory.per_gradient(graphs.complete(2), [[1.0, 0.0]] * 2, [25, 25], 3.0)
+    each = 8 / 3 * (18 / 4 * math.sqrt(50) + (6 * math.sqrt(2) + 18) / 4 * math.sqrt(2))
+    assert in_space.parts["gradient_noise"] == pytest.approx(2 * each)
+
+
+def test_noise_on_every_gradient_is_the_mean_of_what_its_proof_sums_up():
+    """eta / 2 times the squared dual norm of the noise, over the rounds of a clique of three."""
+    size, rounds, rng = 3, 100_000, np.random.default_rng(0)
+    weight, scale, xi = 1 / size, 0.7, 0.2
+    step = size * math.sqrt(1 + xi * (size - 1)) / (weight * np.sqrt(np.arange(1, rounds + 1)))
+    inverse = np.linalg.inv((size + 1) * np.eye(size) - 1)[0, 0]
+    noise = rng.laplace(0.0, scale, rounds)
+    summed = size * (step / 2 * weight**2 * inverse * noise**2).sum()  # three cliques
+    graph, tasks, counts = graphs.complete(3), np.full((3, 1), 0.5), [33_333, 33_333, 33_334]
+    deviation = math.sqrt(2.0) * scale
+    bound = theory.per_gradient(graph, tasks, counts, deviation, variance=xi)
+    assert 0.95 < summed / bound.parts["gradient_noise"] <= 1.02
+
+
 def test_the_price_of_noise_on_every_gradient_grows_with_the_rounds_and_that_of_a_tree_hardly():
     graph, tasks = graphs.complete(4), np.ones((4, 1))
 
