@@ -22,7 +22,7 @@ class Statement(NamedTuple):
 
 CORE, THEORY = "tests/core/", "tests/theory/test_bounds.py::"
 PAIRS, BETTING = "tests/theory/test_pairs.py::", "tests/theory/test_betting.py::"
-KNOWN, CUTOFF = "tests/theory/test_known.py::", "tests/theory/test_cutoff.py::"
+KNOWN, CUTOFF = "tests/theory/test_known.py::", "tests/theory/test_sharing_cutoff.py::"
 PRIVACY, AUDIT = "tests/privacy/", "tests/privacy/test_audit.py::"
 PAPER = "src/mtcool/experiments/paper/"
 
