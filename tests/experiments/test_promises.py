@@ -126,6 +126,17 @@ def test_one_run_above_a_bound_in_expectation_does_not_break_it(tmp_path):
     assert promises(jobs[0], PointResults.of({}, all_above)).rows[0].ratio == pytest.approx(2.0)
 
 
+def test_a_mean_needs_all_replicates_to_meet_the_assumptions(tmp_path):
+    jobs = jobs_in(tmp_path, STOCHASTIC)
+    cells = [run_cell(job) for job in jobs]
+    runs = [msgspec.structs.replace(run, clipped=True) for run in cells[2].runs]
+    cells[2] = msgspec.structs.replace(cells[2], runs=runs)
+    known, any_order = promises(jobs[0], PointResults.of({}, cells)).rows
+    assert known.ceiling is None
+    assert known.statement == "none: gradients were longer than L in some replicates"
+    assert any_order.ceiling is not None
+
+
 def test_the_record_of_an_algorithm_is_asked_for_its_bound(tmp_path):
     head = STOCHASTIC[: STOCHASTIC.index("[[algorithm]]")]
     text = '[[algorithm]]\nname = "alone"\nalgorithm = "i_ftrl"\nlipschitz = 9.0\nradius = 6.0\n'

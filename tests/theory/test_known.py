@@ -11,7 +11,7 @@ from mtcool import graphs, streams, theory
 from mtcool.learners import MTFTRL
 from mtcool.network.published_noise import published_noise
 from mtcool.peers.algorithm import Question
-from mtcool.privacy import BLT, BinaryTree, NoNoise, PerGradient, SmoothTree
+from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 
 
 def tasks_on(graph, seed, dim=2, scale=0.3):
@@ -157,6 +157,26 @@ def test_the_mean_private_regret_is_below_the_bound_and_not_below_half_of_it(tre
     assert bound.in_expectation
     assert bound.parts["gradient_noise"] > bound.parts["regret"]
     assert bound.value / 2 < regret <= bound.value
+
+
+def test_the_record_of_the_private_algorithm_knows_which_noise_has_a_bound():
+    graph, tasks, counts = graphs.ring(6), np.zeros((6, 1)), np.full(6, 50)
+
+    def bound(horizon=100, **settings):
+        net = mtcool.dpmt_co2ol(graph, 1, 60.0, horizon, **settings)
+        asked = Question(graph, net.settings, "uniform", None, tasks, counts)
+        return net.settings.algorithm.bound(asked)
+
+    assert bound(calibration="paper") == theory.private(graph, tasks, counts, 60.0)
+    assert bound(calibration="paper", horizon=301) is None  # more noise than the theorem's
+    assert bound() is None  # several experts, tight noise
+    one = MTFTRL(experts=(0.1,))
+    tree = bound(learner=one)
+    noise = theory.tree_noise(60.0, 1, 100)
+    want = theory.private_known_variances(graph, tasks, counts, noise, variance=0.1)
+    assert tree.value == pytest.approx(want.value)
+    assert bound(learner=one, aggregator=BinaryTree(completed=False)) is None
+    assert bound(learner=one, aggregator=Doubling()) is None
 
 
 MECHANISMS = {

@@ -95,7 +95,7 @@ def private_known_variances(
     noise
         s_i, the standard deviation of the noise in each coordinate of a published sum of gradients,
         in the units of the gradients: one number, or one for each agent. `tree_noise` has that of
-        the completed binary tree, `mtcool.privacy` that of every mechanism.
+        the completed binary tree, `mtcool.network.published_noise` that of every mechanism.
     grows
         Noise must have the same law at all times, as that of completed and of smooth trees has. If
         not, say so: for Gaussian noise whose variance never falls the first of the two terms
@@ -231,7 +231,9 @@ def _noise(noise: ArrayLike, agents: int, lipschitz: float) -> Floats:
     """Deviations of the agents in units of the Lipschitz constant."""
     given = validation.numbers("noise", noise)
     if given.shape not in ((), (agents,)):
-        raise ValueError(f"noise must be one number or one for each of the {agents} agents")
+        raise ValueError(
+            f"noise must be one number or one for each of the {agents} agents, got {given.size}"
+        )
     if given.min() < 0.0:
         raise ValueError(f"noise must not be negative, got {given.min()}")
     return np.broadcast_to(given, (agents,)) / validation.positive("lipschitz", lipschitz)

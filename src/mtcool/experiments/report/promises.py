@@ -121,7 +121,8 @@ def _promise(
 ) -> Promise:
     """One row, from as many replicates as there are ceilings."""
     bounds = [one.bound for one in ceilings if one.bound is not None]
-    missing = [one.words for one in ceilings if one.bound is None]
+    where = " in some replicates" if bounds else ""
+    missing = [one.words + where for one in ceilings if one.bound is None]
     return Promise(
         algorithm=algorithm.name,
         measured=float(regrets.mean()),
