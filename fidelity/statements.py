@@ -21,6 +21,8 @@ class Statement(NamedTuple):
 
 
 CORE, THEORY = "tests/core/", "tests/theory/test_bounds.py::"
+PAIRS, BETTING = "tests/theory/test_pairs.py::", "tests/theory/test_betting.py::"
+KNOWN, CUTOFF = "tests/theory/test_known.py::", "tests/theory/test_sharing_cutoff.py::"
 PRIVACY, AUDIT = "tests/privacy/", "tests/privacy/test_audit.py::"
 PAPER = "src/mtcool/experiments/paper/"
 
@@ -198,14 +200,21 @@ STATEMENTS = (
     Statement(
         "th:reg-DP_anyG",
         "regret of DPMT-CO2OL, and the epsilon below which sharing hurts",
-        ("mtcool.theory.private", "mtcool.theory.sharing_cutoff"),
         (
+            "mtcool.theory.private",
+            "mtcool.theory.sharing_cutoff",
+            "mtcool.theory.published_cutoff",
+        ),
+        (
+            CUTOFF + "test_at_the_cutoff_the_two_bounds_are_equal",
+            CUTOFF + "test_the_papers_noise_and_constants_have_a_cutoff_in_large_cliques_only",
             THEORY + "test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension",
             PRIVACY + "test_private_regret.py::test_measured_regret_is_below_the_bound",
             PAPER + "privacy.toml",
         ),
         measure.private_regret,
-        "needs linear losses; noise terms and Laplace's variance are miscounted",
+        "needs linear losses; noise terms and Laplace's variance are miscounted; with its "
+        "constants the bound has a cut-off in cliques of more than 460 agents only",
     ),
     Statement(
         "thm:mainftrlthm2, lem:alternative_2",
@@ -220,11 +229,28 @@ STATEMENTS = (
     Statement(
         "remark after th:reg-DP_anyG",
         "noise on every gradient is too coarse",
-        ("mtcool.privacy.PerGradient",),
+        ("mtcool.privacy.PerGradient", "mtcool.theory.per_gradient"),
         (
             PRIVACY + "test_aggregators.py::test_the_variance_of_every_prefix_is_its_formula",
+            KNOWN + "test_the_mean_regret_of_every_mechanism_is_below_its_bound",
+            CUTOFF + "test_with_a_tree_it_vanishes_and_with_noise_on_every_gradient_it_does_not",
             PAPER + "privacy-rounds.toml",
         ),
+        measure.noise_on_every_gradient,
+        "the order d / epsilon is not proved; (d / epsilon)^2 holds for convex losses "
+        "(docs/bounds.md)",
+    ),
+    Statement(
+        "second remark after th:reg-DP_anyG",
+        "knowing the task variances reduces the cost of privacy",
+        ("mtcool.theory.known_variances", "mtcool.theory.private_known_variances"),
+        (
+            KNOWN + "test_the_bounds_are_what_they_say",
+            KNOWN + "test_the_cost_of_noise_is_its_mean_pull_and_half_of_it_would_not_be",
+            KNOWN + "test_the_mean_private_regret_is_below_the_bound_and_not_below_half_of_it",
+        ),
+        measure.known_variances,
+        "max - min of the noise in the proof is twice what it costs (docs/bounds.md)",
     ),
     Statement(
         "fig:expe_1",
@@ -257,9 +283,11 @@ STATEMENTS = (
     Statement(
         "sec:fail",
         "the pairwise approach",
-        ("mtcool.pairwise",),
+        ("mtcool.pairwise", "mtcool.theory.pairwise", "mtcool.theory.pairwise_stochastic"),
         (
             CORE + "test_oracle_equality.py::test_pairwise_equals_the_oracle",
+            PAIRS + "test_measured_regret_never_exceeds_the_bound",
+            PAIRS + "test_no_weights_make_the_bound_better_than_learning_alone",
             PAPER + "pairwise.toml",
         ),
         measure.pairwise,
@@ -283,5 +311,15 @@ STATEMENTS = (
         measure.tightest_kt,
         "drops max w_ij; the 2 of `eq:regret_ball` is 1/2 + 2 N / (N + 1)",
     ),
-    Statement("remark after th:basebound", "KT with stochastic rates (its bound is not built yet)"),
+    Statement(
+        "remark after th:basebound",
+        "KT with stochastic rates",
+        ("mtcool.theory.kt_stochastic",),
+        (
+            BETTING + "test_on_a_clique_with_equal_probabilities_it_is_the_adversarial_bound",
+            BETTING + "test_the_direction_is_the_mean_of_what_its_proof_sums_up",
+            BETTING + "test_the_mean_regret_is_below_the_bound",
+        ),
+        measure.kt_stochastic,
+    ),
 )

@@ -169,4 +169,6 @@ def test_the_papers_cutoff_is_told_of_private_experiments_only():
     points = [spec.Point(rounds=t, graph=ring, algorithm=[tree]) for t in (4, 400)]
     (told,) = published_words([Job(point, 0, 0) for point in points])
     assert "8.1 to 81 here" in told
+    # 4 / sqrt(3) s / (6 - 8 / sqrt(3)) with s = sqrt(8), and s / 10 = 1.4 sqrt(14) for T = 400
+    assert "from epsilon = 4.7 to 8.8 on" in told
     assert list(published_words([Job(spec.Point(algorithm=[alone]), 0, 0)])) == []

@@ -159,11 +159,11 @@ def test_a_private_run_tells_whether_gradients_could_be_clipped(tmp_path):
     assert [run.clipped for run in run_cell(changed(job, algorithm=short)).runs] == [True] * 3
 
 
-def test_private_algorithms_have_no_ceiling(tmp_path):
+def test_private_algorithms_have_no_ceiling_where_tasks_vary_more_than_their_expert(tmp_path):
     job = jobs_in(tmp_path)[0]
     rows = promises(job, PointResults.of({"privacy.epsilon": "0.5"}, [run_cell(job)])).rows
     assert [row.ceiling is None for row in rows] == [False, True, True]
-    assert rows[1].statement == "none: no bound for it here"
+    assert rows[1].statement == "none: a local variance is above 0.05"
 
 
 GOOD = tomllib.loads(TEXT)

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 import mtcool
 from mtcool import graphs, streams, theory
 from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
-from mtcool.theory.upper import _gain
+from mtcool.theory.betting import _gain
 
 
 def tasks_on(graph, dim, seed, scale=0.5):

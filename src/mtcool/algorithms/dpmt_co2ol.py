@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool import validation
+from mtcool import theory, validation
 from mtcool.algorithms.making import make_network
+from mtcool.algorithms.mt_co2ol import single_expert
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
-from mtcool.peers.algorithm import RATES, Algorithm, register
+from mtcool.network.published_noise import noise_of
+from mtcool.peers.algorithm import RATES, Algorithm, Question, register
 from mtcool.peers.assemble import private_peers
 from mtcool.peers.private_exchange import private_exchange
-from mtcool.privacy import Privacy
+from mtcool.privacy import BLT, BinaryTree, NoNoise, PerGradient, Privacy, SmoothTree
 from mtcool.privacy.noise import make_noise
 from mtcool.privacy.privacy import privacy_of_agents
+from mtcool.privacy.settings import PrivacySettings
 from mtcool.seeds import Seed
 
 
@@ -81,6 +85,52 @@ def dpmt_co2ol(
     )
 
 
+def bound(question: Question) -> theory.Bound | None:
+    """Theorem `th:reg-DP_anyG` for the paper's noise, and the remarks on it for a single expert."""
+    settings, privacy = question.settings, question.settings.privacy
+    if privacy is None or settings.rates != "adversarial":
+        return None
+    variance = single_expert(settings.learner)
+    if variance is None:
+        return _as_published(question, privacy)
+    graph, _, weights, q, tasks, counts = question
+    known = {"variance": variance, "weights": weights, "q": q, **question.units}
+    noise = noise_of(settings, graph, weights).gradients
+    match privacy.aggregator:
+        case NoNoise():
+            return theory.known_variances(graph, tasks, counts, **known)
+        case PerGradient():
+            each = noise / np.sqrt(privacy.horizon)
+            return theory.per_gradient(graph, tasks, counts, each, **known)
+        case BinaryTree(completed=True) | SmoothTree():
+            return theory.private_known_variances(graph, tasks, counts, noise, **known)
+        case BLT():
+            known["grows"] = True
+            return theory.private_known_variances(graph, tasks, counts, noise, **known)
+    return None
+
+
+def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound | None:
+    graph, settings, weights, q, tasks, counts = question
+    if privacy.calibration != "paper" or privacy.budget.epsilon is None:
+        return None
+    if settings.learner != MTFTRL() or privacy.aggregator != BinaryTree():
+        return None
+    # The noise of the theorem is made for the rounds of all agents together.
+    if max(privacy.horizon) > question.rounds:
+        return None
+    return theory.private(
+        graph,
+        tasks,
+        counts,
+        min(privacy.budget.epsilon),
+        weights=weights,
+        q=q,
+        radius=settings.radius,
+        lipschitz=settings.lipschitz,
+    )
+
+
 DPMT_CO2OL = register(
     Algorithm(
         name="dpmt_co2ol",
@@ -88,6 +138,7 @@ DPMT_CO2OL = register(
         learner=MTFTRL(),
         peers=private_peers,
         exchange=private_exchange,
+        bound=bound,
         rates=RATES[:2],
         private=True,
     )

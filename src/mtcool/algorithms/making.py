@@ -9,10 +9,11 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights, own_weights
+from mtcool.graphs.entries import one_for_each_agent
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
-from mtcool.peers.algorithm import Algorithm, one_for_each_agent
+from mtcool.peers.algorithm import Algorithm
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 

@@ -86,19 +86,37 @@ def mt_co2ol(
 
 
 def bound(question: Question) -> theory.Bound | None:
-    """Theorems `thm:any-G`, `thm:sto` and `th:kt`, each where it applies."""
+    """Theorems `thm:any-G`, `thm:sto` and `th:basebound`, each where it applies."""
     graph, settings, weights, q, tasks, activations = question
-    learner, rates = settings.learner, settings.rates
-    if learner == MTFTRLKT() and rates == "adversarial":
-        return theory.kt(graph, tasks, activations, weights=weights, q=q, **question.units)
-    if learner != MTFTRL():
-        return None
-    if rates == "adversarial":
-        return theory.any_graph(graph, tasks, activations, weights=weights, q=q, **question.units)
+    learner, given = settings.learner, {"weights": weights, **question.units}
+    if settings.rates == "adversarial":
+        if learner == MTFTRLKT():
+            return theory.kt(graph, tasks, activations, q=q, **given)
+        if learner == MTFTRL():
+            return theory.any_graph(graph, tasks, activations, q=q, **given)
+        variance = single_expert(learner)
+        if variance is None:
+            return None
+        return theory.known_variances(graph, tasks, activations, variance=variance, q=q, **given)
     if q is None:
         return None
-    known = theory.stochastic if rates == "stochastic" else theory.unknown_q
-    return known(graph, tasks, q, question.rounds, weights=weights, **question.units)
+    if learner == MTFTRLKT() and settings.rates == "stochastic":
+        return theory.kt_stochastic(graph, tasks, q, question.rounds, **given)
+    if learner == MTFTRL():
+        known = theory.stochastic if settings.rates == "stochastic" else theory.unknown_q
+        return known(graph, tasks, q, question.rounds, **given)
+    return None
+
+
+def single_expert(learner: Learner) -> float | None:
+    """The variance that all cliques take for granted, if the learner is told one.
+
+    >>> single_expert(MTFTRL(experts=(0.1,))), single_expert(MTFTRL())
+    (0.1, None)
+    """
+    if not isinstance(learner, MTFTRL) or learner.free_last or isinstance(learner.experts, str):
+        return None
+    return learner.experts[0] if len(learner.experts) == 1 else None
 
 
 MT_CO2OL = register(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from mtcool import theory
 from mtcool.algorithms.making import make_network
 from mtcool.graphs import GraphLike
+from mtcool.graphs.entries import one_for_each_pair
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
-from mtcool.peers.algorithm import Algorithm, one_for_each_pair, register
+from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
 
@@ -55,6 +57,21 @@ def pairwise(
     )
 
 
+def bound(question: Question) -> theory.Bound | None:
+    """The bound of `sec:fail`, for adversarial rates and for known probabilities."""
+    graph, settings, weights, q, tasks, activations = question
+    if settings.learner != MTFTRL():
+        return None
+    if settings.rates == "adversarial":
+        return theory.pairwise(graph, tasks, activations, weights=weights, q=q, **question.units)
+    if settings.rates == "stochastic" and q is not None:
+        rounds = question.rounds
+        return theory.pairwise_stochastic(
+            graph, tasks, q, rounds, weights=weights, **question.units
+        )
+    return None
+
+
 PAIRWISE = register(
     Algorithm(
         name="pairwise",
@@ -64,5 +81,6 @@ PAIRWISE = register(
         exchange=clique_exchange,
         cliques=one_for_each_pair,
         kept_by_members=True,
+        bound=bound,
     )
 )

@@ -132,7 +132,8 @@ def theory(
     """What the theory promises and forbids for an experiment, next to the measured regret.
 
     Runs the experiment, or takes it from disk, and shows the graph parameters, the bound for each
-    algorithm, the worst case that none can avoid, and the ratio, for the first replicate.
+    algorithm, the worst case that none can avoid, and the ratio, for the first
+    replicate, or for the mean of all where the bound holds in expectation.
     """
     _run_file(experiment, output, workers, "local", None, quick, as_json, _tell_theory)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool import validation
-from mtcool.graphs import GraphLike, as_graph, entry_weights
+from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL
 from mtcool.peers.algorithm import algorithm
@@ -63,10 +63,18 @@ def published_noise(
         on_excess="clip",
         privacy=levels,
     )
-    channels = channels_for(settings, network, entry_weights(network, weights))
-    sanitiser = Sanitiser(levels, channels, SimulatedNoise(0))
-    unit = 2.0 if levels.law == "laplace" else 1.0  # variance of a draw of scale one
-    most = np.array([math.sqrt(unit * _largest_variance(levels, T)) for T in levels.horizon])
+    return noise_of(settings, network, weights)
+
+
+def noise_of(settings: Settings, graph: Graph, weights: WeightsLike) -> PublishedNoise:
+    """The noise of a network with these settings."""
+    privacy = settings.privacy
+    if privacy is None:
+        raise ValueError(f"settings must be those of a private network, got {settings}")
+    channels = channels_for(settings, graph, entry_weights(graph, weights, settings.q))
+    sanitiser = Sanitiser(privacy, channels, SimulatedNoise(0))
+    unit = 2.0 if privacy.law == "laplace" else 1.0  # variance of a draw of scale one
+    most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])
     scales = sanitiser.calibration
     return PublishedNoise(
         gradients=scales.gradient * most * settings.lipschitz,

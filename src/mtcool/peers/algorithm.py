@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from mtcool import validation
 from mtcool.graphs import Graph
+from mtcool.graphs.entries import one_for_each_agent
 from mtcool.learners import Learner
 from mtcool.theory import Bound
 from mtcool.types import Floats, Indices, Integers
@@ -51,25 +50,6 @@ class Question(NamedTuple):
 def no_bound(question: Question) -> Bound | None:
     """Nothing is known."""
     return None
-
-
-def one_for_each_agent(graph: Graph) -> Indices:
-    """Entry (i, j) listens to clique j, the neighbourhood of agent j."""
-    return graph.idx.view(np.uint32)
-
-
-def one_for_each_pair(graph: Graph) -> Indices:
-    """Entry (i, j) listens to the clique of i and j; the clique of i = j has one row.
-
-    Agent i's own clique has number i, the edges follow in the order of their smaller end.
-    """
-    i = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)
-    low, high = np.minimum(i, graph.idx), np.maximum(i, graph.idx)
-    clique = low.astype(np.int64)
-    edges = low != high
-    _, number = np.unique(low[edges] * graph.size + high[edges], return_inverse=True)
-    clique[edges] = graph.size + number
-    return clique.astype(np.uint32)
 
 
 @dataclass(frozen=True)

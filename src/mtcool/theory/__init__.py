@@ -1,19 +1,28 @@
 """Every theorem as a function: what is promised, what is impossible, with explicit constants.
 
 Each function is named after the statement that it implements and returns a `Bound`: its value, the
-parts that add up to it, and the assumptions. The lower bounds' sequences are streams:
+parts that add up to it, and the assumptions. What the paper states without a proof is proved in
+`docs/bounds.md`. The lower bounds' sequences are streams:
 `streams.twice_independent`, `streams.multitask_adversary`, `streams.regular_family`.
 """
 
+from mtcool.theory.betting import kt, kt_stochastic
 from mtcool.theory.bound import Bound
+from mtcool.theory.cutoff import published_cutoff, sharing_cutoff
+from mtcool.theory.known import (
+    known_variances,
+    per_gradient,
+    private_known_variances,
+    tree_noise,
+)
 from mtcool.theory.lower import any_algorithm, regular_graphs
-from mtcool.theory.private import private, sharing_cutoff
+from mtcool.theory.pairs import pairwise, pairwise_stochastic
+from mtcool.theory.private import private
 from mtcool.theory.upper import (
     any_graph,
     clique,
     delegation,
     independent,
-    kt,
     regular_graph,
     stochastic,
     stochastic_independence,
@@ -29,13 +38,21 @@ __all__ = [
     "clique",
     "delegation",
     "independent",
+    "known_variances",
     "kt",
+    "kt_stochastic",
+    "pairwise",
+    "pairwise_stochastic",
+    "per_gradient",
     "private",
+    "private_known_variances",
+    "published_cutoff",
     "regular_graph",
     "regular_graphs",
     "sharing_cutoff",
     "stochastic",
     "stochastic_independence",
+    "tree_noise",
     "uniform_weights",
     "union_of_cliques",
     "unknown_q",

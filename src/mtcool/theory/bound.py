@@ -1,7 +1,11 @@
 """A value that a theorem promises, with its parts and what it takes for granted."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+IN_EXPECTATION = "holds in expectation"
+"""An assumption of bounds on a mean: over activations, or over the noise of private agents."""
 
 
 @dataclass(frozen=True)
@@ -14,11 +18,34 @@ class Bound:
     parts: Mapping[str, float]
     """Terms that add up to the value."""
     assumptions: tuple[str, ...]
+    variance: float = 0.0
+    """Largest variance of the tasks in a clique, in units of the ball, where it matters."""
+    admitted: float = math.inf
+    """The largest variance that the statement is about."""
 
     @classmethod
-    def of(cls, statement: str, assumptions: tuple[str, ...], **parts: float) -> "Bound":
+    def of(
+        cls,
+        statement: str,
+        assumptions: tuple[str, ...],
+        *,
+        variance: float = 0.0,
+        admitted: float = math.inf,
+        **parts: float,
+    ) -> "Bound":
         """The bound that is the sum of its parts."""
-        return cls(statement, float(sum(parts.values())), parts, assumptions)
+        value = float(sum(parts.values()))
+        return cls(statement, value, parts, assumptions, variance, admitted)
+
+    @property
+    def covers_tasks(self) -> bool:
+        """Is the statement about tasks that vary as much as these?"""
+        return self.variance <= self.admitted * (1.0 + 1e-9)
+
+    @property
+    def in_expectation(self) -> bool:
+        """Compare it with a mean over many runs, not with a single one."""
+        return IN_EXPECTATION in self.assumptions
 
     def __float__(self) -> float:
         return self.value

@@ -1,4 +1,4 @@
-"""The regret of the private variant, and the privacy below which sharing does not pay."""
+"""The regret of the private variant with the noise of the paper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
-from mtcool.theory.bound import Bound
+from mtcool.theory.bound import IN_EXPECTATION, Bound
+from mtcool.theory.known import LINEAR, NOISE
 from mtcool.theory.setting import cliques_of, unit
 from mtcool.theory.upper import COVERED, IN_THE_BALL, any_graph
 
@@ -71,24 +72,15 @@ def private(
         (
             "DPMT-CO2OL with the paper's noise, whose true privacy is not epsilon",
             "completed trees for the horizon T, pure noise published at t = 0",
-            "linear losses; holds in expectation",
+            LINEAR,
+            NOISE,
+            IN_EXPECTATION,
             COVERED,
             IN_THE_BALL,
         ),
+        variance=plain.variance,
+        admitted=1.0,
         regret=plain.value,
         expert_noise=float(losses.sum()) * size,
         gradient_noise=float(np.sum(sums)) * size,
     )
-
-
-def sharing_cutoff(graph: GraphLike, dim: int, rounds: int) -> float:
-    """The epsilon below which sharing hurts, up to constants and ln^2 T: d N_max^4 sqrt(N / T).
-
-    >>> from mtcool.graphs import ring
-    >>> sharing_cutoff(ring(4), dim=1, rounds=4)
-    81.0
-    """
-    network = as_graph(graph)
-    dim, rounds = validation.count("dim", dim), validation.count("rounds", rounds)
-    most = float(network.neighbourhood_sizes.max())
-    return dim * most**4 * math.sqrt(network.size / rounds)

@@ -1,14 +1,43 @@
 """What the bounds need to know of a run: the cliques, who was active how often, and the tasks."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights
+from mtcool.graphs.entries import one_for_each_agent
 from mtcool.graphs.weights import WeightsLike
-from mtcool.types import Floats
+from mtcool.types import Floats, Indices, Integers
+
+Listens: TypeAlias = Callable[[Graph], Indices]
+"""The clique that each entry of a graph listens to."""
+
+
+class Rows(NamedTuple):
+    """The rows of all cliques, one entry for each: whose task it is, in which clique."""
+
+    agent: Integers
+    clique: Integers
+    """Numbered from 0, without cliques that have no row."""
+    weight: Floats
+
+    @property
+    def cliques(self) -> int:
+        """How many cliques there are."""
+        return int(self.clique.max()) + 1
+
+    def total(self, values: Floats) -> Floats:
+        """Sum of the rows' values in each clique."""
+        return np.asarray(np.bincount(self.clique, values, self.cliques), np.float64)
+
+    def most(self, values: Floats) -> Floats:
+        """Largest of the rows' values in each clique; values are not negative."""
+        largest = np.zeros(self.cliques)
+        np.maximum.at(largest, self.clique, values)
+        return largest
 
 
 class Cliques(NamedTuple):
@@ -26,11 +55,33 @@ class Cliques(NamedTuple):
     """|mean of the tasks|^2, in the same units."""
     spread: Floats
     """sum_i q_i w_ij^2 over the rows; zero if no q was given."""
+    mass: Floats
+    """Q_j, the sum of q_i over the rows; zero if no q was given."""
 
     @property
     def similarity(self) -> Floats:
         """sqrt(1 + sigma_j^2 (N_j - 1))."""
         return np.sqrt(1.0 + self.variance * (self.size - 1.0))
+
+    @property
+    def norm(self) -> Floats:
+        """|U|_A of the tasks: |U|_A^2 = sum |U_i|^2 + N sum |U_i - mean|^2."""
+        deviation = self.variance * (self.size - 1.0)
+        return np.sqrt(self.size * self.centre + (self.size + 1.0) * deviation)
+
+
+def rows_of(
+    graph: Graph,
+    weights: WeightsLike = "uniform",
+    q: Floats | None = None,
+    listens: Listens = one_for_each_agent,
+) -> Rows:
+    """The rows that the weights leave: a zero weight removes the row from its clique."""
+    entries = entry_weights(graph, weights, q)
+    kept = entries > 0.0
+    agent = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)[kept]
+    _, clique = np.unique(listens(graph)[kept], return_inverse=True)
+    return Rows(agent, clique, entries[kept])
 
 
 def cliques_of(
@@ -41,41 +92,32 @@ def cliques_of(
     radius: float = 1.0,
     q: ArrayLike | None = None,
     inside: bool = True,
+    listens: Listens = one_for_each_agent,
 ) -> Cliques:
-    """The cliques that the weights make: a zero weight removes the row from the clique.
+    """The cliques that the weights make, for the algorithm whose agents listen to them.
 
     Tasks must lie in the ball, unless the algorithm is not confined to it (`inside=False`).
     """
     network = as_graph(graph)
-    rows = scaled_tasks(network, tasks, radius, inside)
+    points = scaled_tasks(network, tasks, radius, inside)
     active = activations(network, counts)
     law = None if q is None else validation.probabilities("q", q, network.size)
-    entries = entry_weights(network, weights, law)
-    kept = entries > 0.0
-    agent = np.repeat(np.arange(network.size), network.neighbourhood_sizes)[kept]
-    clique, weight = network.idx[kept].astype(np.int64), entries[kept]
-    size = np.bincount(clique, minlength=network.size).astype(np.float64)
-    there = size > 0.0
-    means = np.zeros((network.size, rows.shape[1]))
-    np.add.at(means, clique, rows[agent])
-    means[there] /= size[there, np.newaxis]
-    squares = ((rows[agent] - means[clique]) ** 2).sum(axis=1)
-    deviation = _sums(clique, squares, network.size)
-    largest = np.zeros(network.size)
-    np.maximum.at(largest, clique, weight)
-    spread = np.zeros(clique.size) if law is None else law[agent] * weight**2
+    rows = rows_of(network, weights, law, listens)
+    size = rows.total(np.ones(len(rows.agent)))
+    means = np.zeros((rows.cliques, points.shape[1]))
+    np.add.at(means, rows.clique, points[rows.agent])
+    means /= size[:, np.newaxis]
+    squares = ((points[rows.agent] - means[rows.clique]) ** 2).sum(axis=1)
+    likely = np.zeros(len(rows.agent)) if law is None else law[rows.agent]
     return Cliques(
-        size=size[there],
-        largest=largest[there],
-        updates=_sums(clique, active[agent], network.size)[there],
-        variance=(deviation / np.maximum(size - 1.0, 1.0))[there],
-        centre=(means**2).sum(axis=1)[there],
-        spread=_sums(clique, spread, network.size)[there],
+        size=size,
+        largest=rows.most(rows.weight),
+        updates=rows.total(active[rows.agent]),
+        variance=rows.total(squares) / np.maximum(size - 1.0, 1.0),
+        centre=(means**2).sum(axis=1),
+        spread=rows.total(likely * rows.weight**2),
+        mass=np.minimum(rows.total(likely), 1.0),
     )
-
-
-def _sums(index: NDArray[np.int64], values: Floats, size: int) -> Floats:
-    return np.asarray(np.bincount(index, weights=values, minlength=size), np.float64)
 
 
 def scaled_tasks(graph: Graph, tasks: ArrayLike, radius: float, inside: bool = True) -> Floats:

@@ -11,20 +11,18 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import gammaln
 
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, domination_number, independence_number
 from mtcool.graphs.weights import WeightsLike
 from mtcool.streams import local_variances
-from mtcool.theory.bound import Bound
+from mtcool.theory.bound import IN_EXPECTATION, Bound
 from mtcool.theory.setting import Cliques, cliques_of, scaled_tasks, unit
 
 IN_THE_BALL = "tasks in the ball, gradients of norm at most lipschitz"
 HEDGE = "MT-CO2OL with MTFTRL and adversarial rates"
 COVERED = "local variances at most 1, or a free last expert"
-KNOWN_Q = "independent activations with probabilities q; holds in expectation"
+KNOWN_Q = "independent activations with probabilities q, on which the tasks do not depend"
 
 
 def independent(counts: ArrayLike, *, radius: float = 1.0, lipschitz: float = 1.0) -> Bound:
@@ -87,6 +85,8 @@ def _any_graph(cliques: Cliques, radius: float, lipschitz: float) -> Bound:
     return Bound.of(
         "thm:any-G",
         (HEDGE, COVERED, IN_THE_BALL),
+        variance=float(cliques.variance.max()),
+        admitted=1.0,
         similarity=float((weight * cliques.similarity).sum()),
         experts=float((weight * np.log(cliques.size)).sum()),
     )
@@ -243,7 +243,15 @@ def stochastic(
     total = float((np.sqrt(cliques.spread) * cliques.similarity).sum())
     return Bound.of(
         "thm:sto",
-        ("MT-CO2OL with MTFTRL and stochastic rates", KNOWN_Q, COVERED, IN_THE_BALL),
+        (
+            "MT-CO2OL with MTFTRL and stochastic rates",
+            KNOWN_Q,
+            IN_EXPECTATION,
+            COVERED,
+            IN_THE_BALL,
+        ),
+        variance=float(cliques.variance.max()),
+        admitted=1.0,
         regret=6.0 * total * _root(rounds, network.size) * unit(radius, lipschitz),
     )
 
@@ -276,6 +284,7 @@ def stochastic_independence(
         (
             "MT-CO2OL with MTFTRL, stochastic rates and proportional weights",
             KNOWN_Q,
+            IN_EXPECTATION,
             COVERED,
             IN_THE_BALL,
         ),
@@ -319,75 +328,15 @@ def unknown_q(
         (
             "MT-CO2OL with MTFTRL and estimated rates, given q_min = min q and the horizon",
             KNOWN_Q,
+            IN_EXPECTATION,
             COVERED,
             IN_THE_BALL,
         ),
+        variance=known.variance,
+        admitted=1.0,
         regret=1.5 * known.value,
         estimation=14.0 * n / float(law.min()) * logarithm * unit(radius, lipschitz),
     )
-
-
-def kt(
-    graph: GraphLike,
-    tasks: ArrayLike,
-    counts: ArrayLike,
-    *,
-    weights: WeightsLike = "uniform",
-    q: ArrayLike | None = None,
-    radius: float = 1.0,
-    lipschitz: float = 1.0,
-) -> Bound:
-    """MT-CO2OL with KT (`th:basebound`), by its proof without the universal constant.
-
-    For each clique, with v = |U|_A: the coin's unit times 1 + max_s (v s - F_T(s)), where F_T is
-    the Krichevsky-Trofimov potential, plus v times the regret of the direction,
-    max w sqrt(T / N) (1/2 + 2 N / (N + 1)) (the paper's 2 in the bracket holds up to N = 3).
-
-    >>> from mtcool.graphs import edgeless
-    >>> kt(edgeless(2), [[0.0], [0.0]], [100, 100]).value
-    2.0
-    """
-    cliques = cliques_of(graph, tasks, counts, weights, radius, q, inside=False)
-    # |U|_A^2 = sum |U_i|^2 + N sum |U_i - mean|^2 = N |mean|^2 + (N + 1) sum |U_i - mean|^2
-    deviation = cliques.variance * (cliques.size - 1.0)
-    v = np.sqrt(cliques.size * cliques.centre + (cliques.size + 1.0) * deviation)
-    coins = np.where(cliques.size == 1.0, 1.0, np.sqrt(2.0 / cliques.size)) * cliques.largest
-    magnitude = sum(
-        coin * (1.0 + _gain(norm, int(updates)))
-        for coin, norm, updates in zip(coins, v, cliques.updates, strict=True)
-        if updates > 0
-    )
-    bracket = 0.5 + 2.0 * cliques.size / (cliques.size + 1.0)
-    direction = v * cliques.largest * np.sqrt(cliques.updates / cliques.size) * bracket
-    scale = unit(radius, lipschitz)
-    return Bound.of(
-        "th:basebound",
-        ("MT-CO2OL with MTFTRLKT and adversarial rates", "gradients of norm at most lipschitz"),
-        magnitude=float(magnitude) * scale,
-        direction=float(direction.sum()) * scale,
-    )
-
-
-def _gain(v: float, rounds: int) -> float:
-    """max_s (v s - F_T(s)) over |s| <= T, for F_T(s) = 2^T G((T+1+s)/2) G((T+1-s)/2) / (pi T!)."""
-    if rounds == 0 or v == 0.0:
-        return 0.0
-
-    def logarithm(s: float) -> float:
-        up, down = (rounds + 1.0 + s) / 2.0, (rounds + 1.0 - s) / 2.0
-        halves = float(gammaln(up) + gammaln(down) - gammaln(rounds + 1.0))
-        return rounds * math.log(2.0) + halves - math.log(math.pi)
-
-    # F_T grows with s, and nothing is to be gained beyond the s at which it passes v T.
-    most, end = math.log(v * rounds + 2.0), float(rounds)
-    if logarithm(end) > most:
-        end = brentq(lambda s: logarithm(s) - most, 0.0, end)
-    best = minimize_scalar(
-        lambda s: math.exp(logarithm(s)) - v * s, bounds=(0.0, end), method="bounded"
-    )
-    # The search stops short of the ends, and has a tolerance.
-    found = max(0.0, -float(best.fun), v * end - math.exp(logarithm(end)))
-    return found * (1.0 + 1e-6)
 
 
 def _root(rounds: int, agents: int) -> float:

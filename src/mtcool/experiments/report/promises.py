@@ -1,23 +1,32 @@
 """What the theory promises and forbids for a point of an experiment, next to what was measured.
 
-Bounds need the graph and the tasks themselves, so they are computed for one replicate, the first.
+A bound needs the graph and the tasks themselves. One that holds for every run is computed for the
+first replicate and compared with its regret. One that holds in expectation is computed for every
+replicate, and its mean is compared with the mean regret: a single run may exceed it.
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 import mtcool
-from mtcool import graphs, streams, theory
+from mtcool import graphs, theory
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.run.build import build_graph, build_stream, probabilities
+from mtcool.experiments.run.build import build_graph, build_network, build_stream, probabilities
 from mtcool.experiments.run.cells import Job
+from mtcool.experiments.run.private import build_private
+from mtcool.peers.algorithm import Question
+from mtcool.peers.settings import Settings
+from mtcool.theory.known import LINEAR
+from mtcool.types import Floats
 
 TIME_LIMIT = 5.0  # seconds for each graph parameter; an interval stands for what takes longer
-IN_EXPECTATION = ", in expectation"  # of statements about the mean over activations
+IN_EXPECTATION = ", in expectation"  # of statements about the mean over the replicates
+UNCONFINED = ("KT", "MTFTRLKT")  # learners whose predictions may leave the ball
 
 
 @dataclass(frozen=True)
@@ -35,10 +44,11 @@ class GraphFacts:
 
 @dataclass(frozen=True)
 class Promise:
-    """One algorithm on one replicate: measured regret between floor and ceiling."""
+    """One algorithm at one point: measured regret between floor and ceiling."""
 
     algorithm: str
     measured: float
+    """Regret of the first replicate; the mean of all if the ceiling holds in expectation."""
     ceiling: float | None
     """The theorem's bound, or None if there is none for this algorithm or these tasks."""
     statement: str
@@ -61,92 +71,101 @@ class PointPromises:
     rows: list[Promise]
 
 
+class Replicate(NamedTuple):
+    """The graph and the losses of one replicate, built again."""
+
+    job: Job
+    graph: mtcool.Graph
+    stream: mtcool.Stream
+
+    @classmethod
+    def of(cls, job: Job) -> "Replicate":
+        """Build what the job describes."""
+        for_graph, for_stream, _ = job.seeds()
+        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
+        return cls(job, graph, build_stream(job.point, graph, for_stream))
+
+    @property
+    def tasks(self) -> Floats:
+        """The comparator."""
+        return np.asarray(self.stream.comparator)
+
+
+class Ceiling(NamedTuple):
+    """The bound that holds for a run, or the reason why there is none."""
+
+    bound: theory.Bound | None
+    words: str
+
+
 def promises(job: Job, results: PointResults) -> PointPromises:
-    """Bounds and measured regret of the first replicate of a point."""
-    for_graph, for_stream, _ = job.seeds()
-    graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
-    stream = build_stream(job.point, graph, for_stream)
-    rows = list(_rows(job.point, graph, stream, results))
-    return PointPromises(results.values, facts_of(graph), rows)
+    """Bounds and measured regret of the point whose first replicate is `job`."""
+    first, algorithms = Replicate.of(job), job.point.algorithm
+    runs = results.cells[0].runs
+    found = [[_ceiling(first, one, run.clipped)] for one, run in zip(algorithms, runs, strict=True)]
+    on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
+    if on_average:
+        for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
+            again = Replicate.of(msgspec.structs.replace(job, replicate=later))
+            for k in on_average:
+                found[k].append(_ceiling(again, algorithms[k], cell.runs[k].clipped))
+    rows = [
+        _promise(first, one, ceilings, results.final[: len(ceilings), k])
+        for k, (one, ceilings) in enumerate(zip(algorithms, found, strict=True))
+    ]
+    return PointPromises(results.values, facts_of(first.graph), rows)
 
 
-def _rows(
-    point: spec.Point, graph: mtcool.Graph, stream: mtcool.Stream, results: PointResults
-) -> Iterator[Promise]:
-    tasks = np.asarray(stream.comparator)
-    for algorithm, run in zip(point.algorithm, results.cells[0].runs, strict=True):
-        ceiling, statement = _ceiling(point, algorithm, graph, stream, run.clipped)
-        yield Promise(
-            algorithm=algorithm.name,
-            measured=run.regret[-1],
-            ceiling=ceiling,
-            statement=statement,
-            floor=_floor(algorithm, graph, tasks, len(stream)),
-        )
+def _promise(
+    first: Replicate, algorithm: spec.Algorithm, ceilings: list[Ceiling], regrets: Floats
+) -> Promise:
+    """One row, from as many replicates as there are ceilings."""
+    bounds = [one.bound for one in ceilings if one.bound is not None]
+    where = " in some replicates" if bounds else ""
+    missing = [one.words + where for one in ceilings if one.bound is None]
+    return Promise(
+        algorithm=algorithm.name,
+        measured=float(regrets.mean()),
+        ceiling=None if missing else float(np.mean([bound.value for bound in bounds])),
+        statement=missing[0] if missing else ceilings[0].words,
+        floor=_floor(algorithm, first.graph, first.tasks, len(first.stream)),
+    )
 
 
-def _ceiling(
-    point: spec.Point,
-    algorithm: spec.Algorithm,
-    graph: mtcool.Graph,
-    stream: mtcool.Stream,
-    clipped: bool,
-) -> tuple[float | None, str]:
-    """The bound that holds for this algorithm, if its assumptions do."""
-    tasks = np.asarray(stream.comparator)
+def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
+    """The bound of the algorithm's record, if its assumptions hold."""
+    tasks, point = replicate.tasks, replicate.job.point
     if clipped:
-        return None, "none: gradients were longer than L"
-    confined = algorithm.learner not in ("KT", "MTFTRLKT")
+        return Ceiling(None, "none: gradients were longer than L")
     longest = float(np.linalg.norm(tasks, axis=1).max())
-    if confined and longest > algorithm.radius * (1.0 + 1e-9):
-        return None, "none: tasks lie outside the ball"
-    bound = _bound(point, algorithm, graph, tasks, stream)
+    if algorithm.learner not in UNCONFINED and longest > algorithm.radius * (1.0 + 1e-9):
+        return Ceiling(None, "none: tasks lie outside the ball")
+    bound = _bound(replicate, algorithm)
     if bound is None:
-        return None, "none: no bound for it here"
-    hedge = theory.upper.COVERED in bound.assumptions
-    if hedge and float(streams.local_variances(graph, tasks).max()) > algorithm.radius**2:
-        return None, "none: a local variance is above 1"
-    mean = IN_EXPECTATION if theory.upper.KNOWN_Q in bound.assumptions else ""
-    return bound.value, bound.statement + mean
+        return Ceiling(None, "none: no bound for it here")
+    if LINEAR in bound.assumptions and point.stream.loss != "linear":
+        return Ceiling(None, "none: losses are not linear")
+    if not bound.covers_tasks:
+        return Ceiling(None, f"none: a local variance is above {bound.admitted:g}")
+    return Ceiling(bound, bound.statement + (IN_EXPECTATION if bound.in_expectation else ""))
 
 
-def _bound(
-    point: spec.Point,
-    algorithm: spec.Algorithm,
-    graph: mtcool.Graph,
-    tasks: np.ndarray,
-    stream: mtcool.Stream,
-) -> theory.Bound | None:
-    units = {"radius": algorithm.radius, "lipschitz": algorithm.lipschitz}
-    counts = np.bincount(stream.agents, minlength=graph.size)
-    q = None
+def _bound(replicate: Replicate, algorithm: spec.Algorithm) -> theory.Bound | None:
+    job, graph, stream = replicate
+    settings, q = _settings(replicate, algorithm), None
     if algorithm.weights == "proportional" or algorithm.rates != "adversarial":
-        q = probabilities(point, graph.size)
-    kind, learner = algorithm.algorithm, algorithm.learner
-    if kind == "i_ftrl" and learner in (None, "FTRL"):
-        return theory.independent(counts, **units)
-    if kind == "i_ftrl" and learner == "KT":
-        own = graphs.own_weights(graph)
-        return theory.kt(graph, tasks, counts, weights=own, **units)
-    if kind != "mt_co2ol":
-        return None
-    if learner == "MTFTRLKT" and algorithm.rates == "adversarial":
-        return theory.kt(graph, tasks, counts, weights=algorithm.weights, q=q, **units)
-    if learner not in (None, "MTFTRL") or algorithm.experts != "paper":
-        return None
-    rounds = len(stream)
-    if algorithm.rates == "stochastic":
-        weights = algorithm.weights
-        return theory.stochastic(graph, tasks, _known(q), rounds, weights=weights, **units)
-    if algorithm.rates == "estimated":
-        weights = algorithm.weights
-        return theory.unknown_q(graph, tasks, _known(q), rounds, weights=weights, **units)
-    return theory.any_graph(graph, tasks, counts, weights=algorithm.weights, q=q, **units)
+        q = probabilities(job.point, graph.size)
+    counts = np.bincount(stream.agents, minlength=graph.size)
+    question = Question(graph, settings, algorithm.weights, q, replicate.tasks, counts)
+    return settings.algorithm.bound(question)
 
 
-def _known(q: np.ndarray | None) -> np.ndarray:
-    assert q is not None
-    return q
+def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:
+    """Those that the algorithm ran with."""
+    job, graph, stream = replicate
+    if algorithm.private:
+        return build_private(job.point, algorithm, graph, stream, job.seeds()[2]).settings
+    return build_network(job.point, algorithm, graph).settings
 
 
 def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, rounds: int) -> float:

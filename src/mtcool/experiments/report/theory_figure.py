@@ -36,7 +36,7 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     labels = [f"{row.algorithm}, {place_of(point)}" for point, row in rows]
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
     axes.invert_yaxis()
-    axes.set_xlabel("multitask regret of the first replicate")
+    axes.set_xlabel("multitask regret: first replicate, or mean")
     axes.spines[["top", "right"]].set_visible(False)
     # Over the whole width, not over the axes alone: beside long labels there is little room.
     canvas.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)

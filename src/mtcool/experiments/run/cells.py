@@ -42,6 +42,7 @@ MAKERS = (
     "experiments/run/private.py",
     "graphs/dominating.py",
     "graphs/edges.py",
+    "graphs/entries.py",
     "graphs/generators.py",
     "graphs/graph.py",
     "graphs/labels.py",
