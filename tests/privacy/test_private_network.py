@@ -163,9 +163,7 @@ def test_nothing_of_a_private_network_can_be_changed(released):
     for name in ("settings", "exchange", "peers", "weights"):
         with pytest.raises(ValueError, match=f"{name} of a private network cannot be changed"):
             setattr(net, name, getattr(other, name))
-    with pytest.raises(
-        ValueError, match=r"epsilon of a private network cannot .* got 3.0"
-    ):
+    with pytest.raises(ValueError, match=r"epsilon of a private network cannot .* got 3.0"):
         net.epsilon = 3.0
     for name in ("noise", "calibration"):
         with pytest.raises(ValueError, match=f"{name} of a private network cannot change"):
