@@ -6,7 +6,10 @@
 array([0., 0., 0.])
 """
 
-from mtcool import graphs, learners, privacy, streams
+import importlib
+from types import ModuleType
+
+from mtcool import agents, graphs, learners, privacy, streams, theory
 from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
 from mtcool.graphs import Graph
 from mtcool.network.loading import load
@@ -23,6 +26,8 @@ __all__ = [
     "Privacy",
     "Stream",
     "Trace",
+    "agents",
+    "audit",
     "dpmt_co2ol",
     "graphs",
     "i_ftrl",
@@ -35,4 +40,12 @@ __all__ = [
     "simulate",
     "st_ftrl",
     "streams",
+    "theory",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    # The audits take time to import, and few programs need them.
+    if name == "audit":
+        return importlib.import_module("mtcool.audit")
+    raise AttributeError(f"module 'mtcool' has no attribute {name!r}")
