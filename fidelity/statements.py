@@ -229,7 +229,7 @@ STATEMENTS = (
     Statement(
         "remark after th:reg-DP_anyG",
         "noise on every gradient is too coarse",
-        ("mtcool.privacy.PerGradient", "mtcool.theory.per_gradient"),
+        ("mtcool.privacy.PerGradient", "mtcool.theory.per_gradient_noise"),
         (
             PRIVACY + "test_aggregators.py::test_the_variance_of_every_prefix_is_its_formula",
             KNOWN + "test_the_mean_regret_of_every_mechanism_is_below_its_bound",

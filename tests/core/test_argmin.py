@@ -53,7 +53,7 @@ class Expert:
         self.unit = 2.0 ** math.ceil(math.log2(longest))
         units = np.full(size, self.unit)
         units.setflags(write=False)
-        self.net.peers = self.net.peers._replace(weight=units)
+        self.net.exchange.peers = self.net.peers._replace(weight=units)
         self.net.peers.state.rate[0] = rate
         self.gamma, self.n = np.zeros((size, dim)), 0
         self.pull = size / rate * math.sqrt(1.0 + guess * (size - 1))

@@ -69,7 +69,7 @@ def test_tasks_that_vary_more_than_the_expert_are_not_covered():
     for bound in (
         theory.known_variances(graph, tasks, counts, variance=1.9),
         theory.private_known_variances(graph, tasks, counts, 1.0, variance=1.9),
-        theory.per_gradient(graph, tasks, counts, 1.0, variance=1.9),
+        theory.per_gradient_noise(graph, tasks, counts, 1.0, variance=1.9),
         theory.any_graph(graph, tasks, counts),
         theory.pairwise(graph, tasks, counts),
     ):
@@ -80,7 +80,7 @@ def test_tasks_that_vary_more_than_the_expert_are_not_covered():
 def test_bounds_scale_with_radius_and_lipschitz():
     """Noise is in the units of the gradients."""
     graph, tasks, counts = graphs.ring(6), tasks_on(graphs.ring(6), 1), np.full(6, 20)
-    for bound in (theory.private_known_variances, theory.per_gradient):
+    for bound in (theory.private_known_variances, theory.per_gradient_noise):
         plain = bound(graph, tasks, counts, 3.0, variance=0.3).value
         scaled = bound(graph, 5 * tasks, counts, 6.0, variance=0.3, radius=5, lipschitz=2).value
         assert scaled == pytest.approx(10 * plain)
@@ -111,7 +111,8 @@ def test_the_cost_of_noise_is_its_mean_pull_and_half_of_it_would_not_be(xi, size
 @pytest.mark.parametrize("dim", [1, 3])
 def test_the_noise_of_the_tree_is_that_of_the_network(dim):
     learner, graph = MTFTRL(experts=(0.1,)), graphs.star(4)
-    noise = published_noise(graph, dim, 0.7, 1000, learner=learner, lipschitz=3.0)
+    level = mtcool.Privacy(0.7, 1000)
+    noise = published_noise(graph, dim, level, learner=learner, lipschitz=3.0)
     want = theory.tree_noise(0.7, dim, 1000, lipschitz=3.0)
     assert noise.gradients == pytest.approx(np.full(4, want), rel=1e-9)
 
@@ -232,11 +233,11 @@ def test_noise_on_every_gradient_keeps_its_bound_on_curved_losses():
 
 def test_noise_on_every_gradient_by_hand():
     """Two agents with weights 1/2, T_j = 50, s = 3: two cliques, each 8/3 (9/4 sqrt(50) + ...)."""
-    bound = theory.per_gradient(graphs.complete(2), [[1.0]] * 2, [25, 25], 3.0)
+    bound = theory.per_gradient_noise(graphs.complete(2), [[1.0]] * 2, [25, 25], 3.0)
     each = 8 / 3 * (9 / 4 * math.sqrt(50) + (6 + 9) / 4 * math.sqrt(2))
     assert bound.parts["gradient_noise"] == pytest.approx(2 * each)
     assert bound.parts["before_activation"] == pytest.approx(2 * 2 * 3.0)
-    in_space = theory.per_gradient(graphs.complete(2), [[1.0, 0.0]] * 2, [25, 25], 3.0)
+    in_space = theory.per_gradient_noise(graphs.complete(2), [[1.0, 0.0]] * 2, [25, 25], 3.0)
     each = 8 / 3 * (18 / 4 * math.sqrt(50) + (6 * math.sqrt(2) + 18) / 4 * math.sqrt(2))
     assert in_space.parts["gradient_noise"] == pytest.approx(2 * each)
 
@@ -251,7 +252,7 @@ def test_noise_on_every_gradient_is_the_mean_of_what_its_proof_sums_up():
     summed = size * (step / 2 * weight**2 * inverse * noise**2).sum()  # three cliques
     graph, tasks, counts = graphs.complete(3), np.full((3, 1), 0.5), [33_333, 33_333, 33_334]
     deviation = math.sqrt(2.0) * scale
-    bound = theory.per_gradient(graph, tasks, counts, deviation, variance=xi)
+    bound = theory.per_gradient_noise(graph, tasks, counts, deviation, variance=xi)
     assert 0.95 < summed / bound.parts["gradient_noise"] <= 1.02
 
 
@@ -263,7 +264,7 @@ def test_the_price_of_noise_on_every_gradient_grows_with_the_rounds_and_that_of_
         if mechanism == "tree":
             noise = theory.tree_noise(1.0, 1, rounds)
             return theory.private_known_variances(graph, tasks, counts, noise)
-        return theory.per_gradient(graph, tasks, counts, math.sqrt(8.0))
+        return theory.per_gradient_noise(graph, tasks, counts, math.sqrt(8.0))
 
     short, long = (price(rounds, "each").parts["gradient_noise"] for rounds in (10**4, 10**8))
     assert long > 50 * short

@@ -16,7 +16,7 @@ def sides(graph, each, mechanism="tree"):
         if mechanism == "tree":
             noise = theory.tree_noise(epsilon, 1, each)
             return theory.private_known_variances(graph, tasks, counts, noise)
-        return theory.per_gradient(graph, tasks, counts, math.sqrt(8.0) / epsilon)
+        return theory.per_gradient_noise(graph, tasks, counts, math.sqrt(8.0) / epsilon)
 
     own = graphs.own_weights(graph)
     return sharing, theory.known_variances(graph, tasks, counts, weights=own)

@@ -101,7 +101,7 @@ def bound(question: Question) -> theory.Bound | None:
             return theory.known_variances(graph, tasks, counts, **known)
         case PerGradient():
             each = noise / np.sqrt(privacy.horizon)
-            return theory.per_gradient(graph, tasks, counts, each, **known)
+            return theory.per_gradient_noise(graph, tasks, counts, each, **known)
         case BinaryTree(completed=True) | SmoothTree():
             return theory.private_known_variances(graph, tasks, counts, noise, **known)
         case BLT():

@@ -49,15 +49,20 @@ class Network:
         self.weights = weights
         weights.setflags(write=False)
         algorithm = settings.algorithm
-        self.peers = algorithm.peers(settings, graph, weights)
-        self.exchange = algorithm.exchange(self.peers, settings, graph, noise)
+        peers = algorithm.peers(settings, graph, weights)
+        self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
         else:
             if from_file:  # which anybody may have written
-                check_saved(self.peers, arrays)
-            restore(self.peers.state, arrays)
+                check_saved(peers, arrays)
+            restore(peers.state, arrays)
         self.settings = settings  # last: a private network is closed from here on
+
+    @property
+    def peers(self) -> Any:
+        """The block of arrays that the compiled protocol plays on (`mtcool.peers`)."""
+        return self.exchange.peers
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.

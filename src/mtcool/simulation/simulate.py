@@ -58,7 +58,7 @@ def simulate(
     >>> net = mtcool.mt_co2ol(graph, dim=1, lipschitz=stream.lipschitz(radius=1.0))
     >>> trace = mtcool.simulate(net, stream, times=[10, 1000])
     >>> trace.times, int(trace.messages[-1])
-    (array([  10, 1000]), 4000)
+    (array([  10, 1000]), 6000)
     """
     _check_types(network, stream)
     nodes = _nodes(network, stream)

@@ -11,7 +11,7 @@ from mtcool.theory.bound import Bound
 from mtcool.theory.cutoff import published_cutoff, sharing_cutoff
 from mtcool.theory.known import (
     known_variances,
-    per_gradient,
+    per_gradient_noise,
     private_known_variances,
     tree_noise,
 )
@@ -43,7 +43,7 @@ __all__ = [
     "kt_stochastic",
     "pairwise",
     "pairwise_stochastic",
-    "per_gradient",
+    "per_gradient_noise",
     "private",
     "private_known_variances",
     "published_cutoff",

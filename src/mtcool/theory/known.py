@@ -131,7 +131,7 @@ def private_known_variances(
     )
 
 
-def per_gradient(
+def per_gradient_noise(
     graph: GraphLike,
     tasks: ArrayLike,
     counts: ArrayLike,
@@ -153,7 +153,7 @@ def per_gradient(
 
     >>> from mtcool.graphs import complete
     >>> graph, tasks = complete(4), [[1.0]] * 4
-    >>> long, longer = (per_gradient(graph, tasks, [t] * 4, 1.0) for t in (10**6, 4 * 10**6))
+    >>> long, longer = (per_gradient_noise(graph, tasks, [t] * 4, 1.0) for t in (10**6, 4 * 10**6))
     >>> round(longer.parts["gradient_noise"] / long.parts["gradient_noise"], 2)
     2.0
     """
