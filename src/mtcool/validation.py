@@ -29,7 +29,7 @@ def non_negative(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float) -> float:
-    """A finite real number; texts, truth values and arrays are none."""
+    """A finite real number; strings, booleans and arrays are refused."""
     try:
         fits = not isinstance(value, str | bytes | bool | np.bool_) and np.ndim(value) == 0
         number = float(value) if fits and not np.iscomplexobj(value) else None

@@ -54,7 +54,7 @@ def prepare_streams() -> None:
 
 
 def ascii_only() -> bool:
-    """Does standard output know only ASCII?"""
+    """Whether standard output can show only ASCII."""
     return getattr(sys.stdout, "errors", None) == ERRORS
 
 
@@ -86,7 +86,7 @@ def _in_words(error: UnicodeError) -> tuple[str, int]:
 
 
 def _locale_is_c() -> bool:
-    """Is it said, and not merely left open as in most containers?"""
+    """Whether the locale C was chosen, and not merely left open as in most containers."""
     said = [os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)]
     chosen_for_python = "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ
     return bool(said) and said[0] in ("C", "POSIX") and not chosen_for_python

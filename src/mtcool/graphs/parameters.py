@@ -38,7 +38,7 @@ class Certified:
 
     @property
     def exact(self) -> bool:
-        """Is the parameter known?"""
+        """Whether the parameter is known exactly."""
         return self.lower == self.upper
 
     def __int__(self) -> int:

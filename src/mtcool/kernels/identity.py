@@ -186,5 +186,5 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _is_foreign(module: str) -> bool:
-    """Is its code covered neither by `SOURCES` nor by a version?"""
+    """Whether its code is covered neither by `SOURCES` nor by a version."""
     return module.split(".")[0] not in (PACKAGE, "numba", "numpy", "math")

@@ -63,7 +63,7 @@ def where_above(a: Lanes | float, b: Lanes | float, yes: Lanes | float, no: Lane
 
 
 def any_above(a: Lanes | float, b: Lanes | float) -> bool:
-    """Is a > b in one of the lanes?"""
+    """Whether a > b in at least one lane."""
     return bool(np.any(np.greater(a, b)))
 
 

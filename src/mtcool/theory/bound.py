@@ -39,7 +39,7 @@ class Bound:
 
     @property
     def covers_tasks(self) -> bool:
-        """Is the statement about tasks that vary as much as these?"""
+        """Whether the statement covers tasks that vary as much as these."""
         return self.variance <= self.admitted * (1.0 + 1e-9)
 
     @property

@@ -1,4 +1,4 @@
-"""What a file says must be about what is there, and must have an effect."""
+"""Checks of an experiment file: its names must exist, and its options must have an effect."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -21,7 +21,7 @@ FUNCTIONS = (
 
 
 def is_outside(stream: Stream) -> bool:
-    """Does the file bring this loss along?"""
+    """Whether the file brings this loss along."""
     return ":" in stream.loss
 
 

@@ -169,7 +169,7 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def private(self) -> bool:
-        """Is it the private algorithm?"""
+        """Whether it is the private algorithm."""
         return self.algorithm == "dpmt_co2ol"
 
     @property

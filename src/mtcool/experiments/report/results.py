@@ -55,7 +55,7 @@ class Estimate:
         return math.copysign(math.inf, self.mean) if half == 0.0 else self.mean / half
 
     def clear(self) -> bool:
-        """Does the 95 % interval leave out zero?"""
+        """Whether the 95 % interval excludes zero."""
         return abs(self.certainty) > 1.0
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class PointResults:
         return replace(self, names=list(among), curves=self.curves[:, chosen])
 
     def fits(self, at: dict[str, Any]) -> bool:
-        """Do the swept parameters have these values?"""
+        """Whether the swept parameters have these values."""
         return all(self.values.get(name) == spec.label(value) for name, value in at.items())
 
 
@@ -148,7 +148,7 @@ class Results:
         return next(a.algorithm for a in algorithms if a.name == name)
 
     def depends(self, name: str, parameter: str) -> bool:
-        """Can this parameter change the numbers of an algorithm? Only noise feels privacy."""
+        """Whether this parameter can change an algorithm's numbers: privacy only private ones."""
         algorithms = self.experiment.points[0].algorithm
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:

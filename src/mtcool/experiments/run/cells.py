@@ -85,7 +85,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     messages: int
     message_bytes: int
     clipped: bool
-    """Were gradients longer than L, and shortened? Of a private run: could they be?"""
+    """Whether gradients were longer than L and shortened; of private runs, whether they could be."""
     longest_gradient: float
     """No gradient at a point of the algorithm's ball is longer."""
 

@@ -273,7 +273,7 @@ def solve_columns(piece: Floats, count: int) -> None:
 def is_right(
     value: Floats, low: float, high: float, margin: float, a: np.uint64, h: np.uint64
 ) -> bool:
-    """Are the rows that leave the ball those of the piece?"""
+    """Whether the rows that leave the ball are those of the piece."""
     right = value[a] <= low + margin
     right &= value[a + ONE] >= low - margin
     right &= value[h] <= high + margin

@@ -38,7 +38,7 @@ class NoNoise:
         return np.ones(len(activations))
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
-        """A leaf is out when it is out."""
+        """The budget of a leaf is spent once it is published."""
         return float(activations > 0)
 
     def variance(self, activations: Integers, horizon: int, law: Law) -> Floats:
