@@ -85,7 +85,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     messages: int
     message_bytes: int
     clipped: bool
-    """Whether gradients were longer than L and shortened; of private runs, whether they could be."""
+    """Whether gradients were longer than L and shortened, or, of a private run, could be."""
     longest_gradient: float
     """No gradient at a point of the algorithm's ball is longer."""
 
