@@ -65,9 +65,7 @@ def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -
 Agent: TypeAlias = CliqueAgent | PrivateAgent | SingleTaskAgent
 
 
-def cut(
-    settings: Settings, graph: Graph, weights: Floats, peers: Any, exchange: Any, agent: int
-) -> Agent:
+def cut(settings: Settings, graph: Graph, peers: Any, exchange: Any, agent: int) -> Agent:
     """The agent as a unit of its own, with a copy of its part of the state."""
     if isinstance(peers, SingleTaskPeers):
         return _cut_single(settings, graph, peers, agent)
@@ -78,7 +76,7 @@ def cut(
         for k in range(len(keeps))
     )
     kept = dict(zip(keeps, cliques, strict=True))
-    links = tuple(_links(settings, graph, weights, peers, plan, agent, kept))
+    links = tuple(_links(settings, graph, peers, plan, agent, kept))
     own = _start_of(plan, keeps)
     bound = np.array([plan.weight[plan.rows(c)].max(initial=0.0) for c in keeps])
     given = Cliques(own, bound, bound)
@@ -114,19 +112,19 @@ def _start_of(plan: Plan, keeps: list[int]) -> Integers:
 def _links(
     settings: Settings,
     graph: Graph,
-    weights: Floats,
     peers: CliquePeers | PrivatePeers,
     plan: Plan,
     agent: int,
     kept: Mapping[int, Clique],
 ) -> Iterator[Link]:
     span = slice(int(graph.ptr[agent]), int(graph.ptr[agent + 1]))
-    heard = graph.idx[span][weights[span] > 0.0]  # entries of no weight are none of the peers'
-    for j, e in zip(heard, range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])), strict=True):
+    cliques = settings.algorithm.cliques(graph)[span].tolist()
+    neighbour = dict(zip(cliques, graph.idx[span].tolist(), strict=True))
+    for e in range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])):
         c, weight = int(peers.clique[e]), float(peers.weight[e])
         members = plan.listener[plan.rows(c)] if settings.algorithm.kept_by_members else [c]
         others = tuple(graph.labels[int(k)] for k in members if int(k) != agent)
-        yield Link(graph.labels[int(j)], others, weight, kept.get(c))
+        yield Link(graph.labels[neighbour[c]], others, weight, kept.get(c))
 
 
 def _cut_private(

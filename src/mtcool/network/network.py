@@ -164,7 +164,7 @@ class Network:
         i = self.graph.index(name)
         with self.turn.lock:
             self.exchange.finish()
-            return cut(self.settings, self.graph, self.weights, self.peers, self.exchange, i)
+            return cut(self.settings, self.graph, self.peers, self.exchange, i)
 
     @classmethod
     def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:

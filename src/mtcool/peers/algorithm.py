@@ -7,7 +7,7 @@ A record stands in one file of `mtcool.algorithms`, or in a module of the user's
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mtcool import validation
@@ -82,9 +82,11 @@ class Algorithm:
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        known = ALGORITHMS.get(self.name)
-        return (algorithm, (self.name,)) if known is self else object.__reduce_ex__(self, 2)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A registered record stays the same object in a copy; others are copied field by field.
+        if ALGORITHMS.get(self.name) is self:
+            return algorithm, (self.name,)
+        return Algorithm, tuple(getattr(self, field.name) for field in fields(self))
 
 
 ALGORITHMS: dict[str, Algorithm] = {}

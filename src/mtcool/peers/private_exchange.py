@@ -27,7 +27,7 @@ class PrivateExchange:
     ) -> None:
         self.peers = peers
         self.sanitiser = sanitiser
-        self.pace = 2**62  # a round is short: noise is drawn before it, and solved experts are few
+        self.pace = 2**62  # a release is told to all neighbours at once, without a look at Ctrl-C
         self._settings, self._graph = settings, graph
 
     def predict(self, agent: int, x: Floats) -> None:
