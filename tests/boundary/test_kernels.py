@@ -339,6 +339,10 @@ def test_a_damaged_cache_is_a_miss_and_heals(tmp_path):
         for file, kind in zip(files, kinds, strict=True):
             file.write_bytes(DAMAGE[kind](whole[file]))
         assert run(call, **where) == ["4.0", "0", "0"], kinds
+    for file in files:
+        file.unlink()
+        os.mkfifo(file)  # reading it would wait for a writer
+    assert run(call, **where) == ["4.0", "0", "0"], "pipe"
     assert run(call, **where) == ["4.0", "1", "1"]
     assert {file for file in cache.rglob("*") if file.is_file()} == set(files)
 

@@ -480,3 +480,13 @@ def test_a_file_holds_no_scratch_and_nothing_twice(learner, tmp_path):
         names = set(archive.files)
     assert not any(".work" in name for name in names)
     assert {"state.cliques", "state.n", "state.rate"} - names == {"state.n", "state.rate"}
+
+
+def test_bets_too_small_for_all_their_digits_are_loaded(tmp_path):
+    """Denormal numbers have few digits: a bet then differs from what its coin says by a part."""
+    net = mtcool.mt_co2ol(nx.path_graph(3), 2, learner=MTFTRLKT())
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # the twelfth bet is the smallest number that there is
+        net.update(int(rng.integers(3)), rng.uniform(-1.0, 1.0, 2) * 1e-161)
+        net.save(tmp_path / "net.npz")
+        np.testing.assert_array_equal(mtcool.load(tmp_path / "net.npz").predict(1), net.predict(1))

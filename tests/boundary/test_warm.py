@@ -28,13 +28,43 @@ def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
         assert any(kinds <= set(one) for one in found)
 
 
-def test_every_combination_is_played_with_every_loss():
+WARM = """
+import atexit, functools, runpy, sys
+import numba
+
+kernels, called = set(), set()
+
+def njit(**options):
+    def compiled(function):
+        if "no_cpython_wrapper" in options:  # part of a kernel
+            return function
+        name = f"{function.__module__}.{function.__qualname__}"
+        kernels.add(name)
+
+        @functools.wraps(function)
+        def recorded(*arguments):
+            called.add(name)
+            return function(*arguments)
+
+        return recorded
+    return compiled
+
+numba.njit = njit
+atexit.register(lambda: print("never called:", sorted(kernels - called), "of", len(kernels)))
+sys.argv = ["mtcool", "warm", "--workers", "1"]
+runpy.run_module("mtcool", run_name="__main__")
+"""
+
+
+def test_every_kernel_is_called_and_every_combination_played_with_every_loss():
     """Uncompiled, in a process of its own: it takes no time."""
     done = subprocess.run(
-        [sys.executable, "-m", "mtcool", "warm"],
+        [sys.executable, "-c", WARM],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
     assert "84" in done.stdout + done.stderr
+    assert "never called: [] of" in done.stdout
+    assert not done.stdout.rstrip().endswith("of 0")

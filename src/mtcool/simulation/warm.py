@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mtcool import algorithms, graphs, streams, validation
+from mtcool.agents import Rows
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import Network
 from mtcool.peers.single_task import SingleTaskPeers
@@ -95,7 +96,7 @@ def _losses(dim: int) -> list[streams.Losses]:
 
 
 def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
-    """Ask, tell and simulate once: each has a kernel of its own."""
+    """Do once what has a kernel of its own: ask, tell, simulate, play as agents, compare."""
     network, stream = make(), streams.Stream([0, 1], losses)
     _, loss = next(iter(stream))
     point = network.predict(0)
@@ -103,3 +104,15 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     single = isinstance(network.peers, SingleTaskPeers)
     network.update(0, loss.subgradient if single else gradient)
     simulate(network, stream)
+    streams.best_in_hindsight(stream, radius=1.0)
+    _play_as_agents(make(), loss if single else gradient)
+
+
+def _play_as_agents(network: Network, told: Any) -> None:
+    """One round of agent 0 with messages between agents, each a unit of its own."""
+    agents = {label: network.agent(label) for label in network.graph.labels}
+    activation = agents[0].activate()
+    answers = ((to, agents[to].receive(request)) for to, request in activation.requests.items())
+    activation.predict({to: rows for to, rows in answers if isinstance(rows, Rows)})
+    for to, message in activation.learn(told).items():
+        agents[to].receive(message)
