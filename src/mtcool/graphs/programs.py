@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
+from mtcool.graphs.components import connected_components
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph, Matrix
 
@@ -36,7 +36,7 @@ def smallest_cover(graph: Graph, start: Indices, time_limit: float) -> Proof:
     """A smallest dominating set, component by component; `start` is one that is known."""
     deadline = time.monotonic() + time_limit
     closed = graph.matrix(np.ones(graph.idx.size))
-    count, component = connected_components(closed, directed=False)
+    count, component = connected_components(closed)
     sizes = np.bincount(component, minlength=count)
     # One agent who neighbours all of its component dominates it: cliques, stars, lone agents.
     central = np.flatnonzero(graph.neighbourhood_sizes == sizes[component])

@@ -13,8 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.optimize import brentq
-from scipy.special import log_ndtr, ndtr
+import scipy  # its submodules when they are first used: some are slow to import
 
 from mtcool import validation
 
@@ -98,8 +97,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     0.126937
     """
     mu, epsilon = validation.positive("mu", mu), validation.non_negative("epsilon", epsilon)
-    upper = ndtr(mu / 2.0 - epsilon / mu)
-    lower = math.exp(min(0.0, epsilon + float(log_ndtr(-mu / 2.0 - epsilon / mu))))
+    upper = scipy.special.ndtr(mu / 2.0 - epsilon / mu)
+    lower = math.exp(min(0.0, epsilon + float(scipy.special.log_ndtr(-mu / 2.0 - epsilon / mu))))
     return float(max(upper - lower, 0.0))
 
 
@@ -114,7 +113,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     # rho-zCDP gives an epsilon that is too large: an upper end for the root
     high = mu**2 / 2.0 + mu * math.sqrt(-2.0 * math.log(delta)) + 1.0
-    return float(brentq(lambda e: gaussian_delta(mu, e) - delta, 0.0, high, xtol=1e-13, rtol=1e-13))
+    return float(
+        scipy.optimize.brentq(
+            lambda e: gaussian_delta(mu, e) - delta, 0.0, high, xtol=1e-13, rtol=1e-13
+        )
+    )
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -134,7 +137,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         if high > LARGEST_MU:
             raise ValueError(f"epsilon must be small enough to need noise, got {epsilon!r}")
     return float(
-        brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, low, high, xtol=1e-15, rtol=1e-13)
+        scipy.optimize.brentq(
+            lambda mu: gaussian_delta(mu, epsilon) - delta, low, high, xtol=1e-15, rtol=1e-13
+        )
     )
 
 

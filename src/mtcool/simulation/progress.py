@@ -8,18 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
-
 Advance: TypeAlias = Callable[[int], None]
 
 # Seconds until the first line and between lines: nobody waits for more than three without a word.
@@ -35,38 +23,17 @@ def progress_bar(what: str, total: int, show: bool, *, done: int = 0) -> Iterato
     if not show:
         yield lambda steps: None
         return
-    console = Console(stderr=True)
-    if console.is_interactive or console.is_jupyter:
-        with _bar(console, what, total, done) as advance:
-            yield advance
-    else:
-        with _lines(what, total, done) as advance:
-            yield advance
+    from mtcool.simulation.bar import bar, is_seen  # slow to import, and most simulations are mute
+
+    with (bar if is_seen() else _lines)(what, total, done) as advance:
+        yield advance
 
 
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else _per_second(task.speed))
-
-
-def _per_second(speed: float) -> str:
+def per_second(speed: float) -> str:
+    """Format a rate, by the minute if it is low."""
     if speed < 0.5:
         return f"{60 * speed:.1f}/min"
     return f"{speed:,.{0 if speed >= 10 else 1}f}/s"
-
-
-@contextmanager
-def _bar(console: Console, what: str, total: int, done: int) -> Iterator[Advance]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(what, total=total, completed=done)
-        yield lambda steps: bar.advance(task, steps)
 
 
 @contextmanager
@@ -108,7 +75,7 @@ class _Lines:
         if moved == 0 or moved * 10 < self.total - self.before:  # first steps may be longer ones
             return f"{line} after {_duration(seconds)}"
         left = _duration(seconds * (self.total - self.done) / moved)
-        return f"{line}, {_per_second(moved / seconds)}, about {left} left"
+        return f"{line}, {per_second(moved / seconds)}, about {left} left"
 
 
 def _duration(seconds: float) -> str:

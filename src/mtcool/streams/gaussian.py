@@ -7,11 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array, triu
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg
 
 from mtcool import memory
 from mtcool.graphs import GraphLike, as_graph
+from mtcool.graphs.components import connected_components
 from mtcool.seeds import Seed, generator
 from mtcool.streams.losses import Matrix
 from mtcool.validation import count, non_negative
@@ -53,7 +52,7 @@ def gaussian_tasks(graph: GraphLike, dim: int, smoothness: float, seed: Seed) ->
 
 
 def _component_means(laplacian: Laplacian, white: Matrix) -> Matrix:
-    number, component = connected_components(laplacian, directed=False)
+    number, component = connected_components(laplacian)
     totals = np.zeros((number, white.shape[1]))
     np.add.at(totals, component, white)
     means: Matrix = (totals / np.bincount(component)[:, np.newaxis])[component]
@@ -64,7 +63,7 @@ def _by_diagonalisation(laplacian: Laplacian, smoothness: float, white: Matrix) 
     spectrum, basis = np.linalg.eigh(laplacian.toarray())
     # Rounding makes the zeros slightly positive or negative, and a smoothness of 1e10 would
     # take that for a difference between tasks that should be equal.
-    spectrum[: connected_components(laplacian, directed=False)[0]] = 0.0
+    spectrum[: connected_components(laplacian)[0]] = 0.0
     scale = 1.0 / np.sqrt(1.0 + smoothness * spectrum)
     # The symmetric square root: it does not depend on the basis that the solver chose.
     tasks: Matrix = basis @ (scale[:, np.newaxis] * (basis.T @ white))
@@ -77,6 +76,8 @@ def _by_solving(
     """Perturb and solve: with L = B'B and M = I + smoothness L, e + sqrt(smoothness) B'f has
     covariance M for white e and f, so M^-1 times it has covariance M^-1.
     """
+    from scipy.sparse.linalg import cg  # slow to import, and only large networks need it
+
     edges = triu(laplacian, k=1, format="coo")
     heads, tails = edges.coords
     # M leaves the component means as they are. Without them the system stays well conditioned

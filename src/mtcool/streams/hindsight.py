@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize, nnls
+import scipy  # its submodules when they are first used: some are slow to import
 
 from mtcool.streams.loss import pay_all
 from mtcool.streams.losses import Kind, Linear, Matrix, Quadratic, norms
@@ -81,7 +81,9 @@ def least(function: Function, dim: int, radius: float, tolerance: float) -> tupl
     cuts.add(start)
     scale = max(abs(cuts.best), cuts.best - cuts.bound)
     box = [(-radius, radius)] * dim
-    guess = minimize(function, start, jac=True, method="L-BFGS-B", bounds=box, tol=1e-14).x
+    guess = scipy.optimize.minimize(
+        function, start, jac=True, method="L-BFGS-B", bounds=box, tol=1e-14
+    ).x
     if np.isfinite(guess).all():
         cuts.add(guess / max(1.0, _norm(guess) / radius))
     for _ in range(STEPS):
@@ -139,7 +141,7 @@ class _Cuts:
         lengths[lengths == 0.0] = 1.0
         goal = np.zeros(len(system))
         goal[-1] = 1.0
-        weights, _ = nnls(system / lengths, goal)
+        weights, _ = scipy.optimize.nnls(system / lengths, goal)
         rest = system / lengths @ weights - goal
         weights /= lengths
         if weights.sum() > 0.0:

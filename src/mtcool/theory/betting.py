@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy  # its submodules when they are first used: some are slow to import
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import bdtr, gammaln
 
 from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
@@ -116,7 +115,7 @@ def _mean_gain(v: float, rounds: int, q: float) -> float:
     deviation = math.sqrt(rounds * q * (1.0 - q))
     ends = np.ceil(rounds * q + DEVIATIONS * deviation).clip(0.0, rounds)
     ends = np.unique(np.append(ends, rounds))
-    shares = np.diff(bdtr(ends, rounds, q), prepend=0.0)
+    shares = np.diff(scipy.special.bdtr(ends, rounds, q), prepend=0.0)
     gains = [_gain(v, int(end)) for end in ends]
     return 1.0 - (1.0 - q) ** rounds + float(shares @ gains)
 
@@ -128,14 +127,14 @@ def _gain(v: float, rounds: int) -> float:
 
     def logarithm(s: float) -> float:
         up, down = (rounds + 1.0 + s) / 2.0, (rounds + 1.0 - s) / 2.0
-        halves = float(gammaln(up) + gammaln(down) - gammaln(rounds + 1.0))
+        halves = math.lgamma(up) + math.lgamma(down) - math.lgamma(rounds + 1.0)
         return rounds * math.log(2.0) + halves - math.log(math.pi)
 
     # F_T grows with s, and nothing is to be gained beyond the s at which it passes v T.
     most, end = math.log(v * rounds + 2.0), float(rounds)
     if logarithm(end) > most:
-        end = brentq(lambda s: logarithm(s) - most, 0.0, end)
-    best = minimize_scalar(
+        end = scipy.optimize.brentq(lambda s: logarithm(s) - most, 0.0, end)
+    best = scipy.optimize.minimize_scalar(
         lambda s: math.exp(logarithm(s)) - v * s, bounds=(0.0, end), method="bounded"
     )
     # The search stops short of the ends, and has a tolerance.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scipy.optimize import brentq
+import scipy  # its submodules when they are first used: some are slow to import
 
 from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
@@ -50,7 +50,7 @@ def sharing_cutoff(private: Callable[[float], Bound], alone: Bound) -> float:
         return math.inf
     if excess(low) <= 0.0:
         return 0.0
-    return math.exp(brentq(excess, low, high, xtol=1e-12))
+    return math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-12))
 
 
 def published_cutoff(graph: GraphLike, dim: int, rounds: int) -> float:
