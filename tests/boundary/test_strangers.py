@@ -332,6 +332,18 @@ def test_settings_that_ask_for_more_memory_than_the_file_has_get_none(make, lear
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # of 1 kB
 
 
+def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "huge.npz"
+    with path.open("wb") as file:
+        file.truncate(2**43)  # sparse: it takes no space on the disk
+    refused(path, r"path must fit into memory, got '.*huge.npz', which needs about 8.8 TB")
+
+
+@pytest.mark.parametrize("path", [None, 0, b"net.npz", ["net.npz"]])
+def test_what_is_no_path_is_refused(path):
+    refused(path, "path must be the path of a file, got ")
+
+
 def test_a_file_that_cannot_be_opened_is_an_oserror(tmp_path):
     with pytest.raises(FileNotFoundError):
         mtcool.load(tmp_path / "nowhere")

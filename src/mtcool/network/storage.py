@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool import memory
 from mtcool.files import write_whole
 
 Arrays = dict[str, NDArray[Any]]
@@ -48,9 +49,12 @@ def read(path: str | os.PathLike[str]) -> tuple[bytes, Arrays, bytes]:
 
     A file of another version may have another one: look at the header first.
     """
-    kind = os.stat(path).st_mode
-    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):  # a pipe would wait for its other end
+    if not isinstance(path, str | os.PathLike):  # an integer would be the number of an open file
+        raise ValueError(f"path must be the path of a file, got {path!r}")
+    found = os.stat(path)
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # a pipe would wait
         raise ValueError(f"path must be a file, not a device or a pipe, got {os.fspath(path)!r}")
+    memory.require("path", repr(os.fspath(path)), found.st_size)
     with open(path, "rb") as file:
         content = file.read()
     try:
