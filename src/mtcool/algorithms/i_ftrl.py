@@ -10,6 +10,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
+from mtcool.types import OnExcess
 
 
 def i_ftrl(
@@ -19,7 +20,7 @@ def i_ftrl(
     learner: Learner | None = None,
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
+    on_excess: OnExcess = "raise",
 ) -> Network:
     """i-FTRL: every agent learns alone; the graph only names the agents.
 

@@ -13,6 +13,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
+from mtcool.types import OnExcess, Rates
 
 
 def mt_co2ol(
@@ -23,8 +24,8 @@ def mt_co2ol(
     weights: WeightsLike = "uniform",
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
-    rates: str = "adversarial",
+    on_excess: OnExcess = "raise",
+    rates: Rates = "adversarial",
     q: ArrayLike | None = None,
     q_min: float | None = None,
     horizon: int | None = None,

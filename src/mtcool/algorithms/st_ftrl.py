@@ -9,6 +9,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, register
 from mtcool.peers.assemble import single_task_peers
 from mtcool.peers.exchange import single_task_exchange
+from mtcool.types import OnExcess
 
 
 def st_ftrl(
@@ -18,7 +19,7 @@ def st_ftrl(
     learner: Learner | None = None,
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
+    on_excess: OnExcess = "raise",
 ) -> Network:
     """ST-FTRL (Cesa-Bianchi et al., 2020): neighbours share losses, as if all tasks were one.
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from mtcool import validation
 from mtcool.graphs import Graph
 from mtcool.graphs.entries import one_for_each_agent
 from mtcool.learners import Learner
 from mtcool.theory import Bound
-from mtcool.types import Floats, Indices, Integers
+from mtcool.types import Floats, Indices, Integers, Rates
 
 if TYPE_CHECKING:
     from mtcool.peers.settings import Settings
 
-RATES = ("adversarial", "stochastic", "estimated")
+RATES: tuple[Rates, ...] = get_args(Rates)
 
 
 class Question(NamedTuple):
@@ -72,7 +72,7 @@ class Algorithm:
     """Every member of a clique keeps it, so nothing is fetched; else agent j keeps clique j."""
     bound: Callable[[Question], Bound | None] = no_bound
     """The regret bound that applies to a run, or None."""
-    rates: tuple[str, ...] = RATES
+    rates: tuple[Rates, ...] = RATES
     """Learning rates that it can use."""
     alone: bool = False
     """Every agent listens to itself only, so that no weights can be chosen."""
