@@ -17,9 +17,9 @@ def code_lines(source: str) -> list[tuple[int, str]]:
     """Numbers and texts of the lines of code: no comments, no docstrings, white space folded."""
     silent = set[int]()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                silent.update(range(node.lineno, node.end_lineno + 1))
+        text = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            silent.update(range(node.lineno, node.end_lineno + 1))
     lines = source.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
