@@ -188,7 +188,7 @@ def _channels_of(channels: Channels, agent: int) -> Channels:
         products=channels.products[one],
         load=channels.load[one],
         energy=channels.energy[one],
-        pull=channels.pull[one],
+        price=channels.price[one],
     )
 
 

@@ -73,7 +73,7 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def _arrays(content: bytes) -> Iterator[tuple[str, NDArray[Any]]]:
-    room = len(content)
+    left = len(content)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         names = [member.filename.removesuffix(".npy") for member in members]
@@ -81,8 +81,8 @@ def _arrays(content: bytes) -> Iterator[tuple[str, NDArray[Any]]]:
             raise ValueError(f"arrays must have different names, got {names}")
         for member, name in zip(members, names, strict=True):
             # Without compression and without overlap no file is larger inside than outside.
-            room -= member.file_size
-            if member.compress_type != zipfile.ZIP_STORED or room < 0:
+            left -= member.file_size
+            if member.compress_type != zipfile.ZIP_STORED or left < 0:
                 raise ValueError(f"arrays must be stored as they are, got {name}")
             yield name, _array(archive.read(member))
 

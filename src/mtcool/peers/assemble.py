@@ -11,7 +11,7 @@ from mtcool.learners import MTFTRL, Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
-from mtcool.peers.private import Desk, PrivatePeers, PrivateState
+from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
@@ -94,7 +94,7 @@ def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivateP
         products=products,
         horizon=horizon,
         grid=GRID if privacy.noise == "exact" else 0.0,
-        work=Desk(
+        work=ReleaseScratch(
             rows=np.zeros((int(channels.products.max()), settings.dim)),
             leaf=np.zeros(widest),
             value=np.zeros(widest),

@@ -24,9 +24,9 @@ class CliquePeers(NamedTuple):
     """State of the learner for all cliques."""
     units: Units
     models: Floats
-    """Room for the models that one agent fetches, (largest number of entries, d)."""
+    """Scratch for the models that one agent fetches, (largest number of entries, d)."""
     gradients: Floats
-    """Room for the gradient that it observes, (1, d)."""
+    """Scratch for the gradient that it observes, (1, d)."""
 
 
 @fetch.register

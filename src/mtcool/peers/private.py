@@ -32,8 +32,8 @@ class PrivateState(NamedTuple):
     """Sums of every agent, secret and published; of the type that the aggregator makes."""
 
 
-class Desk(NamedTuple):
-    """Room for one release; what it holds is overwritten by the next."""
+class ReleaseScratch(NamedTuple):
+    """Arrays for one release, overwritten by the next."""
 
     rows: Floats
     """Expert rows that the active agent fetched, neighbour by neighbour, (most products, d)."""
@@ -57,16 +57,16 @@ class PrivatePeers(NamedTuple):
     state: PrivateState
     units: Units
     models: Floats
-    """Room for the models that one agent fetches, (largest number of entries, d)."""
+    """Scratch for the models that one agent fetches, (largest number of entries, d)."""
     gradients: Floats
-    """Room for the gradient that it observes, (1, d)."""
+    """Scratch for the gradient that it observes, (1, d)."""
     products: Integers
     """Number of expert rows that each entry fetches: none of a clique with a single expert."""
     horizon: Integers
     """Activations that each agent may have."""
     grid: float
     """Leaves are rounded toward zero to multiples of this; 0 for none."""
-    work: Desk
+    work: ReleaseScratch
 
 
 @fetch.register
@@ -139,7 +139,7 @@ def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
 @inline
 def publish_sums(
     aggregator: Any,
-    desk: Desk,
+    scratch: ReleaseScratch,
     units: Units,
     weights: Floats,
     products: Integers,
@@ -147,38 +147,38 @@ def publish_sums(
     agent: int,
     gradient: Floats,
 ) -> bool:
-    """Release the agent's next noisy sums, with noise and expert rows that are on the desk.
+    """Release the agent's next noisy sums, with the noise and the experts' rows in `scratch`.
 
     False, and nothing released, if the gradient cannot be clipped or noise is missing.
     """
     if not clip(gradient, units.lipschitz):
         return False
-    width, first = aggregator.width[agent], desk.cursor[0]
-    if first + width > desk.cursor[1]:
+    width, first = aggregator.width[agent], scratch.cursor[0]
+    if first + width > scratch.cursor[1]:
         return False
-    stage(aggregator, desk, weights, products, grid, agent, gradient)
-    value, noisy = desk.value[:width], desk.noisy[:width]
-    release(value, desk.draws[first : first + width], grid, noisy)
+    stage(aggregator, scratch, weights, products, grid, agent, gradient)
+    value, noisy = scratch.value[:width], scratch.noisy[:width]
+    release(value, scratch.draws[first : first + width], grid, noisy)
     decode(aggregator, agent, value, noisy)
-    desk.cursor[0] += width
+    scratch.cursor[0] += width
     return True
 
 
 @inline
 def stage(
     aggregator: Any,
-    desk: Desk,
+    scratch: ReleaseScratch,
     weights: Floats,
     products: Integers,
     grid: float,
     agent: int,
     gradient: Floats,
 ) -> None:
-    """Put the value of the agent's next node on the desk, for a clipped gradient."""
+    """Write the value of the agent's next node into `scratch`, for a clipped gradient."""
     width = aggregator.width[agent]
-    make_leaf(gradient, weights, products, desk.rows, desk.leaf[:width])
-    truncate(desk.leaf[:width], grid)
-    encode(aggregator, agent, desk.leaf[:width], desk.value[:width])
+    make_leaf(gradient, weights, products, scratch.rows, scratch.leaf[:width])
+    truncate(scratch.leaf[:width], grid)
+    encode(aggregator, agent, scratch.leaf[:width], scratch.value[:width])
 
 
 @routine
@@ -236,15 +236,15 @@ def begin_publication(peers: PrivatePeers) -> None:
 
 @kernel
 def _learn_pure_noise(
-    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, room: Floats
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, scratch: Floats
 ) -> None:
     """Tell one row of each clique again, as update 0: all is computed afresh from all rows."""
     base, dim = learner.base, learner.base.gradients.shape[1]
     for e in range(rows.shape[0]):
         first, last = learner.first[rows[e]], learner.first[rows[e] + 1]
         for k in range(dim):
-            room[k] = base.gradients[rows[e], k]
+            scratch[k] = base.gradients[rows[e], k]
         for k in range(last - first):
-            room[dim + k] = learner.told[first + k]
+            scratch[dim + k] = learner.told[first + k]
         base.n[cliques[e]] = -1
-        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)
+        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], scratch)

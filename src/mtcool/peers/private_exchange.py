@@ -61,10 +61,10 @@ class PrivateExchange:
     def provide(self, agents: Integers) -> int:
         """Draw the noise for the next rounds of `agents`; returns how many may be played now."""
         self.settle()  # what an interrupt left open
-        desk = self.peers.work
+        scratch = self.peers.work
         draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
-        desk.draws[: len(draws)] = draws
-        desk.cursor[:] = 0, len(draws)
+        scratch.draws[: len(draws)] = draws
+        scratch.cursor[:] = 0, len(draws)
         return rounds
 
     def settle(self) -> None:

@@ -25,11 +25,11 @@ class SingleTaskPeers(NamedTuple):
     """State of the learner, one clique of one row for each agent."""
     units: Units
     gradients: Floats
-    """Room for the gradients at the neighbours' points, (largest neighbourhood, d)."""
+    """Scratch for the gradients at the neighbours' points, (largest neighbourhood, d)."""
     weight: Floats
     """The weight of one's own point: one."""
     point: Floats
-    """Room for the point of one agent, (1, d)."""
+    """Scratch for the point of one agent, (1, d)."""
 
 
 @fetch.register

@@ -66,7 +66,7 @@ class Sanitiser:
         self._width = constant(channels.width)
         self._narrowest = int(self._width.min())
         self.capacity = max(CAPACITY, int(self._width.max()))
-        """Room that the buffer must have."""
+        """Length that the buffer of draws must have."""
         self._check_scales()
         self._sealed = True
 
@@ -87,15 +87,16 @@ class Sanitiser:
         _begin(state, np.concatenate(([0], np.cumsum(times * self._width))), draws)
 
     def draws(self, count: Integers, agents: Integers) -> tuple[Floats, int]:
-        """Noise for the next releases of `agents`, in order; `count`: their releases so far.
+        """Draw noise for the next releases of `agents`, in order, as far as the buffer reaches.
 
-        Also how many of the agents that is: the buffer's room may end before.
+        `count` has the number of releases of every agent so far. Returns the noise, and for how
+        many of the agents it is.
         """
         agents = agents[: self.capacity // self._narrowest]
-        room = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
-        agents = agents[:room]
+        served = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
+        agents = agents[:served]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
-        return self._draw(self._scales(agents, growth)), room
+        return self._draw(self._scales(agents, growth)), served
 
     def keep(self, used: int) -> None:
         """Of the last `draws` only the first `used` numbers were released; the rest comes again."""

@@ -17,7 +17,7 @@ from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
 from mtcool.learners.mt_ftrl.state import CLIQUE, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM, make_line
-from mtcool.learners.solvers.sweep import make_room
+from mtcool.learners.solvers.sweep import make_scratch
 from mtcool.types import Floats, Integers
 
 EXPERTS_AT_ONCE = 100_000  # experts to be moved between two looks at Ctrl-C
@@ -109,7 +109,7 @@ class MTFTRL:
             table=table,
             experts=experts,
             centre=np.zeros((total, dim)),
-            work=make_line(sizes, most) if dim == 1 else make_room(dim, int(sizes.max())),
+            work=make_line(sizes, most) if dim == 1 else make_scratch(dim, int(sizes.max())),
         )
 
     def _plan(self, start: Integers) -> tuple[np.ndarray, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learners.solvers.line import Line
-from mtcool.learners.solvers.sweep import Room
+from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.types import Floats, Integers
 
 # What a clique is made of. It never changes, and is not saved.
@@ -33,7 +33,7 @@ CLIQUE = np.dtype(
         ("rate", np.float64),  # factor of beta
         ("deviation", np.float64),  # squared deviation of the rows of Gamma from their mean
         ("reach", np.float64),  # upper bound on the largest distance of a row from the mean
-        ("unit", np.float64),  # N / beta: an expert's eta is this times its pull
+        ("unit", np.float64),  # N / beta: an expert's eta is this times its factor
         ("inverse", np.float64),  # one over the rows' standard deviation; finite where it is zero
         ("mass", np.float64),  # sum of the experts' weights
         ("level", np.float64),  # mean eta of the experts in closed form, by weight
@@ -46,7 +46,7 @@ CLIQUE = np.dtype(
 LOSS, WEIGHT, MULTIPLIER = range(3)
 # Rows of `table`: sqrt(1 + xi (N - 1)), of which eta is `unit` times; sqrt(xi), the largest
 # standard deviation of the expert's rows, or inf if it is not constrained.
-PULL, CAP = range(2)
+FACTOR, CAP = range(2)
 
 
 class MTFTRLState(NamedTuple):
@@ -70,8 +70,8 @@ class MTFTRLState(NamedTuple):
     """What every expert knows, (3, E)."""
     centre: Floats
     """Mean of the rows of every expert that has rows on the ball, (E, d)."""
-    work: Line | Room
-    """Room for the solver, by its type the one for d = 1 or the one for d > 1.
+    work: Line | SolverScratch
+    """Scratch for the solver, by its type the one for d = 1 or the one for d > 1.
 
     No result depends on what it holds between updates.
     """
