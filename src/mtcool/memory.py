@@ -3,12 +3,11 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
-def require(name: str, value: Any, size: float, note: str = "") -> None:
+def require(name: str, value: object, size: float, note: str = "") -> None:
     """Refuse the argument `name` if what it asks for needs more than there is.
 
     `size` is an estimate in bytes that does not exaggerate: what fits must not be refused.

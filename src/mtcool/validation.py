@@ -4,7 +4,7 @@ Callers check everything before they change anything, so refused input leaves st
 """
 
 import math
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,7 +83,7 @@ def matrix(
     return array
 
 
-def numbers(name: str, value: Any) -> NDArray[np.float64]:
+def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """A contiguous array of finite floats, any shape."""
     try:
         given = np.asarray(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from mtcool.peers.private import ReleaseScratch, publish_sums, tell
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Indices, Integers, Label
+from mtcool.types import Floats, Indices, Integers, Label, State
 
 
 class PrivateAgent:
@@ -33,7 +32,7 @@ class PrivateAgent:
         products: Integers,
         clique: Clique,
         state: DPMTFTRLState,
-        aggregator: Any,
+        aggregator: State,
         sanitiser: Sanitiser,
     ) -> None:
         self.name, self.settings, self.links, self.clique = name, settings, links, clique
@@ -184,7 +183,7 @@ def tell_one(
 
 @kernel
 def release_one(
-    aggregator: Any,
+    aggregator: State,
     scratch: ReleaseScratch,
     units: Units,
     weights: Floats,

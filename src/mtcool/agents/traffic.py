@@ -5,7 +5,7 @@ the numbers. So one message of each shape is encoded, and counted as often as it
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import Integers, Label
+from mtcool.types import Integers, Label, PeersBlock
 
 
 class Traffic(NamedTuple):
@@ -30,7 +30,7 @@ class Traffic(NamedTuple):
     """Their bytes."""
 
 
-def traffic(settings: Settings, graph: Graph, peers: Any, losses: Losses) -> Traffic:
+def traffic(settings: Settings, graph: Graph, peers: PeersBlock, losses: Losses) -> Traffic:
     """Messages and bytes of an activation, for every agent.
 
     Not counted is the noise that private agents publish once, before they learn.

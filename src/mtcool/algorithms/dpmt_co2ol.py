@@ -94,24 +94,26 @@ def bound(question: Question) -> theory.Bound | None:
     if variance is None:
         return _as_published(question, privacy)
     graph, _, weights, q, tasks, counts = question
-    known = {"variance": variance, "weights": weights, "q": q, **question.units}
+    given = question.options
     noise = noise_of(settings, graph, weights).gradients
     match privacy.aggregator:
         case NoNoise():
-            return theory.known_variances(graph, tasks, counts, **known)
+            return theory.known_variances(graph, tasks, counts, variance=variance, q=q, **given)
         case PerGradient():
             each = noise / np.sqrt(privacy.horizon)
-            return theory.per_gradient_noise(graph, tasks, counts, each, **known)
-        case BinaryTree(completed=True) | SmoothTree():
-            return theory.private_known_variances(graph, tasks, counts, noise, **known)
-        case BLT():
-            known["grows"] = True
-            return theory.private_known_variances(graph, tasks, counts, noise, **known)
+            return theory.per_gradient_noise(
+                graph, tasks, counts, each, variance=variance, q=q, **given
+            )
+        case BinaryTree(completed=True) | SmoothTree() | BLT() as aggregator:
+            grows = isinstance(aggregator, BLT)
+            return theory.private_known_variances(
+                graph, tasks, counts, noise, variance=variance, grows=grows, q=q, **given
+            )
     return None
 
 
 def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound | None:
-    graph, settings, weights, q, tasks, counts = question
+    graph, settings, _, q, tasks, counts = question
     if privacy.calibration != "paper" or privacy.budget.epsilon is None:
         return None
     if settings.learner != MTFTRL() or privacy.aggregator != BinaryTree():
@@ -120,14 +122,7 @@ def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound 
     if max(privacy.horizon) > question.rounds:
         return None
     return theory.private(
-        graph,
-        tasks,
-        counts,
-        min(privacy.budget.epsilon),
-        weights=weights,
-        q=q,
-        radius=settings.radius,
-        lipschitz=settings.lipschitz,
+        graph, tasks, counts, min(privacy.budget.epsilon), q=q, **question.options
     )
 
 

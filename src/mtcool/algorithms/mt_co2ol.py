@@ -88,8 +88,8 @@ def mt_co2ol(
 
 def bound(question: Question) -> theory.Bound | None:
     """Theorems `thm:any-G`, `thm:sto` and `th:basebound`, each where it applies."""
-    graph, settings, weights, q, tasks, activations = question
-    learner, given = settings.learner, {"weights": weights, **question.units}
+    graph, settings, _, q, tasks, activations = question
+    learner, given = settings.learner, question.options
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
             return theory.kt(graph, tasks, activations, q=q, **given)

@@ -56,16 +56,13 @@ def pairwise(
 
 def bound(question: Question) -> theory.Bound | None:
     """The bound of `sec:fail`, for adversarial rates and for known probabilities."""
-    graph, settings, weights, q, tasks, activations = question
+    graph, settings, _, q, tasks, activations = question
     if settings.learner != MTFTRL():
         return None
     if settings.rates == "adversarial":
-        return theory.pairwise(graph, tasks, activations, weights=weights, q=q, **question.units)
+        return theory.pairwise(graph, tasks, activations, q=q, **question.options)
     if settings.rates == "stochastic" and q is not None:
-        rounds = question.rounds
-        return theory.pairwise_stochastic(
-            graph, tasks, q, rounds, weights=weights, **question.units
-        )
+        return theory.pairwise_stochastic(graph, tasks, q, question.rounds, **question.options)
     return None
 
 

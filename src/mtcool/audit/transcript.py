@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from mtcool.peers.private import begin_publication, stage
 from mtcool.peers.protocol import fetch
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
-from mtcool.types import Floats
+from mtcool.types import Floats, PeersBlock
 
 FAR = 1e6
 SAME = 1e-7  # rounding in what must be equal, relative to its size; leaks are of order one
@@ -192,7 +192,7 @@ def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
 
 
 @kernel
-def _stage(peers: Any, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
+def _stage(peers: PeersBlock, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
     fetch(peers, agent)
     first, last = peers.ptr[agent], peers.ptr[agent + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph
 from mtcool.kernels import kernel
+
+Neighbours: TypeAlias = NDArray[np.int32]
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
@@ -28,7 +31,14 @@ def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
 
 @kernel
 def _pick_independent(
-    ptr: Any, idx: Any, order: Any, k: int, chosen: Any, blocked: Any, seen: Any, queue: Any
+    ptr: Indices,
+    idx: Neighbours,
+    order: Indices,
+    k: int,
+    chosen: Marks,
+    blocked: Marks,
+    seen: Indices,
+    queue: Indices,
 ) -> None:
     for v in order:
         if blocked[v]:
@@ -68,7 +78,13 @@ def greedy_dominating_set(graph: Graph) -> Indices:
 
 @kernel
 def _pick_dominating(
-    ptr: Any, idx: Any, gain: Any, chosen: Any, covered: Any, heads: Any, following: Any
+    ptr: Indices,
+    idx: Neighbours,
+    gain: Indices,
+    chosen: Marks,
+    covered: Marks,
+    heads: Indices,
+    following: Indices,
 ) -> None:
     for v in range(gain.shape[0] - 1, -1, -1):  # a list of agents for every gain
         following[v] = heads[gain[v]]
@@ -106,7 +122,9 @@ def greedy_clique_cover(graph: Graph) -> NDArray[np.int64]:
 
 
 @kernel
-def _pick_cliques(ptr: Any, idx: Any, order: Any, clique: Any, joined: Any, seen: Any) -> None:
+def _pick_cliques(
+    ptr: Indices, idx: Neighbours, order: Indices, clique: Indices, joined: Indices, seen: Indices
+) -> None:
     """`joined[u]` counts the members of the clique in work that neighbour u."""
     count = 0
     for v in order:

@@ -1,10 +1,11 @@
 """The names of the agents, in node order."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mtcool.types import Given
 
 Indices = NDArray[np.int64]
 
@@ -39,7 +40,7 @@ def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:
     return positions
 
 
-def are_names(values: Any) -> bool:
+def are_names(values: Given) -> bool:
     """Whether agents are given by name: the first of them is a text, and not an index."""
     try:
         return isinstance(next(iter(values), None), str)

@@ -7,7 +7,7 @@ every matrix made here has one entry for every element of `graph.idx`, in that o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,12 @@ from mtcool import validation
 from mtcool.graphs.dominating import members_of, smallest_dominating_set
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph, GraphLike, Matrix, as_graph
+from mtcool.types import Given
 
-WeightsLike: TypeAlias = "str | ArrayLike | sparse.sparray[Any, Any] | sparse.spmatrix[Any]"
+SparseMatrix: TypeAlias = "sparse.sparray[Any, Any] | sparse.spmatrix[Any]"
+WeightsLike: TypeAlias = (
+    "Literal['uniform', 'delegation', 'proportional'] | ArrayLike | SparseMatrix"
+)
 
 LEAST_WEIGHT = 1e-100
 """Squares of positive weights must not vanish: a clique's learning rate divides by its largest."""
@@ -193,13 +197,13 @@ def _checked_entries(graph: Graph, weights: WeightsLike) -> NDArray[np.float64]:
     return entries
 
 
-def _dense_nonzeros(weights: Any, n: int) -> _Entries:
+def _dense_nonzeros(weights: Given, n: int) -> _Entries:
     matrix = validation.matrix("weights", weights, (n, n))
     rows, columns = np.nonzero(matrix)
     return rows, columns, matrix[rows, columns]
 
 
-def _sparse_nonzeros(weights: Any, n: int) -> _Entries:
+def _sparse_nonzeros(weights: Given, n: int) -> _Entries:
     if weights.shape != (n, n):
         raise ValueError(f"weights must be a matrix of {n} x {n}, got shape {weights.shape}")
     # A copy, because merging the copies of an entry happens in place.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mtcool.agents.cutting import Agent, cut, join
 from mtcool.agents.private import PrivateAgent
@@ -21,7 +20,7 @@ from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, GradientLike, Label, PeersBlock
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 
@@ -60,7 +59,7 @@ class Network:
         self.settings = settings  # last: a private network is closed from here on
 
     @property
-    def peers(self) -> Any:
+    def peers(self) -> PeersBlock:
         """The block of arrays that the compiled protocol plays on (`mtcool.peers`)."""
         return self.exchange.peers
 
@@ -72,7 +71,7 @@ class Network:
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.settings, self.graph, self.weights, noise, arrays)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
             raise ValueError(
                 f"{name} of a private network cannot be changed, because its noise was calibrated "
@@ -104,7 +103,7 @@ class Network:
             self.exchange.predict(i, x)
         return x
 
-    def update(self, agent: Label, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
+    def update(self, agent: Label, gradient: GradientLike) -> None:
         """Let the agent's neighbours learn: each receives the gradient times its weight.
 
         `gradient` is a subgradient at the agent's prediction. ST-FTRL takes a function that returns

@@ -9,7 +9,7 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 `look_up`, `make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from mtcool.peers.cliques import fetch_rows
 from mtcool.peers.protocol import Units, fetch, observe, send
 from mtcool.privacy.aggregators.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
-from mtcool.streams.losses import subgradient
-from mtcool.types import Floats, Indices, Integers
+from mtcool.streams.losses import Kind, subgradient
+from mtcool.types import Floats, Indices, Integers, State
 
 
 class PrivateState(NamedTuple):
     """What private agents remember."""
 
     learner: DPMTFTRLState
-    aggregator: Any
+    aggregator: State
     """Sums of every agent, secret and published; of the type that the aggregator makes."""
 
 
@@ -104,7 +104,7 @@ def look_up(
 
 
 @observe.register
-def _(peers: PrivatePeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+def _(peers: PrivatePeers, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
     subgradient(kind, row, x, peers.gradients[0])
     return 1
 
@@ -138,7 +138,7 @@ def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
 
 @inline
 def publish_sums(
-    aggregator: Any,
+    aggregator: State,
     scratch: ReleaseScratch,
     units: Units,
     weights: Floats,
@@ -166,7 +166,7 @@ def publish_sums(
 
 @inline
 def stage(
-    aggregator: Any,
+    aggregator: State,
     scratch: ReleaseScratch,
     weights: Floats,
     products: Integers,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import make_channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Integers, Label
+from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 
 
 class PrivateExchange:
@@ -34,7 +33,7 @@ class PrivateExchange:
         """Write the agent's prediction into `x`."""
         ask(self.peers, agent, x)
 
-    def update(self, agent: int, gradient: Any) -> None:
+    def update(self, agent: int, gradient: GradientLike) -> None:
         """Publish the agent's next noisy sums, and tell them to its neighbours."""
         g = one_gradient(gradient, self._settings)
         agents = np.array([agent])
@@ -117,6 +116,6 @@ def private_exchange(
 
 
 @kernel
-def _fetch_and_send(peers: Any, agent: int, gradients: Floats) -> bool:
+def _fetch_and_send(peers: PeersBlock, agent: int, gradients: Floats) -> bool:
     fetch(peers, agent)
     return send(peers, agent, gradients)

@@ -11,12 +11,12 @@ with mu = 1 / sigma, and rho-zCDP with rho = mu^2 / 2 (Bun and Steinke, 2016).
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from mtcool import validation
+from mtcool.types import Given
 
 SMALLEST_MU, LARGEST_MU = 1e-9, 1e6
 LEAST_NOISE, MOST_NOISE = 1e-50, 1e50
@@ -147,7 +147,7 @@ def zcdp_mu(rho: float) -> float:
     return math.sqrt(2.0 * validation.positive("rho", rho))
 
 
-def proper(name: str, value: Any) -> float:
+def proper(name: str, value: Given) -> float:
     """A number strictly between 0 and 1."""
     number = validation.finite(name, value)
     if not 0.0 < number < 1.0:

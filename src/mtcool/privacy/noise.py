@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -25,6 +25,11 @@ EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles
 
 # Bit generators that a file may name, and no other function of NumPy.
 _BIT_GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM}
+
+BitState: TypeAlias = Any
+"""State of a bit generator of NumPy, whose own annotations differ from one to the other."""
+OpenDP: TypeAlias = Any
+"""OpenDP, which need not be installed, and its measurements."""
 
 _Hex = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
 
@@ -75,7 +80,7 @@ class SimulatedNoise:
         # Noise that everybody can repeat is no noise: without a seed it is the system's.
         self._generator = np.random.default_rng() if seed is None else generator(seed)
         self._process = os.getpid()
-        self._before: Any = None
+        self._before: BitState = None
         self._last: tuple[Law, int] = "none", 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,7 +112,7 @@ class SimulatedNoise:
     def state(self) -> GeneratorState:
         """The generator's state; only generators of PCG64 can be saved."""
         _check_process(self._process)
-        saved: Any = self._generator.bit_generator.state
+        saved: BitState = self._generator.bit_generator.state
         name = saved["bit_generator"]
         if name not in _BIT_GENERATORS:
             raise ValueError(f"seed must be a generator of PCG64 to be saved, got {name}")
@@ -216,7 +221,9 @@ def _standard(generator: np.random.Generator, law: Law, count: int) -> Floats:
     return np.asarray(pairs[:, 0] - pairs[:, 1])
 
 
-def _states(bits: Any, before: Any, law: Law, counts: tuple[int, ...]) -> list[Any]:
+def _states(
+    bits: np.random.BitGenerator, before: BitState, law: Law, counts: tuple[int, ...]
+) -> list[BitState]:
     """States of a bit generator after so many draws, each from the state `before`."""
     found = []
     for count in counts:
@@ -226,14 +233,14 @@ def _states(bits: Any, before: Any, law: Law, counts: tuple[int, ...]) -> list[A
     return found
 
 
-def _same(one: Any, two: Any) -> bool:
+def _same(one: BitState, two: BitState) -> bool:
     """Whether two states of a bit generator are equal; some hold arrays."""
     if isinstance(one, dict):
         return all(_same(one[key], two[key]) for key in one)
     return bool(np.all(one == two))
 
 
-def _opendp() -> Any:
+def _opendp() -> OpenDP:
     try:
         import opendp.prelude as opendp
     except ImportError:
@@ -244,7 +251,7 @@ def _opendp() -> Any:
 
 
 @functools.lru_cache(maxsize=1024)
-def _sampler(law: Law, scale: float) -> Any:
+def _sampler(law: Law, scale: float) -> OpenDP:
     dp = _opendp()
     dp.enable_features("contrib")
     # 64 bits: OpenDP takes Python's int for 32, and saturates draws at 2^31.

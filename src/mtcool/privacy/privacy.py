@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from mtcool.privacy.aggregators.aggregator import check_law
 from mtcool.privacy.calibration import Budget, share_of
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.privacy.words import Adjacency, Law, Method, Source
-from mtcool.types import Label
+from mtcool.types import Given, Label
 
 N = TypeVar("N", int, float)
 
@@ -173,7 +173,7 @@ def privacy_of_agents(privacy: Privacy, labels: Sequence[Label]) -> PrivacySetti
     return privacy.of_agents(labels)
 
 
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+_CHECKS: dict[str, Callable[[str, Given], Given]] = {
     "epsilon": validation.positive,
     "delta": proper,
     "rho": validation.positive,
@@ -181,7 +181,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def _plain(name: str, value: Any, check: Callable[[str, Any], N]) -> Any:
+def _plain(name: str, value: Given, check: Callable[[str, Given], N]) -> Given:
     """The numbers that were given, checked: one, a tuple, or a dictionary; None stays None."""
     if value is None:
         return None
@@ -196,14 +196,14 @@ def _plain(name: str, value: Any, check: Callable[[str, Any], N]) -> Any:
     return tuple(check(f"{name} of agent {k}", one) for k, one in enumerate(value))
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _listed(value: Given) -> tuple[Given, ...]:
     """All numbers that were given."""
     if isinstance(value, dict):
         return tuple(value.values())
     return value if isinstance(value, tuple) else (value,)
 
 
-def _each(name: str, value: Any, labels: Sequence[Label]) -> tuple[Any, ...] | None:
+def _each(name: str, value: Given, labels: Sequence[Label]) -> tuple[Given, ...] | None:
     """One number for each agent."""
     if value is None:
         return None

@@ -5,7 +5,7 @@ releases to come, with draws at the scales of the calibration.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mtcool.privacy.aggregators.aggregator import begin
 from mtcool.privacy.calibration import Calibration, Channels, calibrate, constant
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 CAPACITY = 2**17  # draws that wait in the buffer
 EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles
@@ -70,7 +70,7 @@ class Sanitiser:
         self._check_scales()
         self._sealed = True
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, "_sealed", False):
             raise ValueError(f"{name} of a private network cannot change, got {value!r}")
         super().__setattr__(name, value)
@@ -78,7 +78,7 @@ class Sanitiser:
     def __delattr__(self, name: str) -> None:
         raise ValueError(f"{name} of a private network cannot be deleted")
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         """Pure noise of every agent, before anything is learned."""
         times = self.privacy.aggregator.padding(state)
         agents = np.repeat(np.arange(len(times)), times)
@@ -192,7 +192,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 @kernel
-def _begin(state: Any, start: Integers, draws: Floats) -> None:
+def _begin(state: State, start: Integers, draws: Floats) -> None:
     for agent in range(start.shape[0] - 1):
         begin(state, agent, draws[start[agent] : start[agent + 1]])
 

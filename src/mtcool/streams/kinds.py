@@ -9,6 +9,7 @@ import numpy as np
 
 from mtcool.streams.losses import Kind, Linear, Quadratic, subgradient, value, width
 from mtcool.streams.regression import Absolute, Hinge, Logistic, Squared
+from mtcool.types import Given
 from mtcool.validation import finite, one_of
 
 KINDS: Mapping[str, type] = {
@@ -46,8 +47,8 @@ def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
     return make_kind(cls, dict(zip(_fields(cls, name, parameters), parameters, strict=True)))
 
 
-def _fields(cls: Any, name: str, parameters: Sequence[float]) -> tuple[str, ...]:
-    fields: tuple[str, ...] = cls._fields
+def _fields(cls: type, name: str, parameters: Sequence[float]) -> tuple[str, ...]:
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     if len(fields) != len(parameters):
         raise ValueError(
             f"parameters of {name} must be {len(fields)} numbers, got {list(parameters)!r}"
@@ -94,7 +95,7 @@ def checked_kind(kind: Kind) -> Kind:
     return made
 
 
-def _number(name: str, given: Any, declared: Any) -> float:
+def _number(name: str, given: Given, declared: object) -> float:
     """A float where one is declared: an int would have the kind compiled a second time."""
     if isinstance(given, bool | np.bool_):
         if declared in (float, "float"):

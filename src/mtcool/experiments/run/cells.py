@@ -6,7 +6,6 @@ import math
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from mtcool.experiments.run.build import build_graph, build_network, build_strea
 from mtcool.experiments.run.private import build_private
 from mtcool.kernels import SOURCES, digest_of
 from mtcool.privacy import aggregators
+from mtcool.types import Floats
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
@@ -225,7 +225,7 @@ def _recorded(
     return run
 
 
-def _known(values: Any) -> Any:
+def _known(values: Floats | None) -> Floats:
     """Streams of experiments always have a comparator."""
     assert values is not None
     return values

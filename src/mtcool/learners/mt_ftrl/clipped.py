@@ -8,8 +8,6 @@ agent of a private network tells all its neighbours' cliques at once; on the lin
 single expert wait for each other and are solved together (`singles.py`).
 """
 
-from typing import Any
-
 from mtcool.kernels import dispatched, routine
 from mtcool.learners.mt_ftrl.state import (
     CAP,
@@ -17,6 +15,7 @@ from mtcool.learners.mt_ftrl.state import (
     LOSS,
     MULTIPLIER,
     MTFTRLState,
+    Scratch,
 )
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import project_row
@@ -24,31 +23,31 @@ from mtcool.types import Floats
 
 
 @dispatched
-def solve_experts(work: Any, state: MTFTRLState, clique: int) -> None:
+def solve_experts(work: Scratch, state: MTFTRLState, clique: int) -> None:
     """Solve the experts of a clique, where a row of one of them may leave the ball."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def solve_later(work: Any, state: MTFTRLState, clique: int, waiting: int) -> int:
+def solve_later(work: Scratch, state: MTFTRLState, clique: int, waiting: int) -> int:
     """Solve the experts of a clique, or let them wait for `solve_waiting`; how many wait then."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def solve_waiting(work: Any, state: MTFTRLState, waiting: int, last: bool) -> int:
+def solve_waiting(work: Scratch, state: MTFTRLState, waiting: int, last: bool) -> int:
     """Solve the cliques that wait if these are the last or no more can wait; how many wait then."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def add_clipped_rows(work: Any, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def add_clipped_rows(work: Scratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def expert_rows(work: Any, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def expert_rows(work: Scratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 

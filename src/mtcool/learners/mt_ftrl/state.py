@@ -4,7 +4,7 @@ The numbers of a clique lie side by side in a record, and those of the experts i
 array: few arrays, because each of them costs time whenever compiled code is called or compiled.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,10 @@ LOSS, WEIGHT, MULTIPLIER = range(3)
 FACTOR, CAP = range(2)
 
 
+Scratch: TypeAlias = Line | SolverScratch
+"""What the solver for d = 1 works on, or the one for d > 1: its type chooses the solver."""
+
+
 class MTFTRLState(NamedTuple):
     """State of `MTFTRL` for all cliques."""
 
@@ -70,8 +74,5 @@ class MTFTRLState(NamedTuple):
     """What every expert knows, (3, E)."""
     centre: Floats
     """Mean of the rows of every expert that has rows on the ball, (E, d)."""
-    work: Line | SolverScratch
-    """Scratch for the solver, by its type the one for d = 1 or the one for d > 1.
-
-    No result depends on what it holds between updates.
-    """
+    work: Scratch
+    """Scratch of the solver: no result depends on what it holds between updates."""

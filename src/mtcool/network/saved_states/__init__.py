@@ -4,14 +4,13 @@ Compiled code trusts its state: it looks up what the state says without asking w
 So every number from outside is checked here, while the state is still fresh, and copied afterwards.
 """
 
-from typing import Any
-
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
 from mtcool.network.saved_states.checks import Saved, check_constants, check_state, is_ours, within
 from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
+from mtcool.types import State
 
 __all__ = ["aggregators", "check_saved", "learners"]
 
@@ -28,7 +27,7 @@ def check_saved(peers: Peers, arrays: Saved) -> None:
         within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
 
 
-def _check_fit(state: Any, arrays: Saved) -> None:
+def _check_fit(state: State, arrays: Saved) -> None:
     own = {name: (array.dtype, array.shape) for name, array in state_arrays(state)}
     given = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     if own != given:

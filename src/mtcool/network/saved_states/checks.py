@@ -2,12 +2,12 @@
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Saved = Mapping[str, NDArray[Any]]
+from mtcool.types import AnyArray, State
+
+Saved = Mapping[str, AnyArray]
 """Arrays of one state by field, of the types and shapes that the fresh state has."""
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -23,7 +23,7 @@ SIGNED = ("power",)
 
 
 @functools.singledispatch
-def check_state(state: Any, saved: Saved) -> None:
+def check_state(state: State, saved: Saved) -> None:
     """Refuse numbers that a state of this type, fresh in `state`, cannot come to.
 
     A learner from outside says nothing of its state, and is given by the caller who trusts it.
@@ -32,12 +32,12 @@ def check_state(state: Any, saved: Saved) -> None:
         check_numbers(state, saved)
 
 
-def is_ours(state: Any) -> bool:
+def is_ours(state: State) -> bool:
     """Whether the type of a state is known to say what it holds."""
     return type(state).__module__.split(".")[0] == "mtcool"
 
 
-def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:
+def check_numbers(state: State, saved: Saved, largest: float = LARGEST) -> None:
     """Finite numbers, counts that are not negative, constants as they were made."""
     check_constants(state, saved, CONSTANT)
     for field, array in saved.items():
@@ -51,7 +51,7 @@ def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:
                 within(name, values, 0, MOST)
 
 
-def check_constants(state: Any, saved: Saved, constant: tuple[str, ...]) -> None:
+def check_constants(state: State, saved: Saved, constant: tuple[str, ...]) -> None:
     """Fields of these names, also of records, are as they are in the fresh state."""
     for field, array in saved.items():
         made = dict(_columns(field, getattr(state, field)))
@@ -60,7 +60,7 @@ def check_constants(state: Any, saved: Saved, constant: tuple[str, ...]) -> None
                 within(name, values, made[name], made[name])
 
 
-def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _columns(name: str, array: AnyArray) -> Iterator[tuple[str, AnyArray]]:
     """An array of numbers itself, or the fields of one of records, with their names."""
     if array.dtype.names is None:
         yield name, array
@@ -68,13 +68,13 @@ def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]
         yield from ((field, array[field]) for field in array.dtype.names)
 
 
-def close(name: str, values: NDArray[Any], expected: NDArray[Any], size: NDArray[Any]) -> None:
+def close(name: str, values: AnyArray, expected: AnyArray, size: AnyArray) -> None:
     """Equal up to the rounding of many updates of this size, which may be next to nothing."""
     margin = (SLACK - 1.0) * size + TINY
     within(name, values, expected - margin, expected + margin)
 
 
-def within(name: str, values: NDArray[Any], low: Any, high: Any) -> None:
+def within(name: str, values: AnyArray, low: AnyArray | float, high: AnyArray | float) -> None:
     """Refuse numbers that are not between these, both included; a NaN is between none."""
     wrong = ~((values >= low) & (values <= high))
     if wrong.any():
