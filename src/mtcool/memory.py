@@ -1,4 +1,4 @@
-"""Does it fit? Asked before anything is allocated, so that a number too large is one sentence."""
+"""Checks that what is asked for fits into memory, before anything is allocated."""
 
 import os
 from collections.abc import Iterator
@@ -12,6 +12,8 @@ def require(name: str, value: object, size: float, note: str = "") -> None:
 
     `size` is an estimate in bytes that does not exaggerate: what fits must not be refused.
 
+    Examples
+    --------
     >>> require("rounds", 1000, 32_000)
     >>> require("rounds", 10**20, 32 * 10**20)
     Traceback (most recent call last):
@@ -34,6 +36,8 @@ def available() -> int | None:
 def readable(size: float) -> str:
     """A number of bytes for people.
 
+    Examples
+    --------
     >>> readable(1_600), readable(32e12), readable(7)
     ('1.6 kB', '32 TB', '7 bytes')
     """

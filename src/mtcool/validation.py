@@ -87,7 +87,7 @@ def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """A contiguous array of finite floats, any shape."""
     try:
         given = np.asarray(value)
-        # NumPy would read numbers from texts and dates, and drop masks and imaginary parts.
+        # NumPy would read numbers from strings and dates, and drop masks and imaginary parts.
         fits = given.dtype.kind in "biuf" or (
             given.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in given.flat)
         )

@@ -1,7 +1,7 @@
-"""One agent as a unit: its own state, messages in, messages out, and nothing else.
+"""One agent by itself: its own state, messages in, messages out, and nothing else.
 
 An agent has no clock, no socket, no thread and no randomness but the noise it is given. Whoever
-carries the messages, a test, a simulated network with faults, or a real one, plays a round so:
+carries the messages (a test, a simulated network with faults, or a real one) plays a round so:
 
     activation = agent.activate()                         # 1.
     answers = {to: others[to].receive(request) for to, request in activation.requests.items()}

@@ -68,7 +68,7 @@ Agent: TypeAlias = CliqueAgent | PrivateAgent | SingleTaskAgent
 def cut(
     settings: Settings, graph: Graph, peers: PeersBlock, exchange: Exchange, agent: int
 ) -> Agent:
-    """The agent as a unit of its own, with a copy of its part of the state."""
+    """Cut an agent out of a network, with a copy of its part of the state."""
     if isinstance(peers, SingleTaskPeers):
         return _cut_single(settings, graph, peers, agent)
     plan, labels = Plan.of(settings, graph, peers), graph.labels
@@ -199,7 +199,7 @@ def _channels_of(channels: Channels, agent: int) -> Channels:
 def join(
     settings: Settings, graph: Graph, agents: Sequence[Any]
 ) -> tuple[Floats, dict[str, AnyArray]]:
-    """Weights and arrays of the network that these agents, in node order, are cut from."""
+    """Join agents, in node order, to one block; returns its weights and arrays."""
     if isinstance(agents[0], SingleTaskAgent):
         return _join_single(settings, graph, agents)
     weights = _weights(settings, graph, agents)

@@ -19,7 +19,7 @@ NUMBER = np.dtype("<f8")
 
 
 class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
-    """Step 2: "what is your model of my task?"."""
+    """Step 2: ask for the receiver's model of the sender's task."""
 
     sender: Plain
     """Name of the agent that asks."""
@@ -73,6 +73,8 @@ Message: TypeAlias = RowRequest | Rows | Gradient | Sums | LossShared
 def encode(message: Message) -> bytes:
     """The bytes of a message.
 
+    Examples
+    --------
     >>> len(encode(Gradient("rome", 0.5, np.array([1.0, 2.0]))))
     35
     """
@@ -82,6 +84,8 @@ def encode(message: Message) -> bytes:
 def decode(content: bytes) -> Message:
     """The message in these bytes; anything else is refused with a ValueError.
 
+    Examples
+    --------
     >>> decode(encode(Gradient("rome", 0.5, np.array([1.0, 2.0])))).gradient
     array([1., 2.])
     >>> decode(b"hello")

@@ -86,7 +86,7 @@ class PrivateAgent:
         weight = validation.positive("weight", sums.weight)
         entry = np.zeros(1, np.uint32), np.array([row], np.uint32), np.array([weight])
         for array in entry:
-            array.setflags(write=False)  # `tell` is compiled for such
+            array.setflags(write=False)  # `tell` is compiled for read-only arrays
         tell_one(self.state, *entry, np.concatenate((total, products)))
 
     def account(self) -> Account:

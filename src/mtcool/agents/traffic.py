@@ -82,7 +82,7 @@ def _added(by: Integers, number: Integers, size: Integers, agents: int) -> Traff
 
 
 def _without_name(message: Message) -> int:
-    """Bytes of a message but for its sender's name."""
+    """Bytes of a message without its sender's name."""
     return len(encode(message)) - _name_size(message.sender)
 
 
@@ -93,6 +93,8 @@ def _name_size(label: Label) -> int:
 def name_sizes(labels: Sequence[Label]) -> Integers:
     """Bytes of every agent's name in a message.
 
+    Examples
+    --------
     >>> name_sizes(["rome", ("a", 1)]).tolist()
     [5, 4]
     """

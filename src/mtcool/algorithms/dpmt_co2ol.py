@@ -59,6 +59,8 @@ def dpmt_co2ol(
 
     The other parameters are those of `mt_co2ol`.
 
+    Examples
+    --------
     >>> import networkx as nx, mtcool
     >>> level = mtcool.Privacy(epsilon=1.0, horizon=100)
     >>> net = dpmt_co2ol(nx.complete_graph(3), 1, level, seed=1)

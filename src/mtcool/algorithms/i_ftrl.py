@@ -26,6 +26,8 @@ def i_ftrl(
 
     `learner` is `FTRL()` (the default) or `KT()`; the other parameters are those of `mt_co2ol`.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = i_ftrl(nx.path_graph(3), dim=1, radius=2.0)
     >>> net.update(0, np.array([1.0]))

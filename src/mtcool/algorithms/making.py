@@ -58,6 +58,8 @@ def make_network(
     privacy, noise
         Levels of the agents and the source of their noise, for a private algorithm.
 
+    Examples
+    --------
     >>> import mtcool
     >>> make_network(mtcool.algorithms.algorithm("i_ftrl"), mtcool.graphs.ring(3), 2).predict(0)
     array([0., 0.])
@@ -72,7 +74,7 @@ def make_network(
         rates = options.get("rates", "adversarial")
         if rates != "stochastic" and not proportional:
             raise ValueError(
-                'q is used only with rates="stochastic" or weights="proportional", '
+                'q applies only to rates="stochastic" or weights="proportional", '
                 f"got rates={rates!r}"
             )
     chosen = algorithm.learner if learner is None else learner
@@ -90,7 +92,7 @@ def make_network(
 
 
 def _warn_if_slow(settings: Settings, graph: Graph) -> None:
-    """Say so before the wait, if one round moves very many experts."""
+    """Warn before the wait, if one round moves very many experts."""
     learner = settings.learner
     shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.alone
     if not isinstance(learner, MTFTRL) or not shared:

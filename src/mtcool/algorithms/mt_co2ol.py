@@ -62,6 +62,8 @@ def mt_co2ol(
         What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
         of rounds.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = mt_co2ol(nx.path_graph(["roof", "yard", "gate"]), dim=2)
     >>> net.predict("yard")
@@ -110,8 +112,10 @@ def bound(question: Question) -> theory.Bound | None:
 
 
 def single_expert(learner: Learner) -> float | None:
-    """The variance that all cliques take for granted, if the learner is told one.
+    """The variance that the only expert of every clique assumes, if there is only one.
 
+    Examples
+    --------
     >>> single_expert(MTFTRL(experts=(0.1,))), single_expert(MTFTRL())
     (0.1, None)
     """

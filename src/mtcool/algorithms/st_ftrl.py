@@ -26,6 +26,8 @@ def st_ftrl(
     Each agent keeps one point. When agent i is active, every j in its neighbourhood learns from the
     same loss at j's own point, so `update` takes a function x -> subgradient, not an array.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = st_ftrl(nx.path_graph(3), dim=1)
     >>> net.update(0, lambda x: x - np.array([0.5]))

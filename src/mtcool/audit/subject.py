@@ -31,5 +31,5 @@ def fresh_copy(network: Network, plant: Plant | None = None) -> Network:
 
 
 def swap(sanitiser: Sanitiser, name: str, value: object) -> None:
-    """Replace what nobody else may: auditors choose noise, planted bugs spoil it."""
+    """Replace an attribute of a sealed sanitiser: auditors choose noise, planted bugs spoil it."""
     object.__setattr__(sanitiser, name, value)

@@ -69,6 +69,8 @@ def forced_transcript(
 
     The network itself is left as it is; `plant` puts a bug into both worlds.
 
+    Examples
+    --------
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 3), seed=0)
     >>> rounds = [Round(agent, lambda x: x - 0.5) for agent in (0, 1, 0)]
@@ -116,6 +118,8 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
     -u in the other; then it is active until its horizon. Every number of the first leaf moves as
     far as it can, and every node that holds it is released.
 
+    Examples
+    --------
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 2, mtcool.Privacy(1.0, 7), seed=0)
     >>> leak = worst_case(net, 0)

@@ -54,7 +54,7 @@ def index_pairs(edges: Given, size: int) -> Indices:
 
 
 def names_of_ends(edges: Sequence[object] | NDArray[np.generic]) -> tuple[Hashable, ...] | None:
-    """The names that occur in edges by name; None if the first edge does not begin with a text."""
+    """The names in edges by name; None if the first edge does not begin with a string."""
     if len(edges) == 0 or isinstance(edges[0], str) or not are_names(edges[0]):
         return None
     ends = (edge if isinstance(edge, Iterable) else (edge,) for edge in edges)

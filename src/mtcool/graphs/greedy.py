@@ -18,6 +18,8 @@ Marks: TypeAlias = NDArray[np.bool_]
 def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
     """Agents at distance more than k from each other, those with few neighbours first; maximal.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> greedy_independent_set(ring(6)).size, greedy_independent_set(ring(6), k=2).size
     (3, 2)
@@ -61,10 +63,12 @@ def _pick_independent(
 
 
 def greedy_dominating_set(graph: Graph) -> Indices:
-    """Again and again the agent with the most neighbours that nobody dominates yet.
+    """A dominating set: take the agent who dominates the most others anew, until nobody is left.
 
     At most 1 + ln N_max times the least size.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> greedy_dominating_set(star(5))
     array([0])
@@ -110,6 +114,8 @@ def _pick_dominating(
 def greedy_clique_cover(graph: Graph) -> NDArray[np.int64]:
     """A partition into cliques: the number of each agent's clique.
 
+    Examples
+    --------
     >>> from mtcool.graphs import cliques
     >>> greedy_clique_cover(cliques([2, 3]))
     array([0, 0, 1, 1, 1])

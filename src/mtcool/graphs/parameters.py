@@ -58,6 +58,8 @@ def independence_number(
     "exact" proves it by integer programming (HiGHS), or gives a certified interval when the time
     limit strikes or the graph has millions of edges; "greedy" gives an interval at once.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> print(independence_number(ring(7)))
     3
@@ -72,6 +74,8 @@ def k_independence_number(
 
     Parameters as in `independence_number`, which is the case k = 1.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> print(k_independence_number(ring(7), 2))
     2
@@ -94,6 +98,8 @@ def domination_number(
 
     Parameters as in `independence_number`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import grid
     >>> gamma = domination_number(grid(4, 4))
     >>> print(gamma, len(gamma.witness))
@@ -121,6 +127,8 @@ def domination_number(
 def clique_cover_bound(graph: GraphLike) -> int:
     """The number of cliques in a greedy partition into cliques: at least alpha(G).
 
+    Examples
+    --------
     >>> from mtcool.graphs import cliques
     >>> clique_cover_bound(cliques([3, 4]))
     2
@@ -131,6 +139,8 @@ def clique_cover_bound(graph: GraphLike) -> int:
 def smallest_neighbourhood(graph: GraphLike) -> int:
     """N_min: the least number of agents in a closed neighbourhood.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> smallest_neighbourhood(star(5)), largest_neighbourhood(star(5))
     (2, 5)
@@ -141,6 +151,8 @@ def smallest_neighbourhood(graph: GraphLike) -> int:
 def largest_neighbourhood(graph: GraphLike) -> int:
     """N_max: the largest number of agents in a closed neighbourhood.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> largest_neighbourhood(ring(5))
     3
@@ -149,8 +161,10 @@ def largest_neighbourhood(graph: GraphLike) -> int:
 
 
 def is_k_independent(graph: GraphLike, nodes: Indices, k: int = 1) -> bool:
-    """Are the agents (node indices) at distance at least k + 1 from each other?
+    """Whether the agents (node indices) are at distance at least k + 1 from each other.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> is_k_independent(ring(6), [0, 3], k=2), is_k_independent(ring(6), [0, 2], k=2)
     (True, False)
@@ -197,6 +211,6 @@ def _power(graph: Graph, k: int) -> Graph:
 
 
 def _assert(holds: bool, claim: str) -> None:
-    """Every answer is checked against its certificate: a wrong one must never leave this file."""
+    """Check an answer against its certificate: a wrong one must never leave this file."""
     if not holds:
         raise RuntimeError(f"a graph parameter fails its check: {claim}")

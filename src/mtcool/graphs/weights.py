@@ -36,6 +36,8 @@ _Entries: TypeAlias = tuple[Indices, Indices, NDArray[np.float64]]
 def uniform_weights(graph: GraphLike) -> Matrix:
     """w_ij = 1 / N_i: every neighbour counts the same.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> uniform_weights(star(3)).toarray().round(2)
     array([[0.33, 0.33, 0.33],
@@ -49,6 +51,8 @@ def uniform_weights(graph: GraphLike) -> Matrix:
 def own_weights(graph: GraphLike) -> Matrix:
     """w_ii = 1: nobody listens to a neighbour.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> own_weights(star(3)).toarray()
     array([[1., 0., 0.],
@@ -67,6 +71,8 @@ def delegation_weights(
 
     The set holds node indices; by default it is a smallest one.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> delegation_weights(star(3)).toarray()
     array([[1., 0., 0.],
@@ -94,6 +100,8 @@ def delegation_weights(
 def proportional_weights(graph: GraphLike, q: ArrayLike) -> Matrix:
     """w_ij = q_j / Q_i, for activation probabilities q and their sum Q_i over N_i.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> proportional_weights(star(3), [0.5, 0.25, 0.25]).toarray().round(2)
     array([[0.5 , 0.25, 0.25],
@@ -123,6 +131,8 @@ def entry_weights(
     `weights` is "uniform", "delegation", "proportional" (which needs q), or an N x N matrix in
     node order, dense or sparse, which is checked.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> entry_weights(ring(4), "uniform")[:3].round(2)
     array([0.33, 0.33, 0.33])
@@ -137,6 +147,8 @@ def entry_weights(
 def check_entries(graph: Graph, entries: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights with one number for every element of `graph.idx`; wrong ones are refused.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> check_entries(ring(3), np.full(9, 0.5))
     Traceback (most recent call last):

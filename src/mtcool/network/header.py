@@ -1,6 +1,6 @@
 """The header of a saved network: its settings as plain values, with exactly these keys.
 
-What a header says is a stranger's word. Every value passes through the checks that a caller's
+A header may come from a stranger. Every value passes through the checks that a caller's
 arguments pass, and names are looked up in tables of ours, never in a module.
 """
 
@@ -141,7 +141,7 @@ def settings_from(header: Header, learner: Learner, labels: Sequence[Hashable]) 
 
 
 def scales_of(calibration: Calibration) -> Scales:
-    """What a file keeps of the noise, to know that it goes on with the same."""
+    """The noise scales that a file keeps, so that `load` can tell whether they are the same."""
     gradient, products = calibration.gradient.tolist(), calibration.products.tolist()
     return Scales(calibration.law, tuple(gradient), tuple(products))
 

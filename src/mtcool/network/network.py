@@ -31,7 +31,7 @@ class Network:
     `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
     stream with the same code. Threads may share a network: their calls take turns, in any order, a
     whole `simulate` being one call. A private network is for the process that made or loaded it: a
-    forked one is refused noise.
+    forked process is refused noise.
     """
 
     def __init__(
@@ -91,8 +91,10 @@ class Network:
     def predict(self, agent: Label) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
 
-        No side effect: asked twice, it answers the same.
+        There is no side effect: asked twice, it answers the same.
 
+        Examples
+        --------
         >>> import mtcool
         >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
         array([0., 0.])
@@ -110,6 +112,8 @@ class Network:
         a subgradient at a given point, because every neighbour asks for one at its own. Refused
         input changes nothing.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2)
         >>> net.update(3, [0.6, 0.8])
@@ -129,9 +133,11 @@ class Network:
         The file appears only when it is complete; through a symbolic link it replaces the target,
         with the permissions that were there. Labels must be numbers, strings, or tuples of them.
         The file of a private network holds the exact sums: it is as sensitive as the data, only its
-        owner may read it, and only one network may go on from it, else noise is used twice. What a
-        save that was killed left in the folder, the next one removes.
+        owner may read it, and only one network may go on from it, else noise is used twice. The
+        next save removes what a killed one left in the folder.
 
+        Examples
+        --------
         >>> import mtcool, tempfile
         >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
         >>> net.update(2, [1.0])
@@ -153,8 +159,10 @@ class Network:
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     def agent(self, name: Label) -> Agent:
-        """One agent as a unit of its own, with a copy of its part of the state (`mtcool.agents`).
+        """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
         >>> list(net.agent(3).activate().requests)
@@ -167,10 +175,12 @@ class Network:
 
     @classmethod
     def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:
-        """The network that these agents of `graph` form, in one block.
+        """Join the agents of `graph` to a network in one block.
 
         Private agents draw from the noise of the first one.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
         >>> net.update(3, [0.5])
@@ -190,8 +200,10 @@ class Network:
 
     @property
     def is_slow(self) -> bool:
-        """Can one round take so long that Ctrl-C should be heard inside it?
+        """Whether one round may take so long that Ctrl-C must be heard inside it.
 
+        Examples
+        --------
         >>> import mtcool
         >>> mtcool.mt_co2ol(mtcool.graphs.complete(30), dim=1).is_slow
         False
@@ -202,6 +214,8 @@ class Network:
     def released(self) -> int:
         """Noisy sums that the agents of a private network have published since their first losses.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 10), seed=0)
         >>> net.update(0, [0.5])
@@ -218,6 +232,8 @@ class Network:
     def ledger(self) -> dict[Label, Account]:
         """What each agent of a private network has spent, has released and has left.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 15), seed=0)
         >>> net.update(0, [0.5])

@@ -10,6 +10,8 @@ class Turn:
     The thread that holds it may enter again: a function that ST-FTRL asks for a subgradient may
     itself ask for a prediction.
 
+    Examples
+    --------
     >>> turn = Turn()
     >>> with turn.lock, turn.lock:
     ...     print("nobody else is here")

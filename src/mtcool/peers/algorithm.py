@@ -124,6 +124,8 @@ def register(record: Algorithm) -> Algorithm:
 def algorithm(name: str) -> Algorithm:
     """The algorithm of this name.
 
+    Examples
+    --------
     >>> import mtcool
     >>> algorithm("i_ftrl").title
     'i-FTRL'

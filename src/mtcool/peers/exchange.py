@@ -180,7 +180,7 @@ def one_gradient(gradient: GradientLike, settings: Settings) -> Floats:
 
 
 def refuse(gradient: Floats, settings: Settings) -> NoReturn:
-    """Say that a gradient is too long."""
+    """Refuse a gradient that is too long."""
     limit = f"lipschitz = {settings.lipschitz}"
     if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
         limit = f"{LONGEST:g}"

@@ -217,7 +217,7 @@ def tell(
 
 
 def begin_publication(peers: PrivatePeers) -> None:
-    """Before the first activation all agents learn what all publish, which is noise."""
+    """Let all agents learn what all publish before their first activations: pure noise."""
     learner, aggregator = peers.state.learner, peers.state.aggregator
     is_product = np.ones(len(aggregator.published), bool)
     is_product[aggregator.start[:-1, None] + np.arange(learner.base.gradients.shape[1])] = False
@@ -230,7 +230,7 @@ def begin_publication(peers: PrivatePeers) -> None:
     _, one = np.unique(peers.clique, return_index=True)
     chosen = peers.clique[one], peers.row[one], np.ones(len(one))
     for array in chosen:
-        array.setflags(write=False)  # `tell` is compiled for such
+        array.setflags(write=False)  # `tell` is compiled for read-only arrays
     _learn_pure_noise(learner, *chosen, peers.work.value)
 
 

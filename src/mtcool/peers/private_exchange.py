@@ -54,7 +54,7 @@ class PrivateExchange:
         begin_publication(self.peers)
 
     def finish(self) -> None:
-        """Give back noise that an interrupt left unused."""
+        """Give noise that an interrupt left unused back to its source."""
         self.settle()
 
     def provide(self, agents: Integers) -> int:
@@ -67,7 +67,7 @@ class PrivateExchange:
         return rounds
 
     def settle(self) -> None:
-        """Noise that was not used was never drawn."""
+        """Give noise that was not used back to its source."""
         self.sanitiser.keep(int(self.peers.work.cursor[0]))
         self.peers.work.cursor[:] = 0
 

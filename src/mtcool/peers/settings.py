@@ -42,8 +42,8 @@ class Settings:
                 f"with noise, got {self.learner!r}"
             )
         if (self.privacy is not None) != self.algorithm.private:
-            must = "must be given" if self.privacy is None else "has no meaning but"
-            raise ValueError(f"privacy {must} for {self.algorithm}, got {self.privacy!r}")
+            must = "must be given for" if self.privacy is None else "does not apply to"
+            raise ValueError(f"privacy {must} {self.algorithm}, got {self.privacy!r}")
         rates = self.algorithm.rates
         if self.rates not in rates:
             raise ValueError(
@@ -68,8 +68,8 @@ class Settings:
         for name in ("q_min", "horizon"):
             value = getattr(self, name)
             if (value is not None) != (self.rates == "estimated"):
-                must = "must be given" if value is None else "has no meaning but"
-                raise ValueError(f'{name} {must} for rates="estimated", got {value!r}')
+                must = "must be given for" if value is None else "applies only to"
+                raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
 
     def first_phase(self, agents: int) -> int:
         """Length of the first phase for `rates="estimated"`."""

@@ -48,6 +48,8 @@ def account(
 ) -> Guarantee:
     """Solve for whichever of epsilon, delta and noise is not given.
 
+    Examples
+    --------
     >>> round(account("gaussian", epsilon=1.0, delta=1e-6).noise, 4)
     4.2247
     >>> round(account("gaussian", noise=4.2247, delta=1e-6).epsilon, 4)
@@ -94,6 +96,8 @@ def _noise(noise: float) -> float:
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """delta(epsilon) of Gaussian noise whose sensitivity is `mu` standard deviations.
 
+    Examples
+    --------
     >>> round(gaussian_delta(1.0, 1.0), 6)
     0.126937
     """
@@ -106,6 +110,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The least epsilon for `delta`; 0 if even that is private enough.
 
+    Examples
+    --------
     >>> round(gaussian_epsilon(1.0, 0.126937), 4)
     1.0
     """
@@ -120,6 +126,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu that is (epsilon, delta)-private.
 
+    Examples
+    --------
     >>> round(gaussian_mu(1.0, 0.126937), 4)
     1.0
     """
@@ -141,6 +149,8 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 def zcdp_mu(rho: float) -> float:
     """The mu of Gaussian noise that is rho-zCDP: sqrt(2 rho).
 
+    Examples
+    --------
     >>> zcdp_mu(0.5)
     1.0
     """

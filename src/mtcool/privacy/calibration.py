@@ -180,7 +180,7 @@ def privacy_loss(
 
 
 def constant(array: NDArray[T]) -> NDArray[T]:
-    """A copy on bytes: its owner cannot make it writable again, as with a read-only flag."""
+    """A copy that stays read-only: unlike a flag, its bytes cannot be made writable again."""
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
 

@@ -35,7 +35,7 @@ _Hex = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
 
 
 class GeneratorState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """State of a bit generator as a file keeps it; 128 bits are text, too long for its numbers."""
+    """State of a bit generator as a file keeps it; its 128 bits are strings of hex digits."""
 
     name: Literal["PCG64", "PCG64DXSM"]
     state: _Hex
@@ -54,7 +54,7 @@ class Noise(Protocol):
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
     def keep(self, used: int) -> None:
-        """Of the last `draw` only the first `used` numbers were released; the rest was not drawn.
+        """Take back the last `draw` but the first `used` numbers, which alone were released.
 
         Another call before the next `draw` does nothing.
         """
@@ -69,6 +69,8 @@ class Noise(Protocol):
 class SimulatedNoise:
     """NumPy's generator: fast and repeatable, for simulation only; NOT private in deployment.
 
+    Examples
+    --------
     >>> SimulatedNoise(0).draw("laplace", np.ones(3)).round(2)
     array([-0.34,  0.02, -1.08])
     """
@@ -77,7 +79,7 @@ class SimulatedNoise:
     grid = 0.0
 
     def __init__(self, seed: Seed | None = None) -> None:
-        # Noise that everybody can repeat is no noise: without a seed it is the system's.
+        # Without a seed, the system's randomness: noise that everybody can repeat hides nothing.
         self._generator = np.random.default_rng() if seed is None else generator(seed)
         self._process = os.getpid()
         self._before: BitState = None
@@ -98,7 +100,7 @@ class SimulatedNoise:
     def keep(self, used: int) -> None:
         """Move the generator back to where the unused numbers had not been drawn.
 
-        Not if somebody else, with whom it is shared, has used it since: that noise is out.
+        Not if somebody else, with whom it is shared, has used it since: that noise may be out.
         """
         law, drawn = self._last
         if self._before is not None and used < drawn:
@@ -194,7 +196,7 @@ def make_noise(kind: Source, seed: Seed | None = None) -> Noise:
     """The source named "simulated" or "exact"; exact noise has no seed."""
     if kind == "exact":
         if seed is not None:
-            raise ValueError(f'seed has no meaning but for noise="simulated", got {seed!r}')
+            raise ValueError(f'seed applies only to noise="simulated", got {seed!r}')
         return ExactNoise()
     return SimulatedNoise(seed)
 

@@ -57,6 +57,8 @@ class Privacy:
     noise
         "simulated": NumPy's generator, for simulation; "exact": OpenDP's samplers, for deployment.
 
+    Examples
+    --------
     >>> Privacy(epsilon=1.0, horizon=100)
     Privacy(epsilon=1.0, horizon=100)
     >>> Privacy(epsilon={"rome": 1.0, "milan": 0.5}, horizon=100, delta=1e-6).law
@@ -106,7 +108,8 @@ class Privacy:
             known = [kind for kind in AGGREGATORS.values() if "paper" in kind.calibrations]
             names = ", ".join(kind.__name__ for kind in known)
             raise ValueError(
-                f'calibration must be "tight" but for {names}, got "paper" with {self.aggregator!r}'
+                f'calibration must be "tight" except for {names}, '
+                f'got "paper" with {self.aggregator!r}'
             )
         if self.law != "laplace":
             raise ValueError('calibration="paper" needs an epsilon and no delta, got other levels')
@@ -132,6 +135,8 @@ class Privacy:
     def law(self) -> Law:
         """Law of the noise.
 
+        Examples
+        --------
         >>> Privacy(rho=0.5, horizon=100).law
         'gaussian'
         """
@@ -142,6 +147,8 @@ class Privacy:
     def of_agents(self, labels: Sequence[Label]) -> PrivacySettings:
         """The settings of every agent of a network with these names, in node order.
 
+        Examples
+        --------
         >>> levels = Privacy(epsilon={"rome": 1.0, "milan": 0.5}, horizon=9)
         >>> levels.of_agents(["milan", "rome"]).budget.epsilon
         (0.5, 1.0)

@@ -26,8 +26,9 @@ SMALLEST, LARGEST = 1e-100, 1e100  # scales of noise: squares must neither vanis
 class Account(NamedTuple):
     """What one agent has spent of its budget, and what is left.
 
-    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget, and
-    are of the loss that is worst off: losses do not share a budget, each has the whole of it.
+    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget.
+    Losses do not share a budget, each has the whole of it: these are the levels of the loss that
+    has spent most.
     """
 
     budget: float
@@ -99,7 +100,7 @@ class Sanitiser:
         return self._draw(self._scales(agents, growth)), served
 
     def keep(self, used: int) -> None:
-        """Of the last `draws` only the first `used` numbers were released; the rest comes again."""
+        """Take back the last `draws` but the first `used` numbers, which alone were released."""
         if self.privacy.law != "none":
             self.noise.keep(used)
 

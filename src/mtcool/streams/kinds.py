@@ -28,6 +28,8 @@ _NAMES = {cls: name for name, cls in KINDS.items()}
 def name_of(kind: Kind) -> str:
     """The name of a kind: a word for the package's own, "module:Class" for others.
 
+    Examples
+    --------
     >>> name_of(Quadratic())
     'quadratic'
     """
@@ -40,6 +42,8 @@ def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
 
     Nothing is imported by that name: it may come from a stranger.
 
+    Examples
+    --------
     >>> kind_of("quadratic")
     Quadratic()
     """
@@ -59,6 +63,8 @@ def _fields(cls: type, name: str, parameters: Sequence[float]) -> tuple[str, ...
 def make_kind(cls: type, parameters: Mapping[str, Any]) -> Kind:
     """A kind of the given class, checked; parameters that have a default may be left out.
 
+    Examples
+    --------
     >>> make_kind(Quadratic, {"delta": 1.0})
     Traceback (most recent call last):
     ...

@@ -43,6 +43,8 @@ def quadratic_stream(
     U_i is the row of `tasks` of the active agent i. Activations are independent with
     probabilities `q`, uniform if not given, or else the given `agents`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> stream = quadratic_stream(Graph.from_edges([(0, 1)]), [[1.0], [2.0]], rounds=3, seed=0)
     >>> len(stream), stream.dim, stream.comparator.shape
@@ -74,6 +76,8 @@ def linear_stream(
     smoothness is large, and drift 0 is pure noise. The comparator is the best in hindsight on the
     unit ball.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> stream = linear_stream(Graph.from_edges([(0, 1)]), dim=3, rounds=5, seed=0)
     >>> round(stream.lipschitz(radius=1.0), 12)
@@ -106,6 +110,8 @@ def regression_stream(
     "squared" and "absolute", the sign of s_t for "hinge", and for "logistic" the label 1 with
     probability 1 / (1 + exp(-s_t)), else -1. The comparator is `tasks`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> pair = Graph.from_edges([(0, 1)])
     >>> stream = regression_stream(pair, [[1.0], [-1.0]], rounds=4, seed=0, kind="hinge")

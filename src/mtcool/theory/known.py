@@ -59,6 +59,8 @@ def known_variances(
     5/2 max w p sqrt(T_j). xi is `variance` in units of the ball, at least every sigma_j^2; without
     it, every clique knows its own.
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> known_variances(complete(3), [[1.0]] * 3, [12, 12, 12]).value
     12.0
@@ -101,6 +103,8 @@ def private_known_variances(
         not, say so: for Gaussian noise whose variance never falls the first of the two terms
         holds, with the noise at the end.
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> graph, tasks, counts = complete(4), [[1.0]] * 4, [1000] * 4
     >>> round(private_known_variances(graph, tasks, counts, 50.0).parts["gradient_noise"], 6)
@@ -151,6 +155,8 @@ def per_gradient_noise(
     standard deviation in each coordinate of one gradient. The cost grows as sqrt(T), like the
     regret: the remark after `th:reg-DP_anyG` warns of that.
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> graph, tasks = complete(4), [[1.0]] * 4
     >>> long, longer = (per_gradient_noise(graph, tasks, [t] * 4, 1.0) for t in (10**6, 4 * 10**6))
@@ -187,6 +193,8 @@ def tree_noise(epsilon: float, dim: int, horizon: int, *, lipschitz: float = 1.0
     2 sqrt(d) K sqrt(2 K) / epsilon with K = floor(log2 T) + 1: what `dpmt_co2ol` adds, by default,
     for one expert and `horizon` activations of an agent.
 
+    Examples
+    --------
     >>> tree_noise(1.0, dim=1, horizon=3)
     8.0
     """

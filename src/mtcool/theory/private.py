@@ -40,6 +40,8 @@ def private(
     2 b^2, not b^2. `constants="corrected"` keeps the noise, mends both, and uses that the terms are
     independent: the standard deviation of a released sum is b sqrt(2 K).
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> bound = private(ring(5), [[0.0]] * 5, [100] * 5, epsilon=1.0)
     >>> bound.value > any_graph(ring(5), [[0.0]] * 5, [100] * 5).value

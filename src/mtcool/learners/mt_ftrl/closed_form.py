@@ -147,7 +147,7 @@ def least_of(a: float, b: float) -> float:
 
 @inline
 def smallest(values: Floats) -> float:
-    """The least of them, in two lanes: one would wait for itself at every step."""
+    """The least of the values, by two running minima that the processor computes side by side."""
     even, odd = values[0], values[values.shape[0] - 1]
     for e in range(1, values.shape[0] - 1, 2):
         even = least_of(even, values[e])

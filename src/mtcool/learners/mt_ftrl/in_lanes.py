@@ -139,7 +139,7 @@ def _solve(state: MTFTRLState, clique: int) -> None:
 def _stays_inside(
     scratch: SolverScratch, count: int, eta: float, shrink: float, mean: float, reach: float
 ) -> bool:
-    """Does every row of the closed form lie in the ball? Bounds first, then the rows themselves."""
+    """Whether every row of the closed form lies in the ball; cheap bounds are tried first."""
     if eta * mean + shrink * reach <= 1.0:
         return True
     if eta * mean > 1.0:  # the rows' mean is outside, so one of them is

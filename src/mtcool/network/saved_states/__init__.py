@@ -16,11 +16,11 @@ __all__ = ["aggregators", "check_saved", "learners"]
 
 
 def check_saved(peers: Peers, arrays: Saved) -> None:
-    """Refuse arrays that agents like these, still fresh, cannot come to."""
+    """Refuse arrays that these peers, still fresh, could not have after any run."""
     _check_fit(peers.state, arrays)
     for prefix, state in states(peers.state):
         saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
-        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # which estimates them
+        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # estimates rates
             check_constants(state, saved, ("rate",))
         check_state(state, saved)
     if isinstance(peers, PrivatePeers):

@@ -1,4 +1,4 @@
-"""What all states have in common: finite numbers, counts, constants."""
+"""Checks that all states have in common: finite numbers, counts, constants."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -24,21 +24,21 @@ SIGNED = ("power",)
 
 @functools.singledispatch
 def check_state(state: State, saved: Saved) -> None:
-    """Refuse numbers that a state of this type, fresh in `state`, cannot come to.
+    """Refuse numbers that a state, fresh in `state`, could not have after any run.
 
-    A learner from outside says nothing of its state, and is given by the caller who trusts it.
+    States of learners from outside are not checked: the caller gives the learner, and trusts it.
     """
     if is_ours(state):
         check_numbers(state, saved)
 
 
 def is_ours(state: State) -> bool:
-    """Whether the type of a state is known to say what it holds."""
+    """Whether the type of a state belongs to this package."""
     return type(state).__module__.split(".")[0] == "mtcool"
 
 
 def check_numbers(state: State, saved: Saved, largest: float = LARGEST) -> None:
-    """Finite numbers, counts that are not negative, constants as they were made."""
+    """Refuse numbers that are not finite, negative counts, and constants that changed."""
     check_constants(state, saved, CONSTANT)
     for field, array in saved.items():
         for name, values in _columns(field, array):
@@ -52,7 +52,7 @@ def check_numbers(state: State, saved: Saved, largest: float = LARGEST) -> None:
 
 
 def check_constants(state: State, saved: Saved, constant: tuple[str, ...]) -> None:
-    """Fields of these names, also of records, are as they are in the fresh state."""
+    """Refuse fields of these names, also of records, that differ from the fresh state's."""
     for field, array in saved.items():
         made = dict(_columns(field, getattr(state, field)))
         for name, values in _columns(field, array):
@@ -69,7 +69,7 @@ def _columns(name: str, array: AnyArray) -> Iterator[tuple[str, AnyArray]]:
 
 
 def close(name: str, values: AnyArray, expected: AnyArray, size: AnyArray) -> None:
-    """Equal up to the rounding of many updates of this size, which may be next to nothing."""
+    """Refuse numbers further from `expected` than the rounding of many updates of this size."""
     margin = (SLACK - 1.0) * size + TINY
     within(name, values, expected - margin, expected + margin)
 
