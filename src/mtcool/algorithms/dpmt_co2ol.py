@@ -41,9 +41,9 @@ def dpmt_co2ol(
     """DPMT-CO2OL (Algorithm `alg:DOPE_learning`): MT-CO2OL that keeps every loss private.
 
     Agents publish noisy sums of their gradients and of their experts' losses, and learn from those
-    alone. All that the agents of the network send, predict and store about each other together
-    tells one loss of agent i from another with at most the agent's own privacy level
-    (`docs/privacy.md`). Gradients longer than `lipschitz` are clipped, always.
+    alone. From all that the agents send, predict and store about each other together, one loss of
+    agent i can be told from another only up to the agent's own privacy level (`docs/privacy.md`).
+    Gradients longer than `lipschitz` are always clipped.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def dpmt_co2ol(
         For simulated noise that repeats; without it, noise is drawn from the system's randomness.
         It belongs to one network: two networks with the same noise would give away the difference
         of their losses, while they may well share a privacy level.
-
-    The other parameters are those of `mt_co2ol`.
+    graph, dim, weights, lipschitz, radius, rates, q
+        As in `mt_co2ol`.
 
     Examples
     --------

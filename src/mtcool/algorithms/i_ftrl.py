@@ -24,7 +24,12 @@ def i_ftrl(
 ) -> Network:
     """i-FTRL: every agent learns alone; the graph only names the agents.
 
-    `learner` is `FTRL()` (the default) or `KT()`; the other parameters are those of `mt_co2ol`.
+    Parameters
+    ----------
+    learner
+        `FTRL()` (the default), `KT()`, or any other.
+    graph, dim, lipschitz, radius, on_excess
+        As in `mt_co2ol`.
 
     Examples
     --------

@@ -26,6 +26,13 @@ def st_ftrl(
     Each agent keeps one point. When agent i is active, every j in its neighbourhood learns from the
     same loss at j's own point, so `update` takes a function x -> subgradient, not an array.
 
+    Parameters
+    ----------
+    learner
+        `FTRL()` (the default), `KT()`, or any other.
+    graph, dim, lipschitz, radius, on_excess
+        As in `mt_co2ol`.
+
     Examples
     --------
     >>> import networkx as nx, numpy as np

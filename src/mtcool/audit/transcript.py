@@ -24,6 +24,7 @@ from mtcool.peers.private import begin_publication, stage
 from mtcool.peers.protocol import fetch
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
+from mtcool.privacy.words import Law
 from mtcool.types import Floats, PeersBlock
 
 FAR = 1e6
@@ -148,7 +149,7 @@ class _Forced:
         self.grid = grid
         self.noise = np.zeros(0)
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         return self.noise
 
     def keep(self, used: int) -> None:

@@ -157,8 +157,8 @@ def audit(
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:
     from mtcool.privacy import account
 
-    law = "laplace" if epsilon is None and delta is None else "gaussian"
-    level = account(law, epsilon=epsilon, delta=delta, noise=noise)
+    pure = epsilon is None and delta is None
+    level = account("laplace" if pure else "gaussian", epsilon=epsilon, delta=delta, noise=noise)
     return {
         "epsilon": level.epsilon,
         "delta": level.delta,

@@ -23,6 +23,15 @@ _BLOCK = 1 << 20
 def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
     """The random graph G(n, p): each pair of agents is an edge with probability p, independently.
 
+    Parameters
+    ----------
+    n
+        Number of agents.
+    p
+        Probability of an edge.
+    seed
+        A whole number, or a generator that the caller shares.
+
     Examples
     --------
     >>> erdos_renyi(30, 0.9, seed=1).size
@@ -44,6 +53,15 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
 
     The pairing model, repaired by random switches: close to uniform among all such graphs when the
     degree is small next to n. Above half the largest degree it is the complement of a sparse one.
+
+    Parameters
+    ----------
+    n
+        Number of agents.
+    degree
+        Neighbours of each agent besides itself.
+    seed
+        A whole number, or a generator that the caller shares.
 
     Examples
     --------

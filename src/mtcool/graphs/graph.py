@@ -116,9 +116,15 @@ class Graph:
     ) -> Graph:
         """The graph with these edges, an (E, 2) array or pairs; repeated edges merge.
 
-        With `labels`, in any order, the edges are pairs of labels. Without, they are pairs of node
-        indices below `size`, by default one more than the largest index; or pairs of names, if
-        these are strings, and the labels are the names in the order in which they first occur.
+        Parameters
+        ----------
+        edges
+            Pairs of labels, if these are given. Else pairs of node indices, or of names if these
+            are strings: the labels are then the names in the order in which they first occur.
+        labels
+            Names of all agents, in any order, which becomes the node order.
+        size
+            Number of agents; by default one more than the largest index.
 
         Examples
         --------

@@ -8,6 +8,7 @@ every graph alpha_2 <= gamma <= alpha.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +24,8 @@ from mtcool.graphs.greedy import (
 )
 from mtcool.graphs.programs import Proof, most_independent, smallest_cover
 
-METHODS = ("exact", "greedy")
+Method: TypeAlias = Literal["exact", "greedy"]
+METHODS: tuple[Method, ...] = get_args(Method)
 MOST_PAIRS = 5e6
 
 
@@ -51,12 +53,19 @@ class Certified:
 
 
 def independence_number(
-    graph: GraphLike, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """alpha(G): how many agents there can be of whom no two are neighbours.
 
-    "exact" proves it by integer programming (HiGHS), or gives a certified interval when the time
-    limit strikes or the graph has millions of edges; "greedy" gives an interval at once.
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    method
+        "exact" proves the number by integer programming (HiGHS), or gives a certified interval
+        when time runs out or the graph has millions of edges; "greedy" gives an interval at once.
+    time_limit
+        Seconds for the proof.
 
     Examples
     --------
@@ -68,7 +77,7 @@ def independence_number(
 
 
 def k_independence_number(
-    graph: GraphLike, k: int, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, k: int, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """alpha_k(G): how many agents there can be at distance at least k + 1 from each other.
 
@@ -92,7 +101,7 @@ def k_independence_number(
 
 
 def domination_number(
-    graph: GraphLike, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """gamma(G): how many agents it takes to have one of them in every neighbourhood.
 

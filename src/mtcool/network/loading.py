@@ -29,10 +29,20 @@ from mtcool.types import Floats, Integers
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
     """Read a network that `Network.save` wrote; it goes on exactly where that one was.
 
-    Safe on any file: reading one runs none of its content, and what no network could have written
-    is refused with a ValueError. A learner from outside mtcool is not known by name: pass it, with
-    the parameters it had. Of its state only types and shapes are checked, so load no stranger's
-    file with it.
+    Safe on any file: reading one runs none of its content.
+
+    Parameters
+    ----------
+    path
+        The file.
+    learner
+        Needed for a learner from outside mtcool, with the parameters it had. Of its state only
+        types and shapes are checked, so load no stranger's file with it.
+
+    Raises
+    ------
+    ValueError
+        If no network could have written the file.
 
     Examples
     --------

@@ -93,6 +93,15 @@ class Network:
 
         There is no side effect: asked twice, it answers the same.
 
+        Parameters
+        ----------
+        agent
+            Its name, a node label of the graph.
+
+        Returns
+        -------
+        An array of length `dim`.
+
         Examples
         --------
         >>> import mtcool
@@ -108,9 +117,18 @@ class Network:
     def update(self, agent: Label, gradient: GradientLike) -> None:
         """Let the agent's neighbours learn: each receives the gradient times its weight.
 
-        `gradient` is a subgradient at the agent's prediction. ST-FTRL takes a function that returns
-        a subgradient at a given point, because every neighbour asks for one at its own. Refused
-        input changes nothing.
+        Parameters
+        ----------
+        agent
+            Its name, a node label of the graph.
+        gradient
+            A subgradient at the agent's prediction. ST-FTRL takes a function that returns a
+            subgradient at a given point, because every neighbour asks for one at its own.
+
+        Raises
+        ------
+        ValueError
+            If the gradient is not finite or too long; the network is then unchanged.
 
         Examples
         --------

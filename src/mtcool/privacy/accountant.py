@@ -11,6 +11,7 @@ with mu = 1 / sigma, and rho-zCDP with rho = mu^2 / 2 (Bun and Steinke, 2016).
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
@@ -26,7 +27,7 @@ LEAST_NOISE, MOST_NOISE = 1e-50, 1e50
 class Guarantee:
     """A privacy level and the noise that gives it."""
 
-    law: str
+    law: Literal["laplace", "gaussian"]
     epsilon: float
     delta: float
     noise: float
@@ -40,7 +41,7 @@ class Guarantee:
 
 
 def account(
-    law: str,
+    law: Literal["laplace", "gaussian"],
     *,
     epsilon: float | None = None,
     delta: float | None = None,

@@ -17,7 +17,14 @@ Agents: TypeAlias = NDArray[np.int64]
 def stochastic(rounds: int, q: int | ArrayLike, seed: Seed) -> Agents:
     """Independent activations: agent i is active in a round with probability q_i.
 
-    `q` is the vector of the probabilities, or the number of agents for the uniform law.
+    Parameters
+    ----------
+    rounds
+        Length of the sequence.
+    q
+        The probabilities, or the number of agents for the uniform law.
+    seed
+        A whole number, or a generator that the caller shares.
 
     Examples
     --------

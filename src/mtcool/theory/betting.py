@@ -37,6 +37,11 @@ def kt(
     the Krichevsky-Trofimov potential, plus v times the regret of the direction,
     max w sqrt(T / N) (1/2 + 2 N / (N + 1)) (the paper's 2 in the bracket holds up to N = 3).
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import edgeless
@@ -74,6 +79,11 @@ def kt_stochastic(
     max w sqrt(T_j), which it never exceeds on average. The magnitude does not know of the rates:
     its term is the mean of that of `kt` over the number of updates, a binomial variable.
     `docs/bounds.md` has the proof.
+
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------

@@ -58,6 +58,13 @@ def sharing_cutoff(private: Callable[[float], Bound], alone: Bound) -> float:
 def published_cutoff(graph: GraphLike, dim: int, rounds: int) -> float:
     """The paper's cut-off, d N_max^4 sqrt(N / T), which leaves out constants and ln^2 T.
 
+    Parameters
+    ----------
+    graph, rounds
+        See `mtcool.theory`.
+    dim
+        Dimension of the tasks.
+
     Examples
     --------
     >>> from mtcool.graphs import ring

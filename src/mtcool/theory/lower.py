@@ -31,6 +31,13 @@ def any_algorithm(
     played: alpha_2 counts up to T, and the variance from T = N on. If alpha_2 is not proven within
     the time limit its lower end stands for it.
 
+    Parameters
+    ----------
+    variance
+        nu^2, the largest variance of the comparator in units of the radius.
+    graph, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -54,6 +61,11 @@ def regular_graphs(
 
     The theorem says that there are such graphs, not that all regular graphs are such:
     `streams.regular_family` makes one, and a sequence that attains the bound.
+
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------

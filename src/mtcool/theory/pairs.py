@@ -32,6 +32,11 @@ def pairwise(
     6 max(w_ij, w_ji) (sqrt(1 + |U_i - U_j|^2 / 2) + ln 2) sqrt(T_i + T_j) over the edges. If only
     one end of an edge has a weight on it, that end learns alone there.
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import edgeless, ring
@@ -69,6 +74,11 @@ def pairwise_stochastic(
     The sum of 2 w_ii sqrt(q_i T) over the agents and of
     6 sqrt(q_i w_ij^2 + q_j w_ji^2) sqrt(1 + |U_i - U_j|^2 / 2) sqrt(T) over the edges. With equal
     q it is at least 2 sqrt(N T), the bound of learning alone, whatever the weights.
+
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------

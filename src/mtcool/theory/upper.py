@@ -28,6 +28,11 @@ KNOWN_Q = "independent activations with probabilities q, on which the tasks do n
 def independent(counts: ArrayLike, *, radius: float = 1.0, lipschitz: float = 1.0) -> Bound:
     """i-FTRL (`eq:regret_indep`): the sum of 2 sqrt(T_i).
 
+    Parameters
+    ----------
+    counts, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> independent([4, 9]).value
@@ -45,7 +50,12 @@ def clique(
 ) -> Bound:
     """MT-FTRL on a clique (`thm:mt-ftrl`): 6 (sqrt(1 + sigma^2 (N - 1)) + ln N) sqrt(T).
 
-    `variance` is that of the tasks in units of the radius.
+    Parameters
+    ----------
+    agents, variance, rounds
+        N, sigma^2 of the tasks in units of the radius, and T.
+    radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------
@@ -77,6 +87,11 @@ def any_graph(
 
     6 sum_j max_i w_ij (sqrt(1 + sigma_j^2 (N_j - 1)) + ln N_j) sqrt(sum_i T_i).
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -107,6 +122,11 @@ def uniform_weights(
     lipschitz: float = 1.0,
 ) -> Bound:
     """MT-CO2OL with uniform weights, from N, N_min, N_max and the variances alone (second claim).
+
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------
@@ -150,6 +170,11 @@ def delegation(
     distance between the tasks of neighbours. If gamma is not proven within the time limit its upper
     end stands for it, which a set of that size attains.
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import star
@@ -177,6 +202,11 @@ def regular_graph(
 ) -> Bound:
     """K-regular graphs (`cor:reggraphs_cliques`): sqrt(1 + K sigma_max^2) sqrt(N T / (K + 1)).
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -203,6 +233,11 @@ def union_of_cliques(
     graph: GraphLike, tasks: ArrayLike, rounds: int, *, radius: float = 1.0, lipschitz: float = 1.0
 ) -> Bound:
     """Unions of chi cliques (`cor:reggraphs_cliques`): sqrt(chi + sigma_max^2 (N - chi)) sqrt(T).
+
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------
@@ -248,6 +283,11 @@ def stochastic(
     6 sum_j sqrt(sum_i q_i w_ij^2) sqrt(1 + sigma_j^2 (N_j - 1)) sqrt(T ln N). Where ln N < 1 the
     proof gives 1 in its place.
 
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
     Examples
     --------
     >>> from mtcool.graphs import complete
@@ -285,6 +325,11 @@ def stochastic_independence(
 
     6 sqrt(1 + sigma_max^2 (N_max - 1)) sqrt(alpha(G) T ln N), with the upper end of alpha if it is
     not proven in time.
+
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
 
     Examples
     --------
@@ -327,6 +372,11 @@ def unknown_q(
     """The two-phase strategy (`apx:unknown_q`): 9 / 6 of `stochastic`, plus what estimating costs.
 
     The additive term is 14 N / q_min ln(2 N^2 T).
+
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
 
     Examples
     --------

@@ -36,7 +36,7 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
 
 
 def make_whole(message: str, table: Plain) -> bool:
-    """If msgspec complains about a float that is a whole number, make it one; was it?
+    """Make a float that msgspec complains about an int, if it is a whole number; whether it was.
 
     >>> table = {"rounds": 1e6}
     >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table
