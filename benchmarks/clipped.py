@@ -21,7 +21,7 @@ from mtcool.kernels.lanes import LANES
 from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import minimise, put_expert, start_at_mean
-from mtcool.learners.solvers.sweep import gather_rows, make_room
+from mtcool.learners.solvers.sweep import gather_rows, make_scratch
 
 Floats = NDArray[np.float64]
 
@@ -127,15 +127,15 @@ def _sample(stretch: Stretch, count: int) -> list[tuple[int, int]]:
 
 
 def _ours(stretch: Stretch, warm: bool) -> Run:
-    s, centre, room = _rooms(stretch)
-    return lambda: _solve_all(*stretch, warm, s, centre, room)
+    s, centre, scratch = _scratch(stretch)
+    return lambda: _solve_all(*stretch, warm, s, centre, scratch)
 
 
-def _rooms(stretch: Stretch) -> tuple[Floats, Floats, Any]:
-    """Room for the solutions, s and the mean of the rows, and the solver's own."""
+def _scratch(stretch: Stretch) -> tuple[Floats, Floats, Any]:
+    """Scratch for the solutions, s and the mean of the rows, and the solver's own."""
     shape, dim = stretch.clipped.shape, stretch.gradients.shape[1]
     # Full of zeros, not np.zeros: memory that is handed out in the timed run is not its business.
-    return np.full(shape, 0.0), np.full((*shape, dim), 0.0), make_room(dim, SIZE)
+    return np.full(shape, 0.0), np.full((*shape, dim), 0.0), make_scratch(dim, SIZE)
 
 
 @kernel
@@ -149,12 +149,12 @@ def _solve_all(
     warm: bool,
     s: Any,
     centre: Any,
-    room: Any,
+    scratch: Any,
 ) -> None:
     updates, experts = clipped.shape
     size = gradients.shape[0] // updates
     for k in range(updates):
-        count, used = gather_rows(gradients, k * size, (k + 1) * size, total[k], room), 0
+        count, used = gather_rows(gradients, k * size, (k + 1) * size, total[k], scratch), 0
         for e in range(experts):
             if clipped[k, e]:
                 guess, m = CLOSED_FORM, centre[k, e]
@@ -164,10 +164,10 @@ def _solve_all(
                         m[j] = centre[k - 1, e, j]
                 else:
                     start_at_mean(total[k], size, eta[k, e], m)
-                put_expert(room, used, e, size, eta[k, e], cap[e], deviation[k], guess, m)
+                put_expert(scratch, used, e, size, eta[k, e], cap[e], deviation[k], guess, m)
                 used += 1
             if used == LANES or (used > 0 and e == experts - 1):
-                minimise(room, used, count, size, s[k], centre[k])
+                minimise(scratch, used, count, size, s[k], centre[k])
                 used = 0
 
 
@@ -188,8 +188,8 @@ def _peers(stretch: Stretch, sample: list[tuple[int, int]]) -> dict[Any, Callabl
 
 def _largest_difference(stretch: Stretch, sample: list[tuple[int, int]]) -> float:
     """Between our rows and the best that Clarabel can do when asked for high accuracy."""
-    s, centre, room = _rooms(stretch)
-    _solve_all(*stretch, True, s, centre, room)
+    s, centre, scratch = _scratch(stretch)
+    _solve_all(*stretch, True, s, centre, scratch)
     problem = convex.Parametrised(SIZE, stretch.gradients.shape[1])
     largest = 0.0
     for k, e in sample:

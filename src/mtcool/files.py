@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever stood at their path before."""
+"""Files that appear at their path when they are complete, and never in part."""
 
 import contextlib
 import errno
@@ -39,9 +39,9 @@ def write_whole(path: str | os.PathLike[str], write: Content, *, secret: bool = 
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of writers that are no more: they may hold secrets."""
+    """Remove the temporary files of writers that were killed: they may hold secrets."""
     found = []
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # not for us to list
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # we may not list it
         found = [Path(entry.path) for entry in entries if _TEMPORARY.fullmatch(entry.name)]
     for path in found:
         with contextlib.suppress(OSError):  # still written to, not ours, or gone
@@ -107,4 +107,4 @@ def _new_file(folder: Path, mode: int) -> tuple[Path, int]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if path.exists():
             return path, descriptor
-        os.close(descriptor)  # somebody removed it before it was locked: once more
+        os.close(descriptor)  # somebody removed it before it was locked: try again

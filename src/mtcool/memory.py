@@ -1,18 +1,19 @@
-"""Does it fit? Asked before anything is allocated, so that a number too large is one sentence."""
+"""Checks that what is asked for fits into memory, before anything is allocated."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
-def require(name: str, value: Any, size: float, note: str = "") -> None:
+def require(name: str, value: object, size: float, note: str = "") -> None:
     """Refuse the argument `name` if what it asks for needs more than there is.
 
     `size` is an estimate in bytes that does not exaggerate: what fits must not be refused.
 
+    Examples
+    --------
     >>> require("rounds", 1000, 32_000)
     >>> require("rounds", 10**20, 32 * 10**20)
     Traceback (most recent call last):
@@ -35,6 +36,8 @@ def available() -> int | None:
 def readable(size: float) -> str:
     """A number of bytes for people.
 
+    Examples
+    --------
     >>> readable(1_600), readable(32e12), readable(7)
     ('1.6 kB', '32 TB', '7 bytes')
     """

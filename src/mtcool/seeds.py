@@ -12,6 +12,8 @@ Seed: TypeAlias = int | np.random.Generator
 def generator(seed: Seed) -> np.random.Generator:
     """The generator itself, or a new one from a whole number: the same seed, the same numbers.
 
+    Examples
+    --------
     >>> float(generator(7).random()) == float(generator(7).random())
     True
     """

@@ -1,14 +1,33 @@
-"""Names for the arrays and labels that appear everywhere."""
+"""Names for the types that appear everywhere."""
 
-from collections.abc import Hashable
-from typing import TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.uint32]
 """Positions that a compiled loop need not check for being negative."""
+AnyArray: TypeAlias = NDArray[Any]
+"""An array of any numbers or records."""
 Label: TypeAlias = Hashable
 """The name of an agent."""
+Rates: TypeAlias = Literal["adversarial", "stochastic", "estimated"]
+"""What the learning rates are made for: any activations, known probabilities, or unknown ones."""
+OnExcess: TypeAlias = Literal["raise", "clip"]
+"""Whether a gradient longer than the Lipschitz constant is refused or shortened."""
+GradientLike: TypeAlias = ArrayLike | Callable[[Floats], ArrayLike]
+"""A subgradient, or for ST-FTRL a function that returns the subgradient at a point."""
+
+# What follows has no type that a checker could use: numba compiles a function for the types that
+# it is called with, and users add types of their own.
+State: TypeAlias = Any
+"""State of a learner or an aggregator: a NamedTuple of arrays, whose type chooses the functions."""
+PeersBlock: TypeAlias = Any
+"""All agents of a network in a NamedTuple such as `CliquePeers`, whose type chooses the steps."""
+Given: TypeAlias = Any
+"""An argument as the caller gave it, before it is checked."""
+Plain: TypeAlias = Any
+"""A value from a file: a number, a string, or a list or table of such values."""

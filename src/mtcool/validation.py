@@ -4,7 +4,7 @@ Callers check everything before they change anything, so refused input leaves st
 """
 
 import math
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,11 +83,11 @@ def matrix(
     return array
 
 
-def numbers(name: str, value: Any) -> NDArray[np.float64]:
+def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """A contiguous array of finite floats, any shape."""
     try:
         given = np.asarray(value)
-        # NumPy would read numbers from texts and dates, and drop masks and imaginary parts.
+        # NumPy would read numbers from strings and dates, and drop masks and imaginary parts.
         fits = given.dtype.kind in "biuf" or (
             given.dtype.kind == "O" and not any(isinstance(x, str | bytes) for x in given.flat)
         )

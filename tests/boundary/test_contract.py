@@ -36,7 +36,7 @@ WHEEL = nx.wheel_graph(5)
 
 
 def state(network):
-    """The arrays of the learner's state as bytes, but for the room that a prediction writes to."""
+    """The arrays of the learner's state as bytes, without what a prediction may write to."""
     return {
         name: array.tobytes()
         for name, array in state_arrays(network.peers.state)

@@ -46,7 +46,7 @@ STREAM = make_stream(comparator=np.full((6, 2), 0.1))
 
 
 def everything(network):
-    """All arrays of the state as bytes, but for the rooms that a prediction may write to."""
+    """All arrays of the state as bytes, without the scratch that a prediction may write to."""
     return {
         name: array.tobytes()
         for name, array in state_arrays(network.peers.state)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from mtcool.learners.solvers.line import Line
-from mtcool.learners.solvers.sweep import Room
+from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers
@@ -22,9 +22,9 @@ def _types(part):
 def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
     found = [_types(make().peers) for make in warm._networks()]
     assert len(set(found)) == len(found) == 14
-    for kinds in ({PrivatePeers, Line}, {PrivatePeers, Room}, {CliquePeers, Line}):
+    for kinds in ({PrivatePeers, Line}, {PrivatePeers, SolverScratch}, {CliquePeers, Line}):
         assert any(kinds <= set(one) for one in found)
-    for kinds in ({CliquePeers, TwoPhaseState, Room}, {SingleTaskPeers}):
+    for kinds in ({CliquePeers, TwoPhaseState, SolverScratch}, {SingleTaskPeers}):
         assert any(kinds <= set(one) for one in found)
 
 

@@ -24,11 +24,11 @@ from mtcool.kernels.lanes import LANES
 from mtcool.learners import MTFTRL
 from mtcool.learners.learner import Cliques
 from mtcool.learners.mt_ftrl import closed_form
-from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.state import CAP, FACTOR, MULTIPLIER
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import minimise, put_expert
 from mtcool.learners.solvers.safe import minimise_safely
-from mtcool.learners.solvers.sweep import DENSE, MEAN, S, gather_rows, make_room, vector
+from mtcool.learners.solvers.sweep import DENSE, MEAN, S, gather_rows, make_scratch, vector
 
 EXACT = 1e-10  # relative to the data
 SLACK = 1e-9  # a constraint further than this from equality has multiplier zero
@@ -56,7 +56,7 @@ class Expert:
         self.net.exchange.peers = self.net.peers._replace(weight=units)
         self.net.peers.state.rate[0] = rate
         self.gamma, self.n = np.zeros((size, dim)), 0
-        self.pull = size / rate * math.sqrt(1.0 + guess * (size - 1))
+        self.factor = size / rate * math.sqrt(1.0 + guess * (size - 1))
 
     def update(self, row, gradient):
         self.net.update(row, np.asarray(gradient) / self.unit)
@@ -65,7 +65,7 @@ class Expert:
 
     def linear(self):
         """eta Gamma."""
-        return self.pull / math.sqrt(1.0 + self.n) * self.gamma
+        return self.factor / math.sqrt(1.0 + self.n) * self.gamma
 
     def rows(self):
         return np.array([self.net.predict(row) for row in range(len(self.gamma))]) / self.unit
@@ -266,32 +266,32 @@ def test_the_minimiser_is_exact_in_many_dimensions(xi):
 
 
 @kernel
-def solve_both_ways(gradients, total, eta, deviation, cap, s, m, room):
+def solve_both_ways(gradients, total, eta, deviation, cap, s, m, scratch):
     """Of one expert: s and m as `minimise` finds them, and as the safe way does."""
     size, dim = gradients.shape
-    count = gather_rows(gradients, 0, size, total, room)
+    count = gather_rows(gradients, 0, size, total, scratch)
     for way in range(2):
         for lane in range(LANES):
-            put_expert(room, lane, way, size, eta, cap, deviation, -1.0, m[way])
+            put_expert(scratch, lane, way, size, eta, cap, deviation, -1.0, m[way])
         if way == 0:
-            minimise(room, 1, count, size, s, m)
+            minimise(scratch, 1, count, size, s, m)
             continue
-        minimise_safely(room, dim, 0, count, size)
-        s[1] = room.lanes[S, 0]
+        minimise_safely(scratch, dim, 0, count, size)
+        s[1] = scratch.lanes[S, 0]
         for k in range(dim):
-            m[1, k] = room.lanes[vector(dim, MEAN) + k, 0]
+            m[1, k] = scratch.lanes[vector(dim, MEAN) + k, 0]
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5, DENSE + 1])
 def test_the_safe_way_finds_the_same(dim):
     """It runs only where Newton's method fails, about once in ten thousand times."""
-    rng, room = np.random.default_rng(dim), make_room(dim, 9)
+    rng, scratch = np.random.default_rng(dim), make_scratch(dim, 9)
     for _ in range(50):
         gamma = rng.standard_normal((9, dim)) * 10.0 ** rng.uniform(-1, 3)
         gamma[rng.integers(9, size=2)] = 0.0
         cap, s, m = float(rng.choice([0.05, 0.5, 1.0])), np.zeros(2), np.zeros((2, dim))
         deviation = math.sqrt(oracle.variance(gamma))
-        solve_both_ways(gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, room)
+        solve_both_ways(gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, scratch)
         rows = (1.0 - s)[:, None, None] * m[:, None] - s[:, None, None] * gamma
         rows /= np.maximum(1.0, np.linalg.norm(rows, axis=2, keepdims=True))
         assert_optimal(rows[1], gamma, cap**2)
@@ -308,7 +308,9 @@ def test_newton_ends_where_the_safe_way_does_when_s_moves_far(dim):
         cap, s, m = float(rng.choice([1e-3, 0.03, 0.3])), np.zeros(2), np.zeros((2, dim))
         m[:] = -gamma.mean(axis=0) / max(1.0, np.linalg.norm(gamma.mean(axis=0)))
         deviation = math.sqrt(oracle.variance(gamma))
-        solve_both_ways(gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, make_room(dim, size))
+        solve_both_ways(
+            gamma, gamma.sum(axis=0), 1.0, deviation, cap, s, m, make_scratch(dim, size)
+        )
         rows = (1.0 - s)[:, None, None] * m[:, None] - s[:, None, None] * gamma
         rows /= np.maximum(1.0, np.linalg.norm(rows, axis=2, keepdims=True))
         np.testing.assert_allclose(rows[0], rows[1], atol=1e-10)
@@ -359,26 +361,26 @@ def clique_on_line(learner, gamma, rate, n):
 def clipped_experts(state):
     """Index, eta, cap and rows of each expert that is not in closed form."""
     for e in np.flatnonzero(state.experts[MULTIPLIER] != CLOSED_FORM):
-        eta, s = state.cliques["unit"][0] * state.table[PULL, e], state.experts[MULTIPLIER, e]
+        eta, s = state.cliques["unit"][0] * state.table[FACTOR, e], state.experts[MULTIPLIER, e]
         x = np.clip((1.0 - s) * state.centre[e, 0] - s * eta * state.gradients[:, 0], -1.0, 1.0)
         yield e, eta, state.table[CAP, e], x[:, None]
 
 
 @kernel
-def solve_one(gradients, total, eta, deviation, cap, s, m, room):
+def solve_one(gradients, total, eta, deviation, cap, s, m, scratch):
     """One expert by the general method, started afresh; leaves s and the mean of its rows."""
     size = gradients.shape[0]
-    count = gather_rows(gradients, 0, size, total, room)
-    put_expert(room, 0, 0, size, eta, cap, deviation, -1.0, m[0])
-    minimise(room, 1, count, size, s, m)
+    count = gather_rows(gradients, 0, size, total, scratch)
+    put_expert(scratch, 0, 0, size, eta, cap, deviation, -1.0, m[0])
+    minimise(scratch, 1, count, size, s, m)
 
 
 def general_rows(state, eta, cap):
     """The rows by the general method."""
     s, m = np.zeros(1), np.clip(-eta * state.gradients.mean(axis=0, keepdims=True), -1.0, 1.0)
     deviation = 1.0 / state.cliques["inverse"][0]
-    room = make_room(1, len(state.gradients))
-    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, room)
+    scratch = make_scratch(1, len(state.gradients))
+    solve_one(state.gradients, state.total[0], eta, deviation, cap, s, m, scratch)
     return np.clip((1.0 - s) * m - s * eta * state.gradients, -1.0, 1.0)
 
 

@@ -30,7 +30,7 @@ SHAPES = [
 
 
 @kernel
-def solve(gradients, mean, unit, inverse, equal, pull, cap, weight, multiplier, centre, line):
+def solve(gradients, mean, unit, inverse, equal, factor, cap, weight, multiplier, centre, line):
     return solve_line(
         gradients,
         line.order,
@@ -38,7 +38,7 @@ def solve(gradients, mean, unit, inverse, equal, pull, cap, weight, multiplier, 
         unit,
         inverse,
         equal,
-        pull,
+        factor,
         cap,
         weight,
         multiplier,
@@ -51,10 +51,10 @@ class Clique:
     """The experts of one clique on the line, which go on from their last solutions."""
 
     def __init__(self, learner, size, unit):
-        pull, cap = learner._plan(np.array([0, size]))[1]
-        self.unit, self.pull, self.cap = unit, pull.copy(), cap.copy()
-        self.s, self.m = np.full(len(pull), argmin_line.CLOSED_FORM), np.zeros((len(pull), 1))
-        self.line = make_line(np.array([size]), len(pull))
+        factor, cap = learner._plan(np.array([0, size]))[1]
+        self.unit, self.factor, self.cap = unit, factor.copy(), cap.copy()
+        self.s, self.m = np.full(len(factor), argmin_line.CLOSED_FORM), np.zeros((len(factor), 1))
+        self.line = make_line(np.array([size]), len(factor))
 
     def solve(self, gamma):
         """How many experts have rows on the ball, and how many the solver could not find."""
@@ -66,9 +66,9 @@ class Clique:
             self.unit,
             inverse,
             bool(deviation == 0.0),
-            self.pull,
+            self.factor,
             self.cap,
-            np.ones_like(self.pull),
+            np.ones_like(self.factor),
             self.s,
             self.m,
             self.line,
@@ -92,7 +92,7 @@ def test_bisection_finds_the_same_experts(shape):
         clique = Clique(HEDGES[rng.integers(len(HEDGES))], size, 10.0 ** rng.uniform(-2, 3))
         clique.solve(gamma)
         for e in np.flatnonzero(clique.s > 0.0):
-            eta, cap = clique.unit * clique.pull[e], clique.cap[e]
+            eta, cap = clique.unit * clique.factor[e], clique.cap[e]
             s, m = solve_slowly(gamma, gamma.mean(), eta, (size - 1) * cap**2, np.empty(size))
             slow = np.clip((1.0 - s) * m - s * eta * gamma, -1.0, 1.0)
             quick = (1.0 - clique.s[e]) * clique.m[e] - clique.s[e] * eta * gamma

@@ -10,7 +10,7 @@ from mtcool.learners.learner import Cliques
 from mtcool.learners.mt_ftrl.clipped import solve_later, solve_waiting
 from mtcool.learners.mt_ftrl.closed_form import refresh, reweigh, weigh
 from mtcool.learners.mt_ftrl.singles import HIGHER, count_and_sum
-from mtcool.learners.mt_ftrl.state import MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.state import FACTOR, MULTIPLIER
 
 SHAPES = [
     lambda rng, size: rng.standard_normal(size),
@@ -52,7 +52,7 @@ def rows_of(state):
     plan, expert = state.plan, np.repeat(state.plan["expert"], state.plan["size"])
     clique = np.repeat(np.arange(len(plan)), plan["size"])
     s, m = state.experts[MULTIPLIER, expert], state.centre[expert, 0]
-    eta = state.cliques["unit"][clique] * state.table[PULL, plan["table"][clique]]
+    eta = state.cliques["unit"][clique] * state.table[FACTOR, plan["table"][clique]]
     mean = (state.total[:, 0] / plan["size"])[clique]
     c, gamma = state.cliques[clique], state.gradients[:, 0]
     inside = -c["level"] * mean - c["slope"] * (gamma - mean)
@@ -84,7 +84,7 @@ def test_cliques_solved_together_are_those_solved_apart(variance, free_last):
 
 
 def test_hardly_any_needs_sorting_when_one_row_of_each_jumps():
-    """Sorting leaves its traces in the room of the solver."""
+    """Sorting leaves its traces in the scratch of the solver."""
     rng, sizes = np.random.default_rng(0), np.full(40, 27)
     state = make(MTFTRL((0.05,)), sizes, 1.0)
     state.gradients[:, 0] = 5.0 * rng.standard_normal(len(state.gradients))

@@ -142,8 +142,8 @@ def test_a_module_that_fails_is_one_sentence(tmp_path):
             'loss = "huber:Distance"\nparameters = { scale = 1 }\ndata = "hinge"',
             r"stream\.data must be quadratic for rows of 1 numbers, got 'hinge'",
         ),
-        ('loss = "hinge"\ndata = "squared"', r"stream\.data has no meaning"),
-        ('loss = "huber:Huber"\ndrift = 1.0', r"stream\.drift has no meaning"),
+        ('loss = "hinge"\ndata = "squared"', r"stream\.data applies only to"),
+        ('loss = "huber:Huber"\ndrift = 1.0', r"stream\.drift applies only to"),
         ('loss = "linear"\ncomparator = "tasks"', r"stream\.comparator must be hindsight"),
     ],
 )

@@ -186,11 +186,11 @@ def without_private(**options):
 BAD = {
     "aggregator without use": (
         with_options(0, aggregator="binary_tree"),
-        "alone: aggregator has no meaning but for dpmt_co2ol, got 'binary_tree'",
+        "alone: aggregator applies only to dpmt_co2ol, got 'binary_tree'",
     ),
     "calibration without use": (
         with_options(0, calibration="tight"),
-        "alone: calibration has no meaning but for dpmt_co2ol, got 'tight'",
+        "alone: calibration applies only to dpmt_co2ol, got 'tight'",
     ),
     "law without noise": (
         with_options(aggregator="none", law="gaussian"),

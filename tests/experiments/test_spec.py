@@ -144,7 +144,7 @@ BAD = {
     "the name of the store": (changed(name="cells"), "name must be small letters, digits"),
     "drift without use": (
         changed(stream={"drift": 1.0}),
-        "stream.drift has no meaning but for linear losses, got 1.0",
+        "stream.drift applies only to linear losses, got 1.0",
     ),
     "noise without use": (
         changed(stream={"loss": "linear", "noise": 1.0}),
@@ -156,7 +156,7 @@ BAD = {
     ),
     "experts without use": (
         changed(algorithm__0__experts="geometric"),
-        "MT-CO2OL: experts have no meaning but for MTFTRL, got 'geometric'",
+        "MT-CO2OL: experts apply only to MTFTRL, got 'geometric'",
     ),
     "claim of a stranger": (
         changed(claim=[{"text": "so it is", "best": "nobody"}]),

@@ -78,7 +78,7 @@ def test_the_optimal_split_has_the_least_cost_in_the_regret_bound(law):
     def cost(split):
         net = private(mtcool.graphs.complete(9), 3, split=split, **levels)
         scales, channels = net.sanitiser.calibration, net.sanitiser.channels
-        return scales.gradient[0] + channels.pull[0] * scales.products[0]
+        return scales.gradient[0] + channels.price[0] * scales.products[0]
 
     best = cost("optimal")
     assert all(best <= cost(split) * (1 + 1e-9) for split in np.linspace(0.02, 0.98, 49))

@@ -93,7 +93,7 @@ def test_noise_scales_cannot_be_written_to():
     net = private()
     calibration, channels = net.sanitiser.calibration, net.sanitiser.channels
     arrays = [calibration.gradient, calibration.products, calibration.level]
-    arrays += [channels.products, channels.load, channels.energy, channels.pull]
+    arrays += [channels.products, channels.load, channels.energy, channels.price]
     for array in arrays:
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0

@@ -299,7 +299,7 @@ def test_messages_carry_experts_and_sums():
         ({"split": 0.0}, "split must be .* between 0 and 1"),
         ({"split": "half"}, "split must be"),
         ({"noise": "none"}, "noise must be one of simulated, exact"),
-        ({"noise": "exact", "seed": 1}, 'seed has no meaning but for noise="simulated"'),
+        ({"noise": "exact", "seed": 1}, 'seed applies only to noise="simulated"'),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"calibration": "paper", "delta": 1e-6}, 'calibration="paper" needs an epsilon'),
         ({"calibration": "paper", "aggregator": SmoothTree()}, 'calibration must be "tight"'),

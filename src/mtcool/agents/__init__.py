@@ -1,4 +1,4 @@
-"""Agents as units: one agent's state, messages in and messages out."""
+"""Agents one by one: the state of one agent, messages in and messages out."""
 
 from mtcool.agents.agent import Activation, CliqueAgent
 from mtcool.agents.messages import (

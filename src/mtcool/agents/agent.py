@@ -1,7 +1,7 @@
-"""One agent as a unit: its own state, messages in, messages out, and nothing else.
+"""One agent by itself: its own state, messages in, messages out, and nothing else.
 
 An agent has no clock, no socket, no thread and no randomness but the noise it is given. Whoever
-carries the messages, a test, a simulated network with faults, or a real one, plays a round so:
+carries the messages (a test, a simulated network with faults, or a real one) plays a round so:
 
     activation = agent.activate()                         # 1.
     answers = {to: others[to].receive(request) for to, request in activation.requests.items()}
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,13 @@ from mtcool.learners.learner import predict_row, update_row
 from mtcool.peers.exchange import refuse
 from mtcool.peers.protocol import SLACK, Units, average, to_units
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, Label, State
+
+Feedback = TypeVar("Feedback", contravariant=True)
+"""A gradient; for ST-FTRL the loss itself."""
 
 
-class Activation(Protocol):
+class Activation(Protocol[Feedback]):
     """One round of one agent; several may be under way."""
 
     requests: Mapping[Label, RowRequest]
@@ -40,7 +43,7 @@ class Activation(Protocol):
     def predict(self, answers: Mapping[Label, Rows]) -> Floats:
         """Step 3: the prediction, from the answers of all that were asked."""
 
-    def learn(self, gradient: Any) -> dict[Label, Message]:
+    def learn(self, gradient: Feedback, /) -> dict[Label, Message]:
         """Step 5: learn from the gradient at the prediction; returns what to tell, and whom."""
 
 
@@ -74,7 +77,7 @@ class CliqueAgent:
         settings: Settings,
         links: tuple[Link, ...],
         cliques: tuple[Clique, ...],
-        state: Any,
+        state: State,
     ) -> None:
         self.name, self.settings, self.links, self.cliques = name, settings, links, cliques
         self.state = state
@@ -153,13 +156,13 @@ def _model(answers: Mapping[Label, Rows], name: Label, dim: int) -> Floats:
 
 
 @kernel
-def read_row(state: Any, clique: int, row: int, out: Floats) -> None:
+def read_row(state: State, clique: int, row: int, out: Floats) -> None:
     """`predict_row`, for callers in Python."""
     predict_row(state, clique, row, out)
 
 
 @kernel
-def learn_row(state: Any, clique: int, row: int, weight: float, gradient: Floats) -> None:
+def learn_row(state: State, clique: int, row: int, weight: float, gradient: Floats) -> None:
     """`update_row`, for callers in Python."""
     update_row(state, clique, row, weight, gradient)
 

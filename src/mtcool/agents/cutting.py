@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mtcool.agents.agent import Clique, CliqueAgent, Link
 from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
@@ -19,6 +18,7 @@ from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.arrays import state_arrays
 from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
@@ -27,7 +27,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Budget, Channels
 from mtcool.privacy.sanitiser import Sanitiser
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import Floats, Integers, Label
+from mtcool.types import AnyArray, Floats, Integers, Label, PeersBlock
 
 
 class Plan(NamedTuple):
@@ -65,8 +65,10 @@ def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -
 Agent: TypeAlias = CliqueAgent | PrivateAgent | SingleTaskAgent
 
 
-def cut(settings: Settings, graph: Graph, peers: Any, exchange: Any, agent: int) -> Agent:
-    """The agent as a unit of its own, with a copy of its part of the state."""
+def cut(
+    settings: Settings, graph: Graph, peers: PeersBlock, exchange: Exchange, agent: int
+) -> Agent:
+    """Cut an agent out of a network, with a copy of its part of the state."""
     if isinstance(peers, SingleTaskPeers):
         return _cut_single(settings, graph, peers, agent)
     plan, labels = Plan.of(settings, graph, peers), graph.labels
@@ -81,6 +83,8 @@ def cut(settings: Settings, graph: Graph, peers: Any, exchange: Any, agent: int)
     bound = np.array([plan.weight[plan.rows(c)].max(initial=0.0) for c in keeps])
     given = Cliques(own, bound, bound)
     if isinstance(peers, PrivatePeers):
+        if not isinstance(exchange, PrivateExchange):
+            raise ValueError(f"exchange must be private as the peers are, got {exchange!r}")
         return _cut_private(
             settings, plan, peers, exchange, agent, labels[agent], links, cliques, given
         )
@@ -188,14 +192,14 @@ def _channels_of(channels: Channels, agent: int) -> Channels:
         products=channels.products[one],
         load=channels.load[one],
         energy=channels.energy[one],
-        pull=channels.pull[one],
+        price=channels.price[one],
     )
 
 
 def join(
     settings: Settings, graph: Graph, agents: Sequence[Any]
-) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Weights and arrays of the network that these agents, in node order, are cut from."""
+) -> tuple[Floats, dict[str, AnyArray]]:
+    """Join agents, in node order, to one block; returns its weights and arrays."""
     if isinstance(agents[0], SingleTaskAgent):
         return _join_single(settings, graph, agents)
     weights = _weights(settings, graph, agents)
@@ -223,7 +227,7 @@ def join(
 
 def _join_single(
     settings: Settings, graph: Graph, agents: Sequence[SingleTaskAgent]
-) -> tuple[Floats, dict[str, NDArray[Any]]]:
+) -> tuple[Floats, dict[str, AnyArray]]:
     weights = own_weights(graph).data
     peers, start = settings.algorithm.peers(settings, graph, weights), np.arange(graph.size + 1)
     for i, agent in enumerate(agents):

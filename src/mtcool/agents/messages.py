@@ -12,23 +12,23 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, Label, Plain
 
 SCHEMA = 1
 NUMBER = np.dtype("<f8")
 
 
 class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
-    """Step 2: "what is your model of my task?"."""
+    """Step 2: ask for the receiver's model of the sender's task."""
 
-    sender: Any
+    sender: Plain
     """Name of the agent that asks."""
 
 
 class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
     """The answer: the model of the asker's task, in units of the radius."""
 
-    sender: Any
+    sender: Plain
     model: np.ndarray
     """(d,)."""
     experts: np.ndarray
@@ -38,7 +38,7 @@ class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
 class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
     """Step 5: a gradient, in units of `lipschitz`, and the weight that the receiver learns with."""
 
-    sender: Any
+    sender: Plain
     weight: float
     gradient: np.ndarray
 
@@ -49,7 +49,7 @@ class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
     A later message replaces an earlier one.
     """
 
-    sender: Any
+    sender: Plain
     weight: float
     total: np.ndarray
     """Noisy sum of the sender's gradients, (d,)."""
@@ -60,7 +60,7 @@ class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
 class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
     """Step 5 of ST-FTRL: the loss itself, by its kind and its numbers."""
 
-    sender: Any
+    sender: Plain
     kind: str
     """One of the package's own kinds (`streams.kinds`)."""
     parameters: list[float]
@@ -73,6 +73,8 @@ Message: TypeAlias = RowRequest | Rows | Gradient | Sums | LossShared
 def encode(message: Message) -> bytes:
     """The bytes of a message.
 
+    Examples
+    --------
     >>> len(encode(Gradient("rome", 0.5, np.array([1.0, 2.0]))))
     35
     """
@@ -82,6 +84,8 @@ def encode(message: Message) -> bytes:
 def decode(content: bytes) -> Message:
     """The message in these bytes; anything else is refused with a ValueError.
 
+    Examples
+    --------
     >>> decode(encode(Gradient("rome", 0.5, np.array([1.0, 2.0])))).gradient
     array([1., 2.])
     >>> decode(b"hello")
@@ -99,12 +103,12 @@ def decode(content: bytes) -> Message:
     return message
 
 
-def label_of(stored: Any) -> Label:
+def label_of(stored: Plain) -> Label:
     """The name of an agent as it was before it was encoded: a list can only have been a tuple."""
     return tuple(label_of(item) for item in stored) if isinstance(stored, list) else stored
 
 
-def _to_bytes(value: Any) -> Any:
+def _to_bytes(value: object) -> Plain:
     if isinstance(value, np.ndarray):
         return value.astype(NUMBER, copy=False).tobytes()
     if isinstance(value, np.generic):
@@ -112,7 +116,7 @@ def _to_bytes(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be part of a message")
 
 
-def _to_array(kind: type, value: Any) -> Floats:
+def _to_array(kind: type, value: bytes) -> Floats:
     return np.frombuffer(value, NUMBER).astype(np.float64)
 
 

@@ -2,9 +2,7 @@
 
 import functools
 from collections.abc import Iterator
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TypeAlias
 
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.ftrl import FTRLState
@@ -15,14 +13,14 @@ from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.arrays import own_arrays, states
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState
-from mtcool.types import Integers
+from mtcool.types import AnyArray, Integers, State
 
-Place = Any
+Place: TypeAlias = slice | tuple[slice, slice]
 """An index into an array: where the numbers of a clique are."""
 
 
 @functools.singledispatch
-def place_of(state: Any, field: str, start: Integers, clique: int) -> Place:
+def place_of(state: State, field: str, start: Integers, clique: int) -> Place:
     """Where the numbers of a clique are in a field of a state; `start` has its first rows.
 
     A field has an entry for each clique or for each row. A learner that keeps others has an
@@ -55,11 +53,12 @@ def _(state: MTFTRLKTState | TwoPhaseState, field: str, start: Integers, clique:
 def _(state: MTFTRLState, field: str, start: Integers, clique: int) -> Place:
     plan = state.plan[clique]
     experts = slice(int(plan["expert"]), int(plan["expert"] + plan["experts"]))
-    return {
+    places: dict[str, Place] = {
         "gradients": slice(int(start[clique]), int(start[clique + 1])),
         "experts": (slice(None), experts),
         "centre": experts,
-    }.get(field, slice(clique, clique + 1))
+    }
+    return places.get(field, slice(clique, clique + 1))
 
 
 @place_of.register
@@ -69,8 +68,8 @@ def _(state: DPMTFTRLState, field: str, start: Integers, clique: int) -> Place:
 
 
 def pairs_of_arrays(
-    one: Any, its_start: Integers, its_clique: int, two: Any, start: Integers, clique: int
-) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    one: State, its_start: Integers, its_clique: int, two: State, start: Integers, clique: int
+) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Views of the numbers of a clique in two states, which hold it at different places."""
     for (_, a), (_, b) in zip(states(one), states(two), strict=True):
         for field, array in own_arrays(b):
@@ -79,7 +78,7 @@ def pairs_of_arrays(
 
 
 @functools.singledispatch
-def block_of(state: Any, field: str, agent: int) -> Place:
+def block_of(state: State, field: str, agent: int) -> Place:
     """Where the numbers of an agent are in a field of the state of an aggregator."""
     raise ValueError(f"{type(state).__name__} must have a place for {field}, got none")
 
@@ -102,8 +101,8 @@ def _(state: FilterState, field: str, agent: int) -> Place:
 
 
 def blocks_of_arrays(
-    one: Any, its_agent: int, two: Any, agent: int
-) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    one: State, its_agent: int, two: State, agent: int
+) -> Iterator[tuple[AnyArray, AnyArray]]:
     """Views of the numbers of an agent in two states of an aggregator.
 
     An agent alone may need fewer buffers than its network has: the others stay zero.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +14,11 @@ from mtcool.kernels import kernel
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.mt_ftrl.clipped import expert_rows
 from mtcool.peers.exchange import LONGEST, refuse
-from mtcool.peers.private import Desk, publish_sums, tell
+from mtcool.peers.private import ReleaseScratch, publish_sums, tell
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Indices, Integers, Label
+from mtcool.types import Floats, Indices, Integers, Label, State
 
 
 class PrivateAgent:
@@ -33,7 +32,7 @@ class PrivateAgent:
         products: Integers,
         clique: Clique,
         state: DPMTFTRLState,
-        aggregator: Any,
+        aggregator: State,
         sanitiser: Sanitiser,
     ) -> None:
         self.name, self.settings, self.links, self.clique = name, settings, links, clique
@@ -42,7 +41,7 @@ class PrivateAgent:
         self.units = Units(settings.radius, settings.lipschitz, True)
         self.weights = np.array([link.weight for link in links])
         width = int(aggregator.width[0])
-        self.desk = Desk(
+        self.scratch = ReleaseScratch(
             rows=np.zeros((int(products.sum()), settings.dim)),
             leaf=np.zeros(width),
             value=np.zeros(width),
@@ -87,7 +86,7 @@ class PrivateAgent:
         weight = validation.positive("weight", sums.weight)
         entry = np.zeros(1, np.uint32), np.array([row], np.uint32), np.array([weight])
         for array in entry:
-            array.setflags(write=False)  # `tell` is compiled for such
+            array.setflags(write=False)  # `tell` is compiled for read-only arrays
         tell_one(self.state, *entry, np.concatenate((total, products)))
 
     def account(self) -> Account:
@@ -139,11 +138,11 @@ class PrivateActivation:
                 "are spent, got 1 more; nothing was released"
             )
         draws, _ = agent.sanitiser.draws(agent.aggregator.activations, np.zeros(1, np.int64))
-        agent.desk.draws[:], agent.desk.rows[:] = draws, self._experts
-        agent.desk.cursor[:] = 0, len(draws)
+        agent.scratch.draws[:], agent.scratch.rows[:] = draws, self._experts
+        agent.scratch.cursor[:] = 0, len(draws)
         release_one(
             agent.aggregator,
-            agent.desk,
+            agent.scratch,
             agent.units,
             agent.weights,
             agent.products,
@@ -184,8 +183,8 @@ def tell_one(
 
 @kernel
 def release_one(
-    aggregator: Any,
-    desk: Desk,
+    aggregator: State,
+    scratch: ReleaseScratch,
     units: Units,
     weights: Floats,
     products: Integers,
@@ -193,4 +192,4 @@ def release_one(
     gradient: Floats,
 ) -> bool:
     """`publish_sums` of the only agent, for callers in Python."""
-    return publish_sums(aggregator, desk, units, weights, products, grid, 0, gradient)
+    return publish_sums(aggregator, scratch, units, weights, products, grid, 0, gradient)

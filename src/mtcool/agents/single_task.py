@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -14,14 +13,14 @@ from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.streams.kinds import kind_of, name_of
 from mtcool.streams.loss import Loss
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, Label, State
 
 
 class SingleTaskAgent:
     """An agent of ST-FTRL."""
 
     def __init__(
-        self, name: Label, settings: Settings, neighbours: tuple[Label, ...], state: Any
+        self, name: Label, settings: Settings, neighbours: tuple[Label, ...], state: State
     ) -> None:
         self.name, self.settings, self.neighbours, self.state = name, settings, neighbours, state
         self.units = Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")

@@ -5,7 +5,7 @@ the numbers. So one message of each shape is encoded, and counted as often as it
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import Integers, Label
+from mtcool.types import Integers, Label, PeersBlock
 
 
 class Traffic(NamedTuple):
@@ -30,7 +30,7 @@ class Traffic(NamedTuple):
     """Their bytes."""
 
 
-def traffic(settings: Settings, graph: Graph, peers: Any, losses: Losses) -> Traffic:
+def traffic(settings: Settings, graph: Graph, peers: PeersBlock, losses: Losses) -> Traffic:
     """Messages and bytes of an activation, for every agent.
 
     Not counted is the noise that private agents publish once, before they learn.
@@ -82,7 +82,7 @@ def _added(by: Integers, number: Integers, size: Integers, agents: int) -> Traff
 
 
 def _without_name(message: Message) -> int:
-    """Bytes of a message but for its sender's name."""
+    """Bytes of a message without its sender's name."""
     return len(encode(message)) - _name_size(message.sender)
 
 
@@ -93,6 +93,8 @@ def _name_size(label: Label) -> int:
 def name_sizes(labels: Sequence[Label]) -> Integers:
     """Bytes of every agent's name in a message.
 
+    Examples
+    --------
     >>> name_sizes(["rome", ("a", 1)]).tolist()
     [5, 4]
     """

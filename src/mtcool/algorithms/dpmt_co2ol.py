@@ -41,9 +41,9 @@ def dpmt_co2ol(
     """DPMT-CO2OL (Algorithm `alg:DOPE_learning`): MT-CO2OL that keeps every loss private.
 
     Agents publish noisy sums of their gradients and of their experts' losses, and learn from those
-    alone. All that the agents of the network send, predict and store about each other together
-    tells one loss of agent i from another with at most the agent's own privacy level
-    (`docs/privacy.md`). Gradients longer than `lipschitz` are clipped, always.
+    alone. From all that the agents send, predict and store about each other together, one loss of
+    agent i can be told from another only up to the agent's own privacy level (`docs/privacy.md`).
+    Gradients longer than `lipschitz` are always clipped.
 
     Parameters
     ----------
@@ -56,9 +56,11 @@ def dpmt_co2ol(
         For simulated noise that repeats; without it, noise is drawn from the system's randomness.
         It belongs to one network: two networks with the same noise would give away the difference
         of their losses, while they may well share a privacy level.
+    graph, dim, weights, lipschitz, radius, rates, q
+        As in `mt_co2ol`.
 
-    The other parameters are those of `mt_co2ol`.
-
+    Examples
+    --------
     >>> import networkx as nx, mtcool
     >>> level = mtcool.Privacy(epsilon=1.0, horizon=100)
     >>> net = dpmt_co2ol(nx.complete_graph(3), 1, level, seed=1)
@@ -94,24 +96,26 @@ def bound(question: Question) -> theory.Bound | None:
     if variance is None:
         return _as_published(question, privacy)
     graph, _, weights, q, tasks, counts = question
-    known = {"variance": variance, "weights": weights, "q": q, **question.units}
+    given = question.options
     noise = noise_of(settings, graph, weights).gradients
     match privacy.aggregator:
         case NoNoise():
-            return theory.known_variances(graph, tasks, counts, **known)
+            return theory.known_variances(graph, tasks, counts, variance=variance, q=q, **given)
         case PerGradient():
             each = noise / np.sqrt(privacy.horizon)
-            return theory.per_gradient_noise(graph, tasks, counts, each, **known)
-        case BinaryTree(completed=True) | SmoothTree():
-            return theory.private_known_variances(graph, tasks, counts, noise, **known)
-        case BLT():
-            known["grows"] = True
-            return theory.private_known_variances(graph, tasks, counts, noise, **known)
+            return theory.per_gradient_noise(
+                graph, tasks, counts, each, variance=variance, q=q, **given
+            )
+        case BinaryTree(completed=True) | SmoothTree() | BLT() as aggregator:
+            grows = isinstance(aggregator, BLT)
+            return theory.private_known_variances(
+                graph, tasks, counts, noise, variance=variance, grows=grows, q=q, **given
+            )
     return None
 
 
 def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound | None:
-    graph, settings, weights, q, tasks, counts = question
+    graph, settings, _, q, tasks, counts = question
     if privacy.calibration != "paper" or privacy.budget.epsilon is None:
         return None
     if settings.learner != MTFTRL() or privacy.aggregator != BinaryTree():
@@ -120,14 +124,7 @@ def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound 
     if max(privacy.horizon) > question.rounds:
         return None
     return theory.private(
-        graph,
-        tasks,
-        counts,
-        min(privacy.budget.epsilon),
-        weights=weights,
-        q=q,
-        radius=settings.radius,
-        lipschitz=settings.lipschitz,
+        graph, tasks, counts, min(privacy.budget.epsilon), q=q, **question.options
     )
 
 

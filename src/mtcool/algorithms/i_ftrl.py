@@ -10,6 +10,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
+from mtcool.types import OnExcess
 
 
 def i_ftrl(
@@ -19,12 +20,19 @@ def i_ftrl(
     learner: Learner | None = None,
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
+    on_excess: OnExcess = "raise",
 ) -> Network:
     """i-FTRL: every agent learns alone; the graph only names the agents.
 
-    `learner` is `FTRL()` (the default) or `KT()`; the other parameters are those of `mt_co2ol`.
+    Parameters
+    ----------
+    learner
+        `FTRL()` (the default), `KT()`, or any other.
+    graph, dim, lipschitz, radius, on_excess
+        As in `mt_co2ol`.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = i_ftrl(nx.path_graph(3), dim=1, radius=2.0)
     >>> net.update(0, np.array([1.0]))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights, own_weights
@@ -16,9 +17,22 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
+from mtcool.privacy.settings import PrivacySettings
+from mtcool.types import OnExcess, Rates
 
 MANY_EXPERTS = 1_000_000
 CLOSED, CLIPPED = 7e-9, 3e-7  # seconds for an expert in closed form, and with rows on the ball
+
+
+class Options(TypedDict, total=False):
+    """Keyword arguments that most algorithms share; `mt_co2ol` says what they mean."""
+
+    lipschitz: float
+    radius: float
+    on_excess: OnExcess
+    rates: Rates
+    q_min: float | None
+    horizon: int | None
 
 
 def make_network(
@@ -28,37 +42,57 @@ def make_network(
     *,
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
+    q: ArrayLike | None = None,
+    privacy: PrivacySettings | None = None,
     noise: Noise | None = None,
-    **settings: Any,
+    **options: Unpack[Options],
 ) -> Network:
-    """A network that runs `algorithm`; the functions named after algorithms call this.
+    """Make a network that runs `algorithm`; the functions named after algorithms call this.
 
-    `settings` are those of `mtcool.mt_co2ol`. An algorithm that learns alone takes no weights.
+    Parameters
+    ----------
+    algorithm
+        The record of an algorithm, of this package or of your own.
+    graph, dim, learner, weights, q, options
+        As in `mtcool.mt_co2ol`. Weights are ignored if the agents of the algorithm learn alone.
+    privacy, noise
+        Levels of the agents and the source of their noise, for a private algorithm.
 
+    Examples
+    --------
     >>> import mtcool
     >>> make_network(mtcool.algorithms.algorithm("i_ftrl"), mtcool.graphs.ring(3), 2).predict(0)
     array([0., 0.])
     """
+    for unknown in options.keys() - Options.__annotations__.keys():
+        raise TypeError(f"{algorithm}() got an unexpected keyword argument {unknown!r}")
     network = as_graph(graph)
-    q = settings.get("q")
+    law = None
     if q is not None:
-        q = validation.probabilities("q", q, network.size)
-        settings["q"] = tuple(q.tolist())
+        law = validation.probabilities("q", q, network.size)
         proportional = isinstance(weights, str) and weights == "proportional"
-        if settings["rates"] != "stochastic" and not proportional:
+        rates = options.get("rates", "adversarial")
+        if rates != "stochastic" and not proportional:
             raise ValueError(
-                'q has no meaning but for rates="stochastic" or weights="proportional", '
-                f"got rates={settings['rates']!r}"
+                'q applies only to rates="stochastic" or weights="proportional", '
+                f"got rates={rates!r}"
             )
     chosen = algorithm.learner if learner is None else learner
-    checked = Settings(algorithm=algorithm, dim=dim, learner=chosen, **settings)
-    _warn_if_slow(checked, network)
-    given = own_weights(network) if algorithm.alone else weights
-    return Network(checked, network, entry_weights(network, given, q), noise)
+    settings = Settings(
+        algorithm=algorithm,
+        dim=dim,
+        learner=chosen,
+        q=None if law is None else tuple(law.tolist()),
+        privacy=privacy,
+        **options,
+    )
+    _warn_if_slow(settings, network)
+    chosen_weights = own_weights(network) if algorithm.alone else weights
+    return Network(settings, network, entry_weights(network, chosen_weights, law), noise)
 
 
 def _warn_if_slow(settings: Settings, graph: Graph) -> None:
-    """Say so before the wait, if one round moves very many experts."""
+    """Warn before the wait, if one round moves very many experts."""
     learner = settings.learner
     shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.alone
     if not isinstance(learner, MTFTRL) or not shared:

@@ -13,6 +13,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
+from mtcool.types import OnExcess, Rates
 
 
 def mt_co2ol(
@@ -23,8 +24,8 @@ def mt_co2ol(
     weights: WeightsLike = "uniform",
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
-    rates: str = "adversarial",
+    on_excess: OnExcess = "raise",
+    rates: Rates = "adversarial",
     q: ArrayLike | None = None,
     q_min: float | None = None,
     horizon: int | None = None,
@@ -61,6 +62,8 @@ def mt_co2ol(
         What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
         of rounds.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = mt_co2ol(nx.path_graph(["roof", "yard", "gate"]), dim=2)
     >>> net.predict("yard")
@@ -87,8 +90,8 @@ def mt_co2ol(
 
 def bound(question: Question) -> theory.Bound | None:
     """Theorems `thm:any-G`, `thm:sto` and `th:basebound`, each where it applies."""
-    graph, settings, weights, q, tasks, activations = question
-    learner, given = settings.learner, {"weights": weights, **question.units}
+    graph, settings, _, q, tasks, activations = question
+    learner, given = settings.learner, question.options
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
             return theory.kt(graph, tasks, activations, q=q, **given)
@@ -109,8 +112,10 @@ def bound(question: Question) -> theory.Bound | None:
 
 
 def single_expert(learner: Learner) -> float | None:
-    """The variance that all cliques take for granted, if the learner is told one.
+    """The variance that the only expert of every clique assumes, if there is only one.
 
+    Examples
+    --------
     >>> single_expert(MTFTRL(experts=(0.1,))), single_expert(MTFTRL())
     (0.1, None)
     """

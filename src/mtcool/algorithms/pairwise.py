@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from numpy.typing import ArrayLike
 
 from mtcool import theory
-from mtcool.algorithms.making import make_network
+from mtcool.algorithms.making import Options, make_network
 from mtcool.graphs import GraphLike
 from mtcool.graphs.entries import one_for_each_pair
 from mtcool.graphs.weights import WeightsLike
@@ -22,18 +24,26 @@ def pairwise(
     *,
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
-    lipschitz: float = 1.0,
-    radius: float = 1.0,
-    on_excess: str = "raise",
-    rates: str = "adversarial",
     q: ArrayLike | None = None,
-    q_min: float | None = None,
-    horizon: int | None = None,
+    **options: Unpack[Options],
 ) -> Network:
     """The approach that fails (`sec:fail`): one learner for every pair of neighbours, and oneself.
 
     Its regret bound does not improve on that of independent learning, whatever the weights.
-    Parameters as in `mt_co2ol`.
+
+    Parameters
+    ----------
+    graph, dim, learner, weights, q
+        As in `mt_co2ol`.
+    **options
+        `lipschitz`, `radius`, `on_excess`, `rates`, `q_min` and `horizon`, as in `mt_co2ol`.
+
+    Returns
+    -------
+    Network
+
+    Examples
+    --------
 
     >>> import networkx as nx, numpy as np
     >>> net = pairwise(nx.path_graph(3), dim=1)
@@ -41,34 +51,18 @@ def pairwise(
     >>> net.predict(2)
     array([0.])
     """
-    return make_network(
-        PAIRWISE,
-        graph,
-        dim,
-        learner=learner,
-        weights=weights,
-        lipschitz=lipschitz,
-        radius=radius,
-        on_excess=on_excess,
-        rates=rates,
-        q=q,
-        q_min=q_min,
-        horizon=horizon,
-    )
+    return make_network(PAIRWISE, graph, dim, learner=learner, weights=weights, q=q, **options)
 
 
 def bound(question: Question) -> theory.Bound | None:
     """The bound of `sec:fail`, for adversarial rates and for known probabilities."""
-    graph, settings, weights, q, tasks, activations = question
+    graph, settings, _, q, tasks, activations = question
     if settings.learner != MTFTRL():
         return None
     if settings.rates == "adversarial":
-        return theory.pairwise(graph, tasks, activations, weights=weights, q=q, **question.units)
+        return theory.pairwise(graph, tasks, activations, q=q, **question.options)
     if settings.rates == "stochastic" and q is not None:
-        rounds = question.rounds
-        return theory.pairwise_stochastic(
-            graph, tasks, q, rounds, weights=weights, **question.units
-        )
+        return theory.pairwise_stochastic(graph, tasks, q, question.rounds, **question.options)
     return None
 
 

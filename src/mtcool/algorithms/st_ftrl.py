@@ -9,6 +9,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, register
 from mtcool.peers.assemble import single_task_peers
 from mtcool.peers.exchange import single_task_exchange
+from mtcool.types import OnExcess
 
 
 def st_ftrl(
@@ -18,13 +19,22 @@ def st_ftrl(
     learner: Learner | None = None,
     lipschitz: float = 1.0,
     radius: float = 1.0,
-    on_excess: str = "raise",
+    on_excess: OnExcess = "raise",
 ) -> Network:
     """ST-FTRL (Cesa-Bianchi et al., 2020): neighbours share losses, as if all tasks were one.
 
     Each agent keeps one point. When agent i is active, every j in its neighbourhood learns from the
     same loss at j's own point, so `update` takes a function x -> subgradient, not an array.
 
+    Parameters
+    ----------
+    learner
+        `FTRL()` (the default), `KT()`, or any other.
+    graph, dim, lipschitz, radius, on_excess
+        As in `mt_co2ol`.
+
+    Examples
+    --------
     >>> import networkx as nx, numpy as np
     >>> net = st_ftrl(nx.path_graph(3), dim=1)
     >>> net.update(0, lambda x: x - np.array([0.5]))

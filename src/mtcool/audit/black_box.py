@@ -52,6 +52,8 @@ def black_box(
 ) -> BlackBox:
     """Audit the binary tree over `horizon` = 3 or 7 activations; `plant` may put a bug into it.
 
+    Examples
+    --------
     >>> black_box(runs=20_000).passed
     True
     """

@@ -1,4 +1,4 @@
-"""The audit of the noise: has it the law, the scale and the independence that it must have?"""
+"""The audit of the noise: its law, its scale and its independence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +42,8 @@ def noise_law(network: Network, releases: int = 100, plant: Plant | None = None)
 
     The test is sharp only if releases have many numbers: audit a network with a dim of 50 or so.
 
+    Examples
+    --------
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(6), 50, mtcool.Privacy(1.0, 20), seed=0)
     >>> noise_law(net).passed

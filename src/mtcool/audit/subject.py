@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 from mtcool.network.network import Network
 from mtcool.peers.private import PrivatePeers
@@ -31,6 +30,6 @@ def fresh_copy(network: Network, plant: Plant | None = None) -> Network:
     return twin
 
 
-def swap(sanitiser: Sanitiser, name: str, value: Any) -> None:
-    """Replace what nobody else may: auditors choose noise, planted bugs spoil it."""
+def swap(sanitiser: Sanitiser, name: str, value: object) -> None:
+    """Replace an attribute of a sealed sanitiser: auditors choose noise, planted bugs spoil it."""
     object.__setattr__(sanitiser, name, value)

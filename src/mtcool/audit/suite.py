@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
     @property
     def as_it_should(self) -> bool:
-        """Right code passes, bugs do not; a black box that is merely blind has found none."""
+        """Whether right code passed or a bug was found; a blind black box has found none."""
         blind = self.audit == BLACK_BOX and self.found <= self.allowed
         return not self.passed and not blind if self.bug else self.passed
 
@@ -62,6 +62,8 @@ def audit_suite(
 ) -> Iterator[Callable[[], Verdict]]:
     """Checks to call one by one.
 
+    Examples
+    --------
     >>> len(list(audit_suite()))
     32
     """

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from mtcool.peers.private import begin_publication, stage
 from mtcool.peers.protocol import fetch
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
-from mtcool.types import Floats
+from mtcool.privacy.words import Law
+from mtcool.types import Floats, PeersBlock
 
 FAR = 1e6
 SAME = 1e-7  # rounding in what must be equal, relative to its size; leaks are of order one
@@ -69,6 +70,8 @@ def forced_transcript(
 
     The network itself is left as it is; `plant` puts a bug into both worlds.
 
+    Examples
+    --------
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 3), seed=0)
     >>> rounds = [Round(agent, lambda x: x - 0.5) for agent in (0, 1, 0)]
@@ -116,6 +119,8 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
     -u in the other; then it is active until its horizon. Every number of the first leaf moves as
     far as it can, and every node that holds it is released.
 
+    Examples
+    --------
     >>> import mtcool
     >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 2, mtcool.Privacy(1.0, 7), seed=0)
     >>> leak = worst_case(net, 0)
@@ -144,7 +149,7 @@ class _Forced:
         self.grid = grid
         self.noise = np.zeros(0)
 
-    def draw(self, law: str, scales: Floats) -> Floats:
+    def draw(self, law: Law, scales: Floats) -> Floats:
         return self.noise
 
     def keep(self, used: int) -> None:
@@ -192,7 +197,7 @@ def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
 
 
 @kernel
-def _stage(peers: Any, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
+def _stage(peers: PeersBlock, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
     fetch(peers, agent)
     first, last = peers.ptr[agent], peers.ptr[agent + 1]

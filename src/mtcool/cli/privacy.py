@@ -3,13 +3,17 @@
 import json
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from mtcool.privacy import AGGREGATORS, Privacy
+
+if TYPE_CHECKING:  # slow to import
+    from mtcool.graphs import Graph
+    from mtcool.learners import MTFTRL
 
 app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
 
@@ -153,8 +157,8 @@ def audit(
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:
     from mtcool.privacy import account
 
-    law = "laplace" if epsilon is None and delta is None else "gaussian"
-    level = account(law, epsilon=epsilon, delta=delta, noise=noise)
+    pure = epsilon is None and delta is None
+    level = account("laplace" if pure else "gaussian", epsilon=epsilon, delta=delta, noise=noise)
     return {
         "epsilon": level.epsilon,
         "delta": level.delta,
@@ -172,7 +176,7 @@ def _level(level: float, delta: float | None, rho: float | None) -> float:
     return level if delta is None else gaussian_epsilon(level, delta)
 
 
-def _graph(agents: int, p: float, seed: int) -> Any:
+def _graph(agents: int, p: float, seed: int) -> "Graph":
     from mtcool import validation
     from mtcool.graphs import erdos_renyi
     from mtcool.graphs.edges import check_size
@@ -183,7 +187,7 @@ def _graph(agents: int, p: float, seed: int) -> Any:
     return erdos_renyi(agents, p, seed=validation.count("seed", seed, least=0))
 
 
-def _learner(experts: str) -> Any:
+def _learner(experts: str) -> "MTFTRL":
     from mtcool.learners import MTFTRL
 
     if experts in ("paper", "geometric"):

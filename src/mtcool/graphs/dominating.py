@@ -17,6 +17,8 @@ from mtcool.graphs.programs import smallest_cover
 def is_dominating(graph: GraphLike, nodes: ArrayLike | Iterable[int]) -> bool:
     """Whether every closed neighbourhood contains one of `nodes` (node indices).
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> is_dominating(star(5), [0]), is_dominating(star(5), [1, 2, 3])
     (True, False)
@@ -32,6 +34,8 @@ def smallest_dominating_set(graph: GraphLike, time_limit: float = 60.0) -> Indic
     Exact, by integer programming on each connected component; proven within `time_limit` seconds
     or refused with a TimeoutError.
 
+    Examples
+    --------
     >>> from mtcool.graphs import grid
     >>> len(smallest_dominating_set(grid(4, 4)))
     4

@@ -25,7 +25,7 @@ ENDS = (
 
 def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
     """The graph of an edge list; what stands behind two names, or behind a #, is not used."""
-    # The mark that some programs put before a text would become part of the first name.
+    # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     table = [
         (number, fields)
@@ -66,7 +66,7 @@ def _ends_in(header: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _starts_with_header(edges: Sequence[Sequence[str]]) -> bool:
-    """Is the first line a header of other words? Refused if it may be one or an edge."""
+    """Whether the first line is a header of other words; refused if it may be one or an edge."""
     (first, *others), names = edges, {name for fields in edges[1:] for name in fields[:2]}
     if not others or set(first[:2]) & names or any(map(_is_number, first[:2])):
         return False

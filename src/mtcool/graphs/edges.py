@@ -2,13 +2,13 @@
 
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool import memory
 from mtcool.graphs.labels import are_names, names_in
+from mtcool.types import Given
 
 Indices = NDArray[np.int64]
 
@@ -19,7 +19,7 @@ LARGEST_SIZE = 2**31 - 1
 _AGENT, _EDGE = 60, 80
 
 
-def check_size(name: str, value: Any, agents: int, pairs: float, p: float = 1.0) -> None:
+def check_size(name: str, value: object, agents: int, pairs: float, p: float = 1.0) -> None:
     """Refuse the argument `name` if a graph of that size cannot be made here.
 
     A share `p` of the pairs of agents are edges.
@@ -31,7 +31,7 @@ def check_size(name: str, value: Any, agents: int, pairs: float, p: float = 1.0)
         raise ValueError(f"{name} must be at most {LARGEST_SIZE}, got {value!r}")
 
 
-def node_indices(name: str, values: Any, size: int) -> Indices:
+def node_indices(name: str, values: Given, size: int) -> Indices:
     """A new array, of any shape, of whole numbers from 0 to `size` - 1."""
     try:
         array = np.asarray(values if hasattr(values, "__array__") else list(values))
@@ -45,7 +45,7 @@ def node_indices(name: str, values: Any, size: int) -> Indices:
     return array.astype(np.int64)
 
 
-def index_pairs(edges: Any, size: int) -> Indices:
+def index_pairs(edges: Given, size: int) -> Indices:
     """Edges given by node indices, as an (E, 2) array."""
     array = node_indices("edges", edges, size)
     if array.size and array.shape[1:] != (2,):
@@ -53,15 +53,15 @@ def index_pairs(edges: Any, size: int) -> Indices:
     return array.reshape(-1, 2)
 
 
-def names_of_ends(edges: Sequence[Any] | NDArray[Any]) -> tuple[Hashable, ...] | None:
-    """The names that occur in edges by name; None if the first edge does not begin with a text."""
+def names_of_ends(edges: Sequence[object] | NDArray[np.generic]) -> tuple[Hashable, ...] | None:
+    """The names in edges by name; None if the first edge does not begin with a string."""
     if len(edges) == 0 or isinstance(edges[0], str) or not are_names(edges[0]):
         return None
     ends = (edge if isinstance(edge, Iterable) else (edge,) for edge in edges)
     return names_in("edges", itertools.chain.from_iterable(ends))
 
 
-def label_pairs(edges: Any, positions: Mapping[Hashable, int]) -> Indices:
+def label_pairs(edges: Given, positions: Mapping[Hashable, int]) -> Indices:
     """Edges given by labels, as an (E, 2) array of node indices."""
     if not isinstance(edges, Iterable):
         raise ValueError(f"edges must be pairs of labels, got {edges!r}")

@@ -9,6 +9,8 @@ from mtcool.types import Indices
 def one_for_each_agent(graph: Graph) -> Indices:
     """Entry (i, j) listens to clique j, the neighbourhood of agent j.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> one_for_each_agent(star(3)).tolist()
     [0, 1, 2, 0, 1, 0, 2]
@@ -21,6 +23,8 @@ def one_for_each_pair(graph: Graph) -> Indices:
 
     Agent i's own clique has number i, the edges follow in the order of their smaller end.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> one_for_each_pair(star(3)).tolist()
     [0, 3, 4, 3, 1, 4, 2]

@@ -23,6 +23,17 @@ _BLOCK = 1 << 20
 def erdos_renyi(n: int, p: float, seed: Seed) -> Graph:
     """The random graph G(n, p): each pair of agents is an edge with probability p, independently.
 
+    Parameters
+    ----------
+    n
+        Number of agents.
+    p
+        Probability of an edge.
+    seed
+        A whole number, or a generator that the caller shares.
+
+    Examples
+    --------
     >>> erdos_renyi(30, 0.9, seed=1).size
     30
     >>> erdos_renyi(30, 1.0, seed=1)
@@ -43,6 +54,17 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
     The pairing model, repaired by random switches: close to uniform among all such graphs when the
     degree is small next to n. Above half the largest degree it is the complement of a sparse one.
 
+    Parameters
+    ----------
+    n
+        Number of agents.
+    degree
+        Neighbours of each agent besides itself.
+    seed
+        A whole number, or a generator that the caller shares.
+
+    Examples
+    --------
     >>> regular(10, 3, seed=1).neighbourhood_sizes
     array([4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
     """
@@ -65,6 +87,8 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
 def circulant(n: int, degree: int) -> Graph:
     """The ring lattice: every agent is joined to the degree / 2 nearest on either side.
 
+    Examples
+    --------
     >>> circulant(7, 4).neighbours(0)
     array([0, 1, 2, 5, 6], dtype=int32)
     """
@@ -81,6 +105,8 @@ def circulant(n: int, degree: int) -> Graph:
 def ring(n: int) -> Graph:
     """The cycle of n >= 3 agents.
 
+    Examples
+    --------
     >>> ring(4)
     Graph(4 agents, 4 edges)
     """
@@ -90,6 +116,8 @@ def ring(n: int) -> Graph:
 def cliques(sizes: ArrayLike) -> Graph:
     """Disjoint cliques of the given sizes, numbered one after the other.
 
+    Examples
+    --------
     >>> cliques([2, 3]).neighbours(4)
     array([2, 3, 4], dtype=int32)
     """
@@ -106,6 +134,8 @@ def cliques(sizes: ArrayLike) -> Graph:
 def complete(n: int) -> Graph:
     """The complete graph: everybody is everybody's neighbour.
 
+    Examples
+    --------
     >>> complete(4)
     Graph(4 agents, 6 edges)
     """
@@ -117,6 +147,8 @@ def complete(n: int) -> Graph:
 def edgeless(n: int) -> Graph:
     """The graph without edges: everybody is alone.
 
+    Examples
+    --------
     >>> edgeless(4)
     Graph(4 agents, 0 edges)
     """
@@ -128,6 +160,8 @@ def edgeless(n: int) -> Graph:
 def star(n: int) -> Graph:
     """The star of n agents in all: agent 0, the centre, is joined to each of the others.
 
+    Examples
+    --------
     >>> star(4).neighbourhood_sizes
     array([4, 2, 2, 2])
     """
@@ -139,6 +173,8 @@ def star(n: int) -> Graph:
 def stars(sizes: ArrayLike) -> Graph:
     """Disjoint stars of the given sizes, numbered one after the other, each from its centre.
 
+    Examples
+    --------
     >>> stars([2, 3]).neighbours(2)
     array([2, 3, 4], dtype=int32)
     """
@@ -154,6 +190,8 @@ def stars(sizes: ArrayLike) -> Graph:
 def grid(rows: int, columns: int) -> Graph:
     """The rectangular grid, numbered row by row; neighbours are beside or above one another.
 
+    Examples
+    --------
     >>> grid(2, 3).neighbours(1)
     array([0, 1, 2, 4], dtype=int32)
     """

@@ -46,11 +46,16 @@ class Graph:
     >>> path.neighbourhood_sizes
     array([2, 3, 2])
 
-    Attributes:
-        ptr: where each row starts, int64 of length N + 1, read-only.
-        idx: the neighbours, int32, read-only.
-        labels: the agents' names in node order; `range(N)` if they are 0, ..., N - 1.
-        neighbourhood_sizes: the numbers N_i, the agent included, int64, read-only.
+    Attributes
+    ----------
+    ptr
+        Where each row starts, int64 of length N + 1, read-only.
+    idx
+        The neighbours, int32, read-only.
+    labels
+        The agents' names in node order; `range(N)` if they are 0, ..., N - 1.
+    neighbourhood_sizes
+        The numbers N_i, the agent included, int64, read-only.
     """
 
     ptr: NDArray[np.int64]
@@ -86,6 +91,8 @@ class Graph:
 
         Self-loops and parallel edges add nothing; directed graphs are refused.
 
+        Examples
+        --------
         >>> import networkx as nx
         >>> Graph.from_networkx(nx.Graph([("Rome", "Paris"), ("Paris", "Oslo")])).labels
         ('Rome', 'Paris', 'Oslo')
@@ -109,10 +116,18 @@ class Graph:
     ) -> Graph:
         """The graph with these edges, an (E, 2) array or pairs; repeated edges merge.
 
-        With `labels`, in any order, the edges are pairs of labels. Without, they are pairs of node
-        indices below `size`, by default one more than the largest index; or pairs of names, if
-        these are texts, and the labels are the names in the order in which they first occur.
+        Parameters
+        ----------
+        edges
+            Pairs of labels, if these are given. Else pairs of node indices, or of names if these
+            are strings: the labels are then the names in the order in which they first occur.
+        labels
+            Names of all agents, in any order, which becomes the node order.
+        size
+            Number of agents; by default one more than the largest index.
 
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], size=4)
         Graph(4 agents, 2 edges)
         >>> Graph.from_edges([("Rome", "Paris"), ("Paris", "Oslo")]).labels
@@ -155,6 +170,8 @@ class Graph:
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """The closed neighbourhood of a node index, ascending, as a view.
 
+        Examples
+        --------
         >>> Graph.from_edges([(0, 2), (0, 1)]).neighbours(2)
         array([0, 2], dtype=int32)
         """
@@ -166,6 +183,8 @@ class Graph:
     def index(self, label: Hashable) -> int:
         """The node index of an agent; labels are compared as keys of a dictionary are.
 
+        Examples
+        --------
         >>> Graph.from_edges([("a", "b")], labels="ab").index("b")
         1
         """
@@ -183,6 +202,8 @@ class Graph:
     def matrix(self, entries: ArrayLike) -> Matrix:
         """The N x N sparse matrix with these entries, one for every element of `idx`.
 
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1)]).matrix([1, 2, 3, 4]).toarray()
         array([[1., 2.],
                [3., 4.]])
@@ -195,6 +216,8 @@ class Graph:
     def laplacian(self) -> Matrix:
         """The Laplacian L_G: degrees (without the agent itself) minus adjacency.
 
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1), (1, 2)]).laplacian().toarray()
         array([[ 1., -1.,  0.],
                [-1.,  2., -1.],
@@ -207,6 +230,8 @@ class Graph:
     def to_networkx(self) -> nx.Graph[Any]:
         """The same graph in networkx, without self-loops.
 
+        Examples
+        --------
         >>> Graph.from_edges([(0, 1), (1, 2)]).to_networkx().edges
         EdgeView([(0, 1), (1, 2)])
         """
@@ -234,6 +259,8 @@ GraphLike: TypeAlias = "Graph | nx.Graph[Any]"
 def as_graph(graph: GraphLike) -> Graph:
     """A `Graph` as it is, a networkx graph converted; anything else is refused.
 
+    Examples
+    --------
     >>> import networkx as nx
     >>> as_graph(nx.path_graph(3))
     Graph(3 agents, 2 edges)
@@ -242,7 +269,7 @@ def as_graph(graph: GraphLike) -> Graph:
         return graph
     if isinstance(graph, nx.Graph):
         return Graph.from_networkx(graph)
-    array = hasattr(graph, "shape")  # many lines of numbers, and no answer
+    array = hasattr(graph, "shape")  # whose repr would be many lines of numbers
     given = f"an array of shape {graph.shape}" if array else repr(graph)
     raise ValueError(
         f"graph must be a networkx graph or a Graph (Graph.from_edges makes one), got {given}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,15 @@ from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph
 from mtcool.kernels import kernel
 
+Neighbours: TypeAlias = NDArray[np.int32]
+Marks: TypeAlias = NDArray[np.bool_]
+
 
 def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
     """Agents at distance more than k from each other, those with few neighbours first; maximal.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> greedy_independent_set(ring(6)).size, greedy_independent_set(ring(6), k=2).size
     (3, 2)
@@ -28,7 +33,14 @@ def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
 
 @kernel
 def _pick_independent(
-    ptr: Any, idx: Any, order: Any, k: int, chosen: Any, blocked: Any, seen: Any, queue: Any
+    ptr: Indices,
+    idx: Neighbours,
+    order: Indices,
+    k: int,
+    chosen: Marks,
+    blocked: Marks,
+    seen: Indices,
+    queue: Indices,
 ) -> None:
     for v in order:
         if blocked[v]:
@@ -51,10 +63,12 @@ def _pick_independent(
 
 
 def greedy_dominating_set(graph: Graph) -> Indices:
-    """Again and again the agent with the most neighbours that nobody dominates yet.
+    """A dominating set: take the agent who dominates the most others anew, until nobody is left.
 
     At most 1 + ln N_max times the least size.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> greedy_dominating_set(star(5))
     array([0])
@@ -68,7 +82,13 @@ def greedy_dominating_set(graph: Graph) -> Indices:
 
 @kernel
 def _pick_dominating(
-    ptr: Any, idx: Any, gain: Any, chosen: Any, covered: Any, heads: Any, following: Any
+    ptr: Indices,
+    idx: Neighbours,
+    gain: Indices,
+    chosen: Marks,
+    covered: Marks,
+    heads: Indices,
+    following: Indices,
 ) -> None:
     for v in range(gain.shape[0] - 1, -1, -1):  # a list of agents for every gain
         following[v] = heads[gain[v]]
@@ -94,6 +114,8 @@ def _pick_dominating(
 def greedy_clique_cover(graph: Graph) -> NDArray[np.int64]:
     """A partition into cliques: the number of each agent's clique.
 
+    Examples
+    --------
     >>> from mtcool.graphs import cliques
     >>> greedy_clique_cover(cliques([2, 3]))
     array([0, 0, 1, 1, 1])
@@ -106,7 +128,9 @@ def greedy_clique_cover(graph: Graph) -> NDArray[np.int64]:
 
 
 @kernel
-def _pick_cliques(ptr: Any, idx: Any, order: Any, clique: Any, joined: Any, seen: Any) -> None:
+def _pick_cliques(
+    ptr: Indices, idx: Neighbours, order: Indices, clique: Indices, joined: Indices, seen: Indices
+) -> None:
     """`joined[u]` counts the members of the clique in work that neighbour u."""
     count = 0
     for v in order:

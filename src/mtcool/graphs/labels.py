@@ -1,10 +1,11 @@
 """The names of the agents, in node order."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mtcool.types import Given
 
 Indices = NDArray[np.int64]
 
@@ -39,8 +40,8 @@ def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:
     return positions
 
 
-def are_names(values: Any) -> bool:
-    """Whether agents are given by name: the first of them is a text, and not an index."""
+def are_names(values: Given) -> bool:
+    """Whether agents are given by name: the first of them is a string, and not an index."""
     try:
         return isinstance(next(iter(values), None), str)
     except TypeError:
@@ -48,12 +49,12 @@ def are_names(values: Any) -> bool:
 
 
 def names_in(name: str, agents: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """The names that occur, all of them texts, in the order in which they first do."""
+    """The names that occur, all of them strings, in the order in which they first do."""
     names = {}
     for agent in agents:
         if not isinstance(agent, str):
-            raise ValueError(f"{name} must be texts if labels are not given, got {agent!r}")
-        names[str(agent)] = True  # NumPy has texts of its own
+            raise ValueError(f"{name} must be strings if labels are not given, got {agent!r}")
+        names[str(agent)] = True  # NumPy has strings of its own
     return tuple(names)
 
 

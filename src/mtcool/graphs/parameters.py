@@ -8,6 +8,7 @@ every graph alpha_2 <= gamma <= alpha.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +24,8 @@ from mtcool.graphs.greedy import (
 )
 from mtcool.graphs.programs import Proof, most_independent, smallest_cover
 
-METHODS = ("exact", "greedy")
+Method: TypeAlias = Literal["exact", "greedy"]
+METHODS: tuple[Method, ...] = get_args(Method)
 MOST_PAIRS = 5e6
 
 
@@ -51,13 +53,22 @@ class Certified:
 
 
 def independence_number(
-    graph: GraphLike, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """alpha(G): how many agents there can be of whom no two are neighbours.
 
-    "exact" proves it by integer programming (HiGHS), or gives a certified interval when the time
-    limit strikes or the graph has millions of edges; "greedy" gives an interval at once.
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    method
+        "exact" proves the number by integer programming (HiGHS), or gives a certified interval
+        when time runs out or the graph has millions of edges; "greedy" gives an interval at once.
+    time_limit
+        Seconds for the proof.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> print(independence_number(ring(7)))
     3
@@ -66,12 +77,14 @@ def independence_number(
 
 
 def k_independence_number(
-    graph: GraphLike, k: int, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, k: int, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """alpha_k(G): how many agents there can be at distance at least k + 1 from each other.
 
     Parameters as in `independence_number`, which is the case k = 1.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> print(k_independence_number(ring(7), 2))
     2
@@ -88,12 +101,14 @@ def k_independence_number(
 
 
 def domination_number(
-    graph: GraphLike, *, method: str = "exact", time_limit: float = 60.0
+    graph: GraphLike, *, method: Method = "exact", time_limit: float = 60.0
 ) -> Certified:
     """gamma(G): how many agents it takes to have one of them in every neighbourhood.
 
     Parameters as in `independence_number`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import grid
     >>> gamma = domination_number(grid(4, 4))
     >>> print(gamma, len(gamma.witness))
@@ -121,6 +136,8 @@ def domination_number(
 def clique_cover_bound(graph: GraphLike) -> int:
     """The number of cliques in a greedy partition into cliques: at least alpha(G).
 
+    Examples
+    --------
     >>> from mtcool.graphs import cliques
     >>> clique_cover_bound(cliques([3, 4]))
     2
@@ -131,6 +148,8 @@ def clique_cover_bound(graph: GraphLike) -> int:
 def smallest_neighbourhood(graph: GraphLike) -> int:
     """N_min: the least number of agents in a closed neighbourhood.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> smallest_neighbourhood(star(5)), largest_neighbourhood(star(5))
     (2, 5)
@@ -141,6 +160,8 @@ def smallest_neighbourhood(graph: GraphLike) -> int:
 def largest_neighbourhood(graph: GraphLike) -> int:
     """N_max: the largest number of agents in a closed neighbourhood.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> largest_neighbourhood(ring(5))
     3
@@ -149,8 +170,10 @@ def largest_neighbourhood(graph: GraphLike) -> int:
 
 
 def is_k_independent(graph: GraphLike, nodes: Indices, k: int = 1) -> bool:
-    """Are the agents (node indices) at distance at least k + 1 from each other?
+    """Whether the agents (node indices) are at distance at least k + 1 from each other.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> is_k_independent(ring(6), [0, 3], k=2), is_k_independent(ring(6), [0, 2], k=2)
     (True, False)
@@ -197,6 +220,6 @@ def _power(graph: Graph, k: int) -> Graph:
 
 
 def _assert(holds: bool, claim: str) -> None:
-    """Every answer is checked against its certificate: a wrong one must never leave this file."""
+    """Check an answer against its certificate: a wrong one must never leave this file."""
     if not holds:
         raise RuntimeError(f"a graph parameter fails its check: {claim}")

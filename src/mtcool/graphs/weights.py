@@ -7,7 +7,7 @@ every matrix made here has one entry for every element of `graph.idx`, in that o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,12 @@ from mtcool import validation
 from mtcool.graphs.dominating import members_of, smallest_dominating_set
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph, GraphLike, Matrix, as_graph
+from mtcool.types import Given
 
-WeightsLike: TypeAlias = "str | ArrayLike | sparse.sparray[Any, Any] | sparse.spmatrix[Any]"
+SparseMatrix: TypeAlias = "sparse.sparray[Any, Any] | sparse.spmatrix[Any]"
+WeightsLike: TypeAlias = (
+    "Literal['uniform', 'delegation', 'proportional'] | ArrayLike | SparseMatrix"
+)
 
 LEAST_WEIGHT = 1e-100
 """Squares of positive weights must not vanish: a clique's learning rate divides by its largest."""
@@ -32,6 +36,8 @@ _Entries: TypeAlias = tuple[Indices, Indices, NDArray[np.float64]]
 def uniform_weights(graph: GraphLike) -> Matrix:
     """w_ij = 1 / N_i: every neighbour counts the same.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> uniform_weights(star(3)).toarray().round(2)
     array([[0.33, 0.33, 0.33],
@@ -45,6 +51,8 @@ def uniform_weights(graph: GraphLike) -> Matrix:
 def own_weights(graph: GraphLike) -> Matrix:
     """w_ii = 1: nobody listens to a neighbour.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> own_weights(star(3)).toarray()
     array([[1., 0., 0.],
@@ -63,6 +71,8 @@ def delegation_weights(
 
     The set holds node indices; by default it is a smallest one.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> delegation_weights(star(3)).toarray()
     array([[1., 0., 0.],
@@ -90,6 +100,8 @@ def delegation_weights(
 def proportional_weights(graph: GraphLike, q: ArrayLike) -> Matrix:
     """w_ij = q_j / Q_i, for activation probabilities q and their sum Q_i over N_i.
 
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> proportional_weights(star(3), [0.5, 0.25, 0.25]).toarray().round(2)
     array([[0.5 , 0.25, 0.25],
@@ -119,6 +131,8 @@ def entry_weights(
     `weights` is "uniform", "delegation", "proportional" (which needs q), or an N x N matrix in
     node order, dense or sparse, which is checked.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> entry_weights(ring(4), "uniform")[:3].round(2)
     array([0.33, 0.33, 0.33])
@@ -133,6 +147,8 @@ def entry_weights(
 def check_entries(graph: Graph, entries: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights with one number for every element of `graph.idx`; wrong ones are refused.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> check_entries(ring(3), np.full(9, 0.5))
     Traceback (most recent call last):
@@ -193,13 +209,13 @@ def _checked_entries(graph: Graph, weights: WeightsLike) -> NDArray[np.float64]:
     return entries
 
 
-def _dense_nonzeros(weights: Any, n: int) -> _Entries:
+def _dense_nonzeros(weights: Given, n: int) -> _Entries:
     matrix = validation.matrix("weights", weights, (n, n))
     rows, columns = np.nonzero(matrix)
     return rows, columns, matrix[rows, columns]
 
 
-def _sparse_nonzeros(weights: Any, n: int) -> _Entries:
+def _sparse_nonzeros(weights: Given, n: int) -> _Entries:
     if weights.shape != (n, n):
         raise ValueError(f"weights must be a matrix of {n} x {n}, got shape {weights.shape}")
     # A copy, because merging the copies of an entry happens in place.

@@ -110,7 +110,7 @@ class _Plain(_CPUDispatcher):  # type: ignore[misc]
 
 
 class _Inside(_Plain):
-    """A compiled function that has no entry for Python: there it is what it was written as."""
+    """A compiled function without an entry for Python, where it runs as it was written."""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.py_func(*arguments)

@@ -53,14 +53,14 @@ class KernelCache(_Base):  # type: ignore[misc]
             if hashlib.sha256(payload).digest() != digest:
                 return None
             result = rebuilt(target_context, pickle.loads(payload))
-        except Exception:  # whatever is wrong with a file, there is a way without it
+        except Exception:  # whatever is wrong with the file, the kernel can be compiled
             return None
         reference = KernelReference(result.library, callee_of(self._function, types))
         return result._replace(library=reference)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if the disk lets us."""
-        with contextlib.suppress(Exception):  # also if there is no home to have a folder in
+        with contextlib.suppress(Exception):  # also where there is no home folder
             path = self._path(getattr(sig, "args", sig), data.codegen)
             temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
             try:

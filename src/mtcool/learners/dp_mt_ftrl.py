@@ -27,7 +27,7 @@ class DPMTFTRLState(NamedTuple):
     told: Floats
     """Sums of products, one for each row and expert."""
     work: Floats
-    """Room for the change of a row, (d,)."""
+    """Scratch for the change of a row, (d,)."""
 
 
 def make_private_state(learner: MTFTRL, cliques: Cliques, dim: int) -> DPMTFTRLState:

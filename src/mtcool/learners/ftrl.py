@@ -29,6 +29,8 @@ class FTRL:
     The single-agent algorithm behind i-FTRL and ST-FTRL, and MT-FTRL of a clique of one. On a
     clique of several agents it learns one common task.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.i_ftrl(nx.path_graph(3), dim=2, learner=mtcool.learners.FTRL())
     >>> net.update(1, np.array([0.6, 0.8]))

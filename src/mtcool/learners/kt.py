@@ -42,6 +42,8 @@ class KT:
     `lipschitz`: the bets lose all guarantees when that fails. Predictions may grow without bound,
     up to `LARGEST` times the radius (`wealth.py`), which they do not exceed.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.i_ftrl(nx.path_graph(3), dim=1, learner=mtcool.learners.KT())
     >>> for _ in range(3):

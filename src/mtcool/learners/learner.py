@@ -12,10 +12,10 @@ before they are weighted. `docs/add-a-learner.md` walks through an example.
 """
 
 import functools
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from mtcool.kernels import dispatched
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 
 class Cliques(NamedTuple):
@@ -36,24 +36,24 @@ class Cliques(NamedTuple):
 class Learner(Protocol):
     """Hyper-parameters of a learner; it makes the state that the two functions below act on."""
 
-    def make_state(self, cliques: Cliques, dim: int) -> Any:
+    def make_state(self, cliques: Cliques, dim: int) -> State:
         """Fresh state, with fields `n` (updates received) and `rate`, one entry per clique."""
 
 
 @dispatched
-def predict_row(state: Any, clique: int, row: int, out: Floats) -> None:
+def predict_row(state: State, clique: int, row: int, out: Floats) -> None:
     """Write the model that `clique` holds for `row` into `out`; changes nothing else."""
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
 
 @dispatched
-def update_row(state: Any, clique: int, row: int, weight: float, gradient: Floats) -> None:
+def update_row(state: State, clique: int, row: int, weight: float, gradient: Floats) -> None:
     """Feed `clique` the linear loss <weight * gradient, .> on its `row`."""
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
 
 @functools.singledispatch
-def updates_at_once(state: Any) -> int:
+def updates_at_once(state: State) -> int:
     """How many calls of `update_row` may follow each other without a look at Ctrl-C.
 
     They should take less than a second at the worst. Most learners take microseconds for each.

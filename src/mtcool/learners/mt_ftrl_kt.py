@@ -56,6 +56,8 @@ class MTFTRLKT:
     Unconstrained: the radius only sets the unit. Needs gradients of norm at most `lipschitz`.
     Predictions may grow up to about `LARGEST` times the radius (`wealth.py`).
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.mt_co2ol(nx.complete_graph(3), dim=1, learner=mtcool.learners.MTFTRLKT())
     >>> for _ in range(3):

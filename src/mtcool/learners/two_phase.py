@@ -57,6 +57,8 @@ def first_phase(agents: int, q_min: float, horizon: int) -> int:
 
     The theorem states 4 in place of 12; its proof needs 12.
 
+    Examples
+    --------
     >>> first_phase(agents=30, q_min=1 / 30, horizon=150_000)
     6990
     """

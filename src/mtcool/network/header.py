@@ -1,12 +1,11 @@
 """The header of a saved network: its settings as plain values, with exactly these keys.
 
-What a header says is a stranger's word. Every value passes through the checks that a caller's
+A header may come from a stranger. Every value passes through the checks that a caller's
 arguments pass, and names are looked up in tables of ours, never in a module.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,6 +18,7 @@ from mtcool.privacy import AGGREGATORS, Privacy
 from mtcool.privacy.calibration import Calibration
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.settings import PrivacySettings
+from mtcool.types import Plain
 
 FORMAT = "mtcool-network-2"
 
@@ -31,7 +31,7 @@ class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     ours: bool
     """Of this package: a name alone would take a stranger's FTRL for ours."""
-    parameters: dict[str, Any]
+    parameters: dict[str, Plain]
 
 
 class SavedPrivacy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,7 +77,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str
     setup: SavedSettings
     learner: Named
-    labels: list[Any] | None
+    labels: list[Plain] | None
     noise: GeneratorState | None
     scales: Scales | None
 
@@ -141,17 +141,17 @@ def settings_from(header: Header, learner: Learner, labels: Sequence[Hashable]) 
 
 
 def scales_of(calibration: Calibration) -> Scales:
-    """What a file keeps of the noise, to know that it goes on with the same."""
+    """The noise scales that a file keeps, so that `load` can tell whether they are the same."""
     gradient, products = calibration.gradient.tolist(), calibration.products.tolist()
     return Scales(calibration.law, tuple(gradient), tuple(products))
 
 
-def plain_labels(labels: Sequence[Hashable]) -> list[Any] | None:
+def plain_labels(labels: Sequence[Hashable]) -> list[Plain] | None:
     """Labels as values that the header can hold; None for 0, ..., N - 1."""
     return None if isinstance(labels, range) else [_plain(label) for label in labels]
 
 
-def labels_from(stored: list[Any] | None) -> tuple[Hashable, ...] | None:
+def labels_from(stored: list[Plain] | None) -> tuple[Hashable, ...] | None:
     """The labels behind `plain_labels`; a list can only have been a tuple."""
     if stored is None:
         return None
@@ -190,17 +190,17 @@ def _privacy_from(saved: SavedPrivacy, labels: Sequence[Hashable]) -> PrivacySet
     return Privacy(**table | {"aggregator": kind(**saved.aggregator.parameters)}).of_agents(labels)
 
 
-def _named(item: Any, known: Mapping[str, type]) -> Named:
+def _named(item: object, known: Mapping[str, type]) -> Named:
     kind = type(item)
     return Named(kind.__name__, known.get(kind.__name__) is kind, _parameters(item))
 
 
-def _parameters(item: Any) -> dict[str, Any]:
+def _parameters(item: object) -> dict[str, Plain]:
     parameters = fields(item) if is_dataclass(item) else ()
     return {field.name: getattr(item, field.name) for field in parameters}
 
 
-def _encoded(value: Any) -> bytes:
+def _encoded(value: object) -> bytes:
     try:
         return msgspec.msgpack.encode(value)
     except (TypeError, OverflowError) as error:
@@ -209,11 +209,11 @@ def _encoded(value: Any) -> bytes:
         ) from error
 
 
-def _label(stored: Any) -> Any:
+def _label(stored: Plain) -> Hashable:
     return tuple(_label(item) for item in stored) if isinstance(stored, list) else stored
 
 
-def _plain(label: Any) -> Any:
+def _plain(label: Hashable) -> Plain:
     if isinstance(label, tuple):
         return [_plain(item) for item in label]
     if isinstance(label, np.generic) and label.dtype.kind in "biufU":

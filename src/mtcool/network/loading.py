@@ -1,4 +1,4 @@
-"""Read a saved network: refused, or exactly as it was, whoever made the file."""
+"""Read a saved network exactly as it was, or refuse the file."""
 
 import os
 
@@ -29,11 +29,23 @@ from mtcool.types import Floats, Integers
 def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Network:
     """Read a network that `Network.save` wrote; it goes on exactly where that one was.
 
-    Safe on any file: reading one runs none of its content, and what no network could have written
-    is refused with a ValueError. A learner from outside mtcool is not known by name: pass it, with
-    the parameters it had. Of its state only types and shapes are checked, so load no stranger's
-    file with it.
+    Safe on any file: reading one runs none of its content.
 
+    Parameters
+    ----------
+    path
+        The file.
+    learner
+        Needed for a learner from outside mtcool, with the parameters it had. Of its state only
+        types and shapes are checked, so load no stranger's file with it.
+
+    Raises
+    ------
+    ValueError
+        If no network could have written the file.
+
+    Examples
+    --------
     >>> load("no-such-file.npz")
     Traceback (most recent call last):
     ...
@@ -63,7 +75,7 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
     except Exception as error:  # whatever the content, one kind of refusal
         raise ValueError(f"path must hold a network, got {place!r}: {error}") from error
     scales = None if network.sanitiser is None else scales_of(network.sanitiser.calibration)
-    if scales != header.scales:  # another version may choose other noise: this is out already
+    if scales != header.scales:  # of another version: noise of these was published already
         raise ValueError(f"path must hold noise scales of this version, got {place!r}")
     return network
 
@@ -86,7 +98,7 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
     weights = check_entries(graph, np.array(given))
     if settings.algorithm.alone and (weights != own_weights(graph).data).any():
         raise ValueError(f"weights of {settings.algorithm} must be one's own, got others")
-    _check_room(settings, graph, weights, arrays)
+    _check_size(settings, graph, weights, arrays)
     noise = None
     if settings.privacy is not None:
         noise = make_noise(settings.privacy.noise)
@@ -96,7 +108,7 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
     return Network(settings, graph, weights, noise, arrays, from_file=True)
 
 
-def _check_room(settings: Settings, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
+def _check_size(settings: Settings, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
     """Refuse settings that need a larger state than the file has, before there is one."""
     sizes = _clique_sizes(settings, graph, weights)
     vectors, experts = 0, 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mtcool.agents.cutting import Agent, cut, join
 from mtcool.agents.private import PrivateAgent
@@ -21,7 +20,7 @@ from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, GradientLike, Label, PeersBlock
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 
@@ -32,7 +31,7 @@ class Network:
     `predict` and `update` play the protocol one agent at a time; `mtcool.simulate` plays a whole
     stream with the same code. Threads may share a network: their calls take turns, in any order, a
     whole `simulate` being one call. A private network is for the process that made or loaded it: a
-    forked one is refused noise.
+    forked process is refused noise.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Network:
         self.settings = settings  # last: a private network is closed from here on
 
     @property
-    def peers(self) -> Any:
+    def peers(self) -> PeersBlock:
         """The block of arrays that the compiled protocol plays on (`mtcool.peers`)."""
         return self.exchange.peers
 
@@ -72,7 +71,7 @@ class Network:
         noise = None if self.sanitiser is None else self.sanitiser.noise
         return Network, (self.settings, self.graph, self.weights, noise, arrays)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
             raise ValueError(
                 f"{name} of a private network cannot be changed, because its noise was calibrated "
@@ -92,8 +91,19 @@ class Network:
     def predict(self, agent: Label) -> Floats:
         """The agent's prediction: the weighted average of its neighbours' models of its task.
 
-        No side effect: asked twice, it answers the same.
+        There is no side effect: asked twice, it answers the same.
 
+        Parameters
+        ----------
+        agent
+            Its name, a node label of the graph.
+
+        Returns
+        -------
+        An array of length `dim`.
+
+        Examples
+        --------
         >>> import mtcool
         >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
         array([0., 0.])
@@ -104,13 +114,24 @@ class Network:
             self.exchange.predict(i, x)
         return x
 
-    def update(self, agent: Label, gradient: ArrayLike | Callable[[Floats], ArrayLike]) -> None:
+    def update(self, agent: Label, gradient: GradientLike) -> None:
         """Let the agent's neighbours learn: each receives the gradient times its weight.
 
-        `gradient` is a subgradient at the agent's prediction. ST-FTRL takes a function that returns
-        a subgradient at a given point, because every neighbour asks for one at its own. Refused
-        input changes nothing.
+        Parameters
+        ----------
+        agent
+            Its name, a node label of the graph.
+        gradient
+            A subgradient at the agent's prediction. ST-FTRL takes a function that returns a
+            subgradient at a given point, because every neighbour asks for one at its own.
 
+        Raises
+        ------
+        ValueError
+            If the gradient is not finite or too long; the network is then unchanged.
+
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2)
         >>> net.update(3, [0.6, 0.8])
@@ -130,9 +151,11 @@ class Network:
         The file appears only when it is complete; through a symbolic link it replaces the target,
         with the permissions that were there. Labels must be numbers, strings, or tuples of them.
         The file of a private network holds the exact sums: it is as sensitive as the data, only its
-        owner may read it, and only one network may go on from it, else noise is used twice. What a
-        save that was killed left in the folder, the next one removes.
+        owner may read it, and only one network may go on from it, else noise is used twice. The
+        next save removes what a killed one left in the folder.
 
+        Examples
+        --------
         >>> import mtcool, tempfile
         >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
         >>> net.update(2, [1.0])
@@ -154,8 +177,10 @@ class Network:
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     def agent(self, name: Label) -> Agent:
-        """One agent as a unit of its own, with a copy of its part of the state (`mtcool.agents`).
+        """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
         >>> list(net.agent(3).activate().requests)
@@ -168,10 +193,12 @@ class Network:
 
     @classmethod
     def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:
-        """The network that these agents of `graph` form, in one block.
+        """Join the agents of `graph` to a network in one block.
 
         Private agents draw from the noise of the first one.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
         >>> net.update(3, [0.5])
@@ -191,8 +218,10 @@ class Network:
 
     @property
     def is_slow(self) -> bool:
-        """Can one round take so long that Ctrl-C should be heard inside it?
+        """Whether one round may take so long that Ctrl-C must be heard inside it.
 
+        Examples
+        --------
         >>> import mtcool
         >>> mtcool.mt_co2ol(mtcool.graphs.complete(30), dim=1).is_slow
         False
@@ -203,6 +232,8 @@ class Network:
     def released(self) -> int:
         """Noisy sums that the agents of a private network have published since their first losses.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 10), seed=0)
         >>> net.update(0, [0.5])
@@ -219,6 +250,8 @@ class Network:
     def ledger(self) -> dict[Label, Account]:
         """What each agent of a private network has spent, has released and has left.
 
+        Examples
+        --------
         >>> import mtcool
         >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 15), seed=0)
         >>> net.update(0, [0.5])

@@ -47,6 +47,8 @@ def published_noise(
 ) -> PublishedNoise:
     """The noise of `mtcool.dpmt_co2ol` with the same arguments.
 
+    Examples
+    --------
     >>> import mtcool
     >>> level = mtcool.Privacy(epsilon=1.0, horizon=150_000)
     >>> int(published_noise(mtcool.graphs.complete(30), 10, level).gradients.max())
@@ -115,6 +117,8 @@ def compare_mechanisms(
 
     `delta` is that of Gaussian noise, `variance` the guess of the single expert.
 
+    Examples
+    --------
     >>> import mtcool
     >>> rows = list(compare_mechanisms(mtcool.graphs.complete(10), 1, 1.0, 1000))
     >>> rows[0].mechanism, rows[0].gain

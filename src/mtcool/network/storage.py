@@ -16,19 +16,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mtcool import memory
 from mtcool.files import write_whole
+from mtcool.types import AnyArray, Plain
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, AnyArray]
 
 _LONGEST_DESCRIPTION = 10_000  # bytes that say of an array what it holds
 _NUMBERS = re.compile(r"[<>|][iuf][1248]")
 
 
 def write(
-    path: str | os.PathLike[str], header: bytes, arrays: Mapping[str, NDArray[Any]], secret: bool
+    path: str | os.PathLike[str], header: bytes, arrays: Mapping[str, AnyArray], secret: bool
 ) -> None:
     """Write header and arrays to `path`, which appears only when it is complete.
 
@@ -65,7 +65,7 @@ def read(path: str | os.PathLike[str]) -> tuple[bytes, Arrays, bytes]:
     return header.tobytes(), arrays, stored.tobytes()
 
 
-def checksum(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def checksum(arrays: Mapping[str, AnyArray]) -> bytes:
     """SHA-256 of names, types, shapes and bytes, whatever the order."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
@@ -76,8 +76,8 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return digest.digest()
 
 
-def _arrays(content: bytes) -> Iterator[tuple[str, NDArray[Any]]]:
-    room = len(content)
+def _arrays(content: bytes) -> Iterator[tuple[str, AnyArray]]:
+    left = len(content)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         names = [member.filename.removesuffix(".npy") for member in members]
@@ -85,13 +85,13 @@ def _arrays(content: bytes) -> Iterator[tuple[str, NDArray[Any]]]:
             raise ValueError(f"arrays must have different names, got {names}")
         for member, name in zip(members, names, strict=True):
             # Without compression and without overlap no file is larger inside than outside.
-            room -= member.file_size
-            if member.compress_type != zipfile.ZIP_STORED or room < 0:
+            left -= member.file_size
+            if member.compress_type != zipfile.ZIP_STORED or left < 0:
                 raise ValueError(f"arrays must be stored as they are, got {name}")
             yield name, _array(archive.read(member))
 
 
-def _array(content: bytes) -> NDArray[Any]:
+def _array(content: bytes) -> AnyArray:
     """The array in the bytes of an .npy file, as a view of them; NumPy's reader trusts shapes."""
     stream = io.BytesIO(content)
     major, _ = np.lib.format.read_magic(stream)
@@ -113,7 +113,7 @@ def _array(content: bytes) -> NDArray[Any]:
     return np.frombuffer(content, dtype, offset=stream.tell()).reshape(shape)
 
 
-def _dtype(description: Any) -> np.dtype[Any]:
+def _dtype(description: Plain) -> np.dtype[Any]:
     """Numbers, or records of numbers: nothing that NumPy would have to unpickle."""
     types = [description] if isinstance(description, str) else [kind for _, kind in description]
     for kind in types:

@@ -2,7 +2,6 @@
 
 import os
 import threading
-from typing import Any
 
 
 class Turn:
@@ -11,6 +10,8 @@ class Turn:
     The thread that holds it may enter again: a function that ST-FTRL asks for a subgradient may
     itself ask for a prediction.
 
+    Examples
+    --------
     >>> turn = Turn()
     >>> with turn.lock, turn.lock:
     ...     print("nobody else is here")
@@ -20,11 +21,11 @@ class Turn:
     __slots__ = ("_lock", "_process")
 
     def __init__(self) -> None:
-        self._lock: Any = threading.RLock()
+        self._lock = threading.RLock()
         self._process = os.getpid()
 
     @property
-    def lock(self) -> Any:
+    def lock(self) -> threading.RLock:
         """The lock itself, for a `with`: Ctrl-C between two lines of ours would leave it locked."""
         if os.getpid() != self._process:
             self._check_copy()

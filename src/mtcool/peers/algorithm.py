@@ -8,19 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, get_args
 
 from mtcool import validation
 from mtcool.graphs import Graph
 from mtcool.graphs.entries import one_for_each_agent
+from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import Learner
+from mtcool.privacy.noise import Noise
 from mtcool.theory import Bound
-from mtcool.types import Floats, Indices, Integers
+from mtcool.types import Floats, Indices, Integers, PeersBlock, Rates
 
 if TYPE_CHECKING:
+    from mtcool.peers.exchange import Exchange
     from mtcool.peers.settings import Settings
 
-RATES = ("adversarial", "stochastic", "estimated")
+RATES: tuple[Rates, ...] = get_args(Rates)
+
+
+class TheoryUnits(TypedDict):
+    """Keyword arguments of all functions of `mtcool.theory`."""
+
+    radius: float
+    lipschitz: float
+
+
+class TheoryOptions(TheoryUnits):
+    """Keyword arguments of bounds on networks with weights."""
+
+    weights: WeightsLike
 
 
 class Question(NamedTuple):
@@ -28,7 +44,7 @@ class Question(NamedTuple):
 
     graph: Graph
     settings: Settings
-    weights: Any
+    weights: WeightsLike
     """Who listens to whom how much, as it was given."""
     q: Floats | None
     """Activation probabilities, if they are known."""
@@ -42,9 +58,14 @@ class Question(NamedTuple):
         return int(self.activations.sum())
 
     @property
-    def units(self) -> dict[str, float]:
-        """Radius and gradient bound, as the functions of `mtcool.theory` take them."""
+    def units(self) -> TheoryUnits:
+        """Radius and gradient bound, as keyword arguments for a bound."""
         return {"radius": self.settings.radius, "lipschitz": self.settings.lipschitz}
+
+    @property
+    def options(self) -> TheoryOptions:
+        """Weights, radius and gradient bound, as keyword arguments for a bound."""
+        return {"weights": self.weights, **self.units}
 
 
 def no_bound(question: Question) -> Bound | None:
@@ -62,9 +83,9 @@ class Algorithm:
     """In figures and reports, such as "MT-CO2OL"."""
     learner: Learner
     """The learner that its agents run unless another is given."""
-    peers: Callable[[Settings, Graph, Floats], Any]
+    peers: Callable[[Settings, Graph, Floats], PeersBlock]
     """Makes fresh peers; the last argument has a weight for each entry of the graph."""
-    exchange: Callable[[Any, Settings, Graph, Any], Any]
+    exchange: Callable[[PeersBlock, Settings, Graph, Noise | None], Exchange]
     """Makes their `Exchange` from peers, settings, graph and a source of noise, or None."""
     cliques: Callable[[Graph], Indices] = one_for_each_agent
     """The clique that each entry of a graph listens to."""
@@ -72,7 +93,7 @@ class Algorithm:
     """Every member of a clique keeps it, so nothing is fetched; else agent j keeps clique j."""
     bound: Callable[[Question], Bound | None] = no_bound
     """The regret bound that applies to a run, or None."""
-    rates: tuple[str, ...] = RATES
+    rates: tuple[Rates, ...] = RATES
     """Learning rates that it can use."""
     alone: bool = False
     """Every agent listens to itself only, so that no weights can be chosen."""
@@ -103,6 +124,8 @@ def register(record: Algorithm) -> Algorithm:
 def algorithm(name: str) -> Algorithm:
     """The algorithm of this name.
 
+    Examples
+    --------
     >>> import mtcool
     >>> algorithm("i_ftrl").title
     'i-FTRL'

@@ -1,13 +1,13 @@
 """The arrays of a state: what a file keeps of it, and what belongs to one agent."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mtcool.types import AnyArray, State
 
 
-def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArray[Any]]]:
+def state_arrays(state: State, prefix: str = "state") -> Iterator[tuple[str, AnyArray]]:
     """Names and arrays of a state, nested states included: what a file must hold of it.
 
     Not read-only arrays, which never change, nor views of other fields, nor a field `work`, which
@@ -18,7 +18,7 @@ def state_arrays(state: Any, prefix: str = "state") -> Iterator[tuple[str, NDArr
             yield f"{name}.{field}", array
 
 
-def states(state: Any, prefix: str = "state") -> Iterator[tuple[str, Any]]:
+def states(state: State, prefix: str = "state") -> Iterator[tuple[str, State]]:
     """A state and the states inside it, with their names."""
     yield prefix, state
     for name, field in zip(state._fields, state, strict=True):
@@ -26,7 +26,7 @@ def states(state: Any, prefix: str = "state") -> Iterator[tuple[str, Any]]:
             yield from states(field, f"{prefix}.{name}")
 
 
-def own_arrays(state: Any) -> Iterator[tuple[str, NDArray[Any]]]:
+def own_arrays(state: State) -> Iterator[tuple[str, AnyArray]]:
     """Fields and arrays of a state that a file must hold, without those of states inside it."""
     blocks = {id(field) for field in state if isinstance(field, np.ndarray)}
     for name, field in zip(state._fields, state, strict=True):
@@ -35,7 +35,7 @@ def own_arrays(state: Any) -> Iterator[tuple[str, NDArray[Any]]]:
             yield name, field
 
 
-def restore(state: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+def restore(state: State, arrays: Mapping[str, AnyArray]) -> None:
     """Copy saved arrays, which fit, into a fresh state."""
     for name, array in state_arrays(state):
         array[...] = arrays[name]

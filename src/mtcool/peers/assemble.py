@@ -1,9 +1,8 @@
 """Which agent listens to which clique: the peers of each named algorithm."""
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
@@ -11,7 +10,7 @@ from mtcool.learners import MTFTRL, Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
-from mtcool.peers.private import Desk, PrivatePeers, PrivateState
+from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
@@ -19,7 +18,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels, make_channels
 from mtcool.privacy.release import GRID
 from mtcool.privacy.sanitiser import CAPACITY
-from mtcool.types import Floats, Indices, Integers
+from mtcool.types import AnyArray, Floats, Indices, Integers
 
 Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
 
@@ -94,7 +93,7 @@ def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivateP
         products=products,
         horizon=horizon,
         grid=GRID if privacy.noise == "exact" else 0.0,
-        work=Desk(
+        work=ReleaseScratch(
             rows=np.zeros((int(channels.products.max()), settings.dim)),
             leaf=np.zeros(widest),
             value=np.zeros(widest),
@@ -160,13 +159,13 @@ def _rows(clique: Indices, count: int) -> tuple[Integers, Indices]:
 
 
 @kernel
-def _number_rows(clique: Any, following: Any, row: Any) -> None:
+def _number_rows(clique: Indices, following: Integers, row: Indices) -> None:
     for e in range(clique.shape[0]):
         row[e] = following[clique[e]]
         following[clique[e]] += 1
 
 
-def _freeze(*arrays: NDArray[Any]) -> None:
+def _freeze(*arrays: AnyArray) -> None:
     """Read-only, as the arrays of a graph are: numba then sees one type, whoever made them."""
     for array in arrays:
         array.setflags(write=False)

@@ -1,12 +1,12 @@
 """Peers that keep a model of each neighbour's task: MT-CO2OL, i-FTRL, the pairwise approach."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.peers.protocol import Units, fetch, observe, send, to_units
-from mtcool.streams.losses import subgradient
-from mtcool.types import Floats, Indices, Integers
+from mtcool.streams.losses import Kind, subgradient
+from mtcool.types import Floats, Indices, Integers, State
 
 
 class CliquePeers(NamedTuple):
@@ -20,13 +20,13 @@ class CliquePeers(NamedTuple):
     clique: Indices
     row: Indices
     weight: Floats
-    state: Any
+    state: State
     """State of the learner for all cliques."""
     units: Units
     models: Floats
-    """Room for the models that one agent fetches, (largest number of entries, d)."""
+    """Scratch for the models that one agent fetches, (largest number of entries, d)."""
     gradients: Floats
-    """Room for the gradient that it observes, (1, d)."""
+    """Scratch for the gradient that it observes, (1, d)."""
 
 
 @fetch.register
@@ -37,7 +37,7 @@ def _(peers: CliquePeers, agent: int) -> tuple[Floats, Floats]:
 
 
 @inline
-def fetch_rows(state: Any, cliques: Indices, rows: Indices, models: Floats) -> None:
+def fetch_rows(state: State, cliques: Indices, rows: Indices, models: Floats) -> None:
     """Write the model of each row, one below the other."""
     for e in range(rows.shape[0]):
         # int: learners are compiled once, for 64-bit indices, whoever calls them
@@ -45,7 +45,7 @@ def fetch_rows(state: Any, cliques: Indices, rows: Indices, models: Floats) -> N
 
 
 @observe.register
-def _(peers: CliquePeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+def _(peers: CliquePeers, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
     subgradient(kind, row, x, peers.gradients[0])
     return 1
 

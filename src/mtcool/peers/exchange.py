@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.graphs import Graph
@@ -21,7 +22,8 @@ from mtcool.peers.cliques import CliquePeers, learn
 from mtcool.peers.protocol import predict, send, to_units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
-from mtcool.types import Floats, Integers
+from mtcool.privacy.noise import Noise
+from mtcool.types import Floats, GradientLike, Integers, PeersBlock
 
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
 
@@ -30,7 +32,7 @@ class Exchange(Protocol):
     """What a network asks of its peers."""
 
     @property
-    def peers(self) -> Any:
+    def peers(self) -> PeersBlock:
         """The block of arrays that the compiled protocol plays on."""
 
     @property
@@ -43,7 +45,7 @@ class Exchange(Protocol):
     def predict(self, agent: int, x: Floats) -> None:
         """Write the agent's prediction into `x`."""
 
-    def update(self, agent: int, gradient: Any) -> None:
+    def update(self, agent: int, gradient: GradientLike) -> None:
         """Let the agent's neighbours learn; a refused gradient changes nothing."""
 
     def finish(self) -> None:
@@ -80,7 +82,7 @@ class CliqueExchange:
         """Write the agent's prediction into `x`."""
         ask(self.peers, agent, x)
 
-    def update(self, agent: int, gradient: Any) -> None:
+    def update(self, agent: int, gradient: GradientLike) -> None:
         """Deliver the gradient to all neighbours."""
         g = one_gradient(gradient, self._settings)
         self._gradient[:] = g
@@ -124,7 +126,7 @@ class SingleTaskExchange:
         """Write the agent's own point into `x`."""
         ask(self.peers, agent, x)
 
-    def update(self, agent: int, gradient: Any) -> None:
+    def update(self, agent: int, gradient: GradientLike) -> None:
         """Let every neighbour learn from the gradient at its own point."""
         if not callable(gradient):
             raise ValueError(
@@ -137,7 +139,7 @@ class SingleTaskExchange:
             norms = [math.hypot(*row) for row in rows]
             refuse(rows[int(np.argmax(norms))], self._settings)
 
-    def _gradient_at(self, agent: int, gradient: Callable[[Floats], Any]) -> Floats:
+    def _gradient_at(self, agent: int, gradient: Callable[[Floats], ArrayLike]) -> Floats:
         x = np.empty(self._settings.dim)
         ask(self.peers, agent, x)
         return validation.vector("gradient", gradient(x), self._settings.dim)
@@ -156,19 +158,21 @@ class SingleTaskExchange:
         """All rounds can be played."""
 
 
-def clique_exchange(peers: CliquePeers, settings: Settings, graph: Graph, noise: Any) -> Exchange:
+def clique_exchange(
+    peers: CliquePeers, settings: Settings, graph: Graph, noise: Noise | None
+) -> Exchange:
     """For peers that keep a model of each neighbour's task."""
     return CliqueExchange(peers, settings)
 
 
 def single_task_exchange(
-    peers: SingleTaskPeers, settings: Settings, graph: Graph, noise: Any
+    peers: SingleTaskPeers, settings: Settings, graph: Graph, noise: Noise | None
 ) -> Exchange:
     """For peers that share one task."""
     return SingleTaskExchange(peers, settings, graph)
 
 
-def one_gradient(gradient: Any, settings: Settings) -> Floats:
+def one_gradient(gradient: GradientLike, settings: Settings) -> Floats:
     """The gradient that a caller gave, as an array."""
     if callable(gradient):
         raise ValueError(f"gradient must be an array, not a function, got {gradient!r}")
@@ -176,7 +180,7 @@ def one_gradient(gradient: Any, settings: Settings) -> Floats:
 
 
 def refuse(gradient: Floats, settings: Settings) -> NoReturn:
-    """Say that a gradient is too long."""
+    """Refuse a gradient that is too long."""
     limit = f"lipschitz = {settings.lipschitz}"
     if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
         limit = f"{LONGEST:g}"
@@ -184,18 +188,18 @@ def refuse(gradient: Floats, settings: Settings) -> NoReturn:
 
 
 @kernel
-def ask(peers: Any, agent: int, x: Floats) -> None:
+def ask(peers: PeersBlock, agent: int, x: Floats) -> None:
     """Steps 2 and 3, for callers in Python."""
     predict(peers, agent, x)
 
 
 @kernel
-def _send(peers: Any, agent: int, gradients: Floats) -> bool:
+def _send(peers: PeersBlock, agent: int, gradients: Floats) -> bool:
     return send(peers, agent, gradients)
 
 
 @kernel
-def _receive(peers: Any, gradient: Floats, cursor: Integers, most: int) -> bool:
+def _receive(peers: PeersBlock, gradient: Floats, cursor: Integers, most: int) -> bool:
     """Deliver the gradient to the next entries; False, and nothing to deliver, if it is refused.
 
     The cursor holds the next entry, the end of the entries, and whether the gradient must still be

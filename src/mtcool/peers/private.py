@@ -9,7 +9,7 @@ Step 2 of the protocol also fetches the row of every expert, step 5 sends noisy 
 `look_up`, `make_leaf` and `tell` know nothing of the aggregator: compiled once, they serve all.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,20 +20,20 @@ from mtcool.peers.cliques import fetch_rows
 from mtcool.peers.protocol import Units, fetch, observe, send
 from mtcool.privacy.aggregators.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
-from mtcool.streams.losses import subgradient
-from mtcool.types import Floats, Indices, Integers
+from mtcool.streams.losses import Kind, subgradient
+from mtcool.types import Floats, Indices, Integers, State
 
 
 class PrivateState(NamedTuple):
     """What private agents remember."""
 
     learner: DPMTFTRLState
-    aggregator: Any
+    aggregator: State
     """Sums of every agent, secret and published; of the type that the aggregator makes."""
 
 
-class Desk(NamedTuple):
-    """Room for one release; what it holds is overwritten by the next."""
+class ReleaseScratch(NamedTuple):
+    """Arrays for one release, overwritten by the next."""
 
     rows: Floats
     """Expert rows that the active agent fetched, neighbour by neighbour, (most products, d)."""
@@ -57,16 +57,16 @@ class PrivatePeers(NamedTuple):
     state: PrivateState
     units: Units
     models: Floats
-    """Room for the models that one agent fetches, (largest number of entries, d)."""
+    """Scratch for the models that one agent fetches, (largest number of entries, d)."""
     gradients: Floats
-    """Room for the gradient that it observes, (1, d)."""
+    """Scratch for the gradient that it observes, (1, d)."""
     products: Integers
     """Number of expert rows that each entry fetches: none of a clique with a single expert."""
     horizon: Integers
     """Activations that each agent may have."""
     grid: float
     """Leaves are rounded toward zero to multiples of this; 0 for none."""
-    work: Desk
+    work: ReleaseScratch
 
 
 @fetch.register
@@ -104,7 +104,7 @@ def look_up(
 
 
 @observe.register
-def _(peers: PrivatePeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+def _(peers: PrivatePeers, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
     subgradient(kind, row, x, peers.gradients[0])
     return 1
 
@@ -138,8 +138,8 @@ def publish(peers: PrivatePeers, agent: int, gradient: Floats) -> bool:
 
 @inline
 def publish_sums(
-    aggregator: Any,
-    desk: Desk,
+    aggregator: State,
+    scratch: ReleaseScratch,
     units: Units,
     weights: Floats,
     products: Integers,
@@ -147,38 +147,38 @@ def publish_sums(
     agent: int,
     gradient: Floats,
 ) -> bool:
-    """Release the agent's next noisy sums, with noise and expert rows that are on the desk.
+    """Release the agent's next noisy sums, with the noise and the experts' rows in `scratch`.
 
     False, and nothing released, if the gradient cannot be clipped or noise is missing.
     """
     if not clip(gradient, units.lipschitz):
         return False
-    width, first = aggregator.width[agent], desk.cursor[0]
-    if first + width > desk.cursor[1]:
+    width, first = aggregator.width[agent], scratch.cursor[0]
+    if first + width > scratch.cursor[1]:
         return False
-    stage(aggregator, desk, weights, products, grid, agent, gradient)
-    value, noisy = desk.value[:width], desk.noisy[:width]
-    release(value, desk.draws[first : first + width], grid, noisy)
+    stage(aggregator, scratch, weights, products, grid, agent, gradient)
+    value, noisy = scratch.value[:width], scratch.noisy[:width]
+    release(value, scratch.draws[first : first + width], grid, noisy)
     decode(aggregator, agent, value, noisy)
-    desk.cursor[0] += width
+    scratch.cursor[0] += width
     return True
 
 
 @inline
 def stage(
-    aggregator: Any,
-    desk: Desk,
+    aggregator: State,
+    scratch: ReleaseScratch,
     weights: Floats,
     products: Integers,
     grid: float,
     agent: int,
     gradient: Floats,
 ) -> None:
-    """Put the value of the agent's next node on the desk, for a clipped gradient."""
+    """Write the value of the agent's next node into `scratch`, for a clipped gradient."""
     width = aggregator.width[agent]
-    make_leaf(gradient, weights, products, desk.rows, desk.leaf[:width])
-    truncate(desk.leaf[:width], grid)
-    encode(aggregator, agent, desk.leaf[:width], desk.value[:width])
+    make_leaf(gradient, weights, products, scratch.rows, scratch.leaf[:width])
+    truncate(scratch.leaf[:width], grid)
+    encode(aggregator, agent, scratch.leaf[:width], scratch.value[:width])
 
 
 @routine
@@ -217,7 +217,7 @@ def tell(
 
 
 def begin_publication(peers: PrivatePeers) -> None:
-    """Before the first activation all agents learn what all publish, which is noise."""
+    """Let all agents learn what all publish before their first activations: pure noise."""
     learner, aggregator = peers.state.learner, peers.state.aggregator
     is_product = np.ones(len(aggregator.published), bool)
     is_product[aggregator.start[:-1, None] + np.arange(learner.base.gradients.shape[1])] = False
@@ -230,21 +230,21 @@ def begin_publication(peers: PrivatePeers) -> None:
     _, one = np.unique(peers.clique, return_index=True)
     chosen = peers.clique[one], peers.row[one], np.ones(len(one))
     for array in chosen:
-        array.setflags(write=False)  # `tell` is compiled for such
+        array.setflags(write=False)  # `tell` is compiled for read-only arrays
     _learn_pure_noise(learner, *chosen, peers.work.value)
 
 
 @kernel
 def _learn_pure_noise(
-    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, room: Floats
+    learner: DPMTFTRLState, cliques: Indices, rows: Indices, weights: Floats, scratch: Floats
 ) -> None:
     """Tell one row of each clique again, as update 0: all is computed afresh from all rows."""
     base, dim = learner.base, learner.base.gradients.shape[1]
     for e in range(rows.shape[0]):
         first, last = learner.first[rows[e]], learner.first[rows[e] + 1]
         for k in range(dim):
-            room[k] = base.gradients[rows[e], k]
+            scratch[k] = base.gradients[rows[e], k]
         for k in range(last - first):
-            room[dim + k] = learner.told[first + k]
+            scratch[dim + k] = learner.told[first + k]
         base.n[cliques[e]] = -1
-        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], room)
+        tell(learner, cliques[e : e + 1], rows[e : e + 1], weights[e : e + 1], scratch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import make_channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Integers, Label
+from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 
 
 class PrivateExchange:
@@ -34,7 +33,7 @@ class PrivateExchange:
         """Write the agent's prediction into `x`."""
         ask(self.peers, agent, x)
 
-    def update(self, agent: int, gradient: Any) -> None:
+    def update(self, agent: int, gradient: GradientLike) -> None:
         """Publish the agent's next noisy sums, and tell them to its neighbours."""
         g = one_gradient(gradient, self._settings)
         agents = np.array([agent])
@@ -55,20 +54,20 @@ class PrivateExchange:
         begin_publication(self.peers)
 
     def finish(self) -> None:
-        """Give back noise that an interrupt left unused."""
+        """Give noise that an interrupt left unused back to its source."""
         self.settle()
 
     def provide(self, agents: Integers) -> int:
         """Draw the noise for the next rounds of `agents`; returns how many may be played now."""
         self.settle()  # what an interrupt left open
-        desk = self.peers.work
+        scratch = self.peers.work
         draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
-        desk.draws[: len(draws)] = draws
-        desk.cursor[:] = 0, len(draws)
+        scratch.draws[: len(draws)] = draws
+        scratch.cursor[:] = 0, len(draws)
         return rounds
 
     def settle(self) -> None:
-        """Noise that was not used was never drawn."""
+        """Give noise that was not used back to its source."""
         self.sanitiser.keep(int(self.peers.work.cursor[0]))
         self.peers.work.cursor[:] = 0
 
@@ -117,6 +116,6 @@ def private_exchange(
 
 
 @kernel
-def _fetch_and_send(peers: Any, agent: int, gradients: Floats) -> bool:
+def _fetch_and_send(peers: PeersBlock, agent: int, gradients: Floats) -> bool:
     fetch(peers, agent)
     return send(peers, agent, gradients)

@@ -10,20 +10,22 @@ These hold all agents of a network in one block of arrays. `mtcool.agents` plays
 one agent at a time and messages in between.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mtcool.kernels import dispatched, inline
-from mtcool.streams.losses import value
-from mtcool.types import Floats
+from mtcool.streams.losses import Kind, value
+from mtcool.types import Floats, PeersBlock
 
 # A gradient of norm exactly `lipschitz` must pass however its norm was rounded.
 SLACK = 1.0 + 1e-9
 
 
 @inline
-def play_round(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> tuple[float, bool]:
+def play_round(
+    peers: PeersBlock, agent: int, kind: Kind, row: Floats, x: Floats
+) -> tuple[float, bool]:
     """Play a round with the loss of this kind and row.
 
     Returns the loss paid, and whether its gradients were accepted.
@@ -37,7 +39,7 @@ def play_round(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> tup
 
 
 @inline
-def predict(peers: Any, agent: int, x: Floats) -> None:
+def predict(peers: PeersBlock, agent: int, x: Floats) -> None:
     """Steps 2 and 3: fetch the neighbours' models of the agent's task, average them by weight."""
     models, weights = fetch(peers, agent)
     average(models, weights, peers.units.radius, x)
@@ -54,13 +56,13 @@ def average(models: Floats, weights: Floats, radius: float, x: Floats) -> None:
 
 
 @dispatched
-def fetch(peers: Any, agent: int) -> tuple[Floats, Floats]:
+def fetch(peers: PeersBlock, agent: int) -> tuple[Floats, Floats]:
     """Step 2: return the peers' models of the agent's task, (m, d), and their weights."""
     raise TypeError(f"{type(peers).__name__} are not peers")
 
 
 @dispatched
-def observe(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+def observe(peers: PeersBlock, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
     """Step 4: write the subgradients that step 5 sends into `peers.gradients`; returns how many.
 
     One, at the prediction `x`; or, where the loss itself travels, one for each neighbour, at that
@@ -70,7 +72,7 @@ def observe(peers: Any, agent: int, kind: Any, row: Floats, x: Floats) -> int:
 
 
 @dispatched
-def send(peers: Any, agent: int, gradients: Floats) -> bool:
+def send(peers: PeersBlock, agent: int, gradients: Floats) -> bool:
     """Step 5: let the peers learn from what `observe` wrote; overwrites it.
 
     Returns False, with nothing changed, if a gradient is longer than `lipschitz` or not finite and

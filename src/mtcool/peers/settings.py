@@ -1,11 +1,13 @@
 """The settings of a network: which algorithm, which learner, which units."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
 from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.privacy.settings import PrivacySettings
+from mtcool.types import OnExcess, Rates
 
 SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
 
@@ -19,15 +21,15 @@ class Settings:
     learner: Learner
     lipschitz: float = 1.0
     radius: float = 1.0
-    on_excess: str = "raise"
-    rates: str = "adversarial"
+    on_excess: OnExcess = "raise"
+    rates: Rates = "adversarial"
     q: tuple[float, ...] | None = None
     q_min: float | None = None
     horizon: int | None = None
     privacy: PrivacySettings | None = None
 
     def __post_init__(self) -> None:
-        validation.one_of("on_excess", self.on_excess, ("raise", "clip"))
+        validation.one_of("on_excess", self.on_excess, get_args(OnExcess))
         validation.one_of("rates", self.rates, RATES)
         if isinstance(self.learner, type):
             name = self.learner.__name__
@@ -40,8 +42,8 @@ class Settings:
                 f"with noise, got {self.learner!r}"
             )
         if (self.privacy is not None) != self.algorithm.private:
-            must = "must be given" if self.privacy is None else "has no meaning but"
-            raise ValueError(f"privacy {must} for {self.algorithm}, got {self.privacy!r}")
+            must = "must be given for" if self.privacy is None else "does not apply to"
+            raise ValueError(f"privacy {must} {self.algorithm}, got {self.privacy!r}")
         rates = self.algorithm.rates
         if self.rates not in rates:
             raise ValueError(
@@ -66,8 +68,8 @@ class Settings:
         for name in ("q_min", "horizon"):
             value = getattr(self, name)
             if (value is not None) != (self.rates == "estimated"):
-                must = "must be given" if value is None else "has no meaning but"
-                raise ValueError(f'{name} {must} for rates="estimated", got {value!r}')
+                must = "must be given for" if value is None else "applies only to"
+                raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
 
     def first_phase(self, agents: int) -> int:
         """Length of the first phase for `rates="estimated"`."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.peers.protocol import Units, fetch, observe, send, to_units
-from mtcool.streams.losses import subgradient
+from mtcool.streams.losses import Kind, subgradient
 from mtcool.types import Floats, Integers
 
 
@@ -25,11 +25,11 @@ class SingleTaskPeers(NamedTuple):
     """State of the learner, one clique of one row for each agent."""
     units: Units
     gradients: Floats
-    """Room for the gradients at the neighbours' points, (largest neighbourhood, d)."""
+    """Scratch for the gradients at the neighbours' points, (largest neighbourhood, d)."""
     weight: Floats
     """The weight of one's own point: one."""
     point: Floats
-    """Room for the point of one agent, (1, d)."""
+    """Scratch for the point of one agent, (1, d)."""
 
 
 @fetch.register
@@ -39,7 +39,7 @@ def _(peers: SingleTaskPeers, agent: int) -> tuple[Floats, Floats]:
 
 
 @observe.register
-def _(peers: SingleTaskPeers, agent: int, kind: Any, row: Floats, x: Floats) -> int:
+def _(peers: SingleTaskPeers, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
     first, last = peers.ptr[agent], peers.ptr[agent + 1]
     point = peers.point[0]
     for e in range(first, last):

@@ -11,11 +11,12 @@ with mu = 1 / sigma, and rho-zCDP with rho = mu^2 / 2 (Bun and Steinke, 2016).
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import scipy  # its submodules when they are first used: some are slow to import
 
 from mtcool import validation
+from mtcool.types import Given
 
 SMALLEST_MU, LARGEST_MU = 1e-9, 1e6
 LEAST_NOISE, MOST_NOISE = 1e-50, 1e50
@@ -25,7 +26,7 @@ LEAST_NOISE, MOST_NOISE = 1e-50, 1e50
 class Guarantee:
     """A privacy level and the noise that gives it."""
 
-    law: str
+    law: Literal["laplace", "gaussian"]
     epsilon: float
     delta: float
     noise: float
@@ -39,7 +40,7 @@ class Guarantee:
 
 
 def account(
-    law: str,
+    law: Literal["laplace", "gaussian"],
     *,
     epsilon: float | None = None,
     delta: float | None = None,
@@ -47,6 +48,8 @@ def account(
 ) -> Guarantee:
     """Solve for whichever of epsilon, delta and noise is not given.
 
+    Examples
+    --------
     >>> round(account("gaussian", epsilon=1.0, delta=1e-6).noise, 4)
     4.2247
     >>> round(account("gaussian", noise=4.2247, delta=1e-6).epsilon, 4)
@@ -93,6 +96,8 @@ def _noise(noise: float) -> float:
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """delta(epsilon) of Gaussian noise whose sensitivity is `mu` standard deviations.
 
+    Examples
+    --------
     >>> round(gaussian_delta(1.0, 1.0), 6)
     0.126937
     """
@@ -105,6 +110,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The least epsilon for `delta`; 0 if even that is private enough.
 
+    Examples
+    --------
     >>> round(gaussian_epsilon(1.0, 0.126937), 4)
     1.0
     """
@@ -123,6 +130,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu that is (epsilon, delta)-private.
 
+    Examples
+    --------
     >>> round(gaussian_mu(1.0, 0.126937), 4)
     1.0
     """
@@ -146,13 +155,15 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 def zcdp_mu(rho: float) -> float:
     """The mu of Gaussian noise that is rho-zCDP: sqrt(2 rho).
 
+    Examples
+    --------
     >>> zcdp_mu(0.5)
     1.0
     """
     return math.sqrt(2.0 * validation.positive("rho", rho))
 
 
-def proper(name: str, value: Any) -> float:
+def proper(name: str, value: Given) -> float:
     """A number strictly between 0 and 1."""
     number = validation.finite(name, value)
     if not 0.0 < number < 1.0:

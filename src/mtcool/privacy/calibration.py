@@ -41,8 +41,8 @@ class Channels(NamedTuple):
     """S_i, the largest l1 norm of the products."""
     energy: Floats
     """R_i^2, the square of their largest l2 norm."""
-    pull: Floats
-    """Part of the products' noise in the regret, in the unit of the gradient's part."""
+    price: Floats
+    """What noise of scale 1 in the products costs, where noise in the gradient costs 1."""
     largest: int
     """Size of the largest neighbourhood, N_max."""
 
@@ -70,13 +70,13 @@ def make_channels(
 
     # The noise of one row in the regret of a clique of N like rows (`docs/privacy.md`): sqrt(d) for
     # the gradient, sqrt(ln K / N) for the products with K experts.
-    pull = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
+    price = np.sqrt(np.log(np.maximum(number, 1)) / sizes[clique])
     return Channels(
         dim=dim,
         products=constant(total(number.astype(float)).astype(np.int64)),
         load=constant(total(weight * number)),
         energy=constant(total(weight**2 * number)),
-        pull=constant(total(pull) / math.sqrt(dim)),
+        price=constant(total(price) / math.sqrt(dim)),
         largest=int(np.diff(ptr).max()),
     )
 
@@ -180,7 +180,7 @@ def privacy_loss(
 
 
 def constant(array: NDArray[T]) -> NDArray[T]:
-    """A copy on bytes: its owner cannot make it writable again, as with a read-only flag."""
+    """A copy that stays read-only: unlike a flag, its bytes cannot be made writable again."""
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
 
@@ -201,13 +201,13 @@ def _rounding(
 def _optimal(channels: Channels, agent: int, law: Law) -> float:
     """The share of the gradient with the least noise in the regret bound.
 
-    Noise of scale s_g and s_p costs s_g + pull * s_p (up to a factor). Laplace: s_g = sqrt(d) /
+    Noise of scale s_g and s_p costs s_g + price * s_p (up to a factor). Laplace: s_g = sqrt(d) /
     theta, s_p = S / (1 - theta). Gauss: s_g = theta^(-1/2), s_p = R (1 - theta)^(-1/2).
     """
     if law == "laplace":
-        ratio = math.sqrt(channels.pull[agent] * channels.load[agent] / math.sqrt(channels.dim))
+        ratio = math.sqrt(channels.price[agent] * channels.load[agent] / math.sqrt(channels.dim))
     else:
-        ratio = (channels.pull[agent] * math.sqrt(channels.energy[agent])) ** (2.0 / 3.0)
+        ratio = (channels.price[agent] * math.sqrt(channels.energy[agent])) ** (2.0 / 3.0)
     return 1.0 / (1.0 + ratio)
 
 

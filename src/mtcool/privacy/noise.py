@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 import numpy as np
@@ -26,11 +26,16 @@ EXACT_STEPS = 2**52  # of the grid: whole numbers below are exact in doubles
 # Bit generators that a file may name, and no other function of NumPy.
 _BIT_GENERATORS = {"PCG64": np.random.PCG64, "PCG64DXSM": np.random.PCG64DXSM}
 
+BitState: TypeAlias = Any
+"""State of a bit generator of NumPy, whose own annotations differ from one to the other."""
+OpenDP: TypeAlias = Any
+"""OpenDP, which need not be installed, and its measurements."""
+
 _Hex = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{32}\Z")]
 
 
 class GeneratorState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """State of a bit generator as a file keeps it; 128 bits are text, too long for its numbers."""
+    """State of a bit generator as a file keeps it; its 128 bits are strings of hex digits."""
 
     name: Literal["PCG64", "PCG64DXSM"]
     state: _Hex
@@ -49,7 +54,7 @@ class Noise(Protocol):
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
     def keep(self, used: int) -> None:
-        """Of the last `draw` only the first `used` numbers were released; the rest was not drawn.
+        """Take back the last `draw` but the first `used` numbers, which alone were released.
 
         Another call before the next `draw` does nothing.
         """
@@ -64,6 +69,8 @@ class Noise(Protocol):
 class SimulatedNoise:
     """NumPy's generator: fast and repeatable, for simulation only; NOT private in deployment.
 
+    Examples
+    --------
     >>> SimulatedNoise(0).draw("laplace", np.ones(3)).round(2)
     array([-0.34,  0.02, -1.08])
     """
@@ -72,10 +79,10 @@ class SimulatedNoise:
     grid = 0.0
 
     def __init__(self, seed: Seed | None = None) -> None:
-        # Noise that everybody can repeat is no noise: without a seed it is the system's.
+        # Without a seed, the system's randomness: noise that everybody can repeat hides nothing.
         self._generator = np.random.default_rng() if seed is None else generator(seed)
         self._process = os.getpid()
-        self._before: Any = None
+        self._before: BitState = None
         self._last: tuple[Law, int] = "none", 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,7 +100,7 @@ class SimulatedNoise:
     def keep(self, used: int) -> None:
         """Move the generator back to where the unused numbers had not been drawn.
 
-        Not if somebody else, with whom it is shared, has used it since: that noise is out.
+        Not if somebody else, with whom it is shared, has used it since: that noise may be out.
         """
         law, drawn = self._last
         if self._before is not None and used < drawn:
@@ -107,7 +114,7 @@ class SimulatedNoise:
     def state(self) -> GeneratorState:
         """The generator's state; only generators of PCG64 can be saved."""
         _check_process(self._process)
-        saved: Any = self._generator.bit_generator.state
+        saved: BitState = self._generator.bit_generator.state
         name = saved["bit_generator"]
         if name not in _BIT_GENERATORS:
             raise ValueError(f"seed must be a generator of PCG64 to be saved, got {name}")
@@ -189,7 +196,7 @@ def make_noise(kind: Source, seed: Seed | None = None) -> Noise:
     """The source named "simulated" or "exact"; exact noise has no seed."""
     if kind == "exact":
         if seed is not None:
-            raise ValueError(f'seed has no meaning but for noise="simulated", got {seed!r}')
+            raise ValueError(f'seed applies only to noise="simulated", got {seed!r}')
         return ExactNoise()
     return SimulatedNoise(seed)
 
@@ -216,7 +223,9 @@ def _standard(generator: np.random.Generator, law: Law, count: int) -> Floats:
     return np.asarray(pairs[:, 0] - pairs[:, 1])
 
 
-def _states(bits: Any, before: Any, law: Law, counts: tuple[int, ...]) -> list[Any]:
+def _states(
+    bits: np.random.BitGenerator, before: BitState, law: Law, counts: tuple[int, ...]
+) -> list[BitState]:
     """States of a bit generator after so many draws, each from the state `before`."""
     found = []
     for count in counts:
@@ -226,14 +235,14 @@ def _states(bits: Any, before: Any, law: Law, counts: tuple[int, ...]) -> list[A
     return found
 
 
-def _same(one: Any, two: Any) -> bool:
+def _same(one: BitState, two: BitState) -> bool:
     """Whether two states of a bit generator are equal; some hold arrays."""
     if isinstance(one, dict):
         return all(_same(one[key], two[key]) for key in one)
     return bool(np.all(one == two))
 
 
-def _opendp() -> Any:
+def _opendp() -> OpenDP:
     try:
         import opendp.prelude as opendp
     except ImportError:
@@ -244,7 +253,7 @@ def _opendp() -> Any:
 
 
 @functools.lru_cache(maxsize=1024)
-def _sampler(law: Law, scale: float) -> Any:
+def _sampler(law: Law, scale: float) -> OpenDP:
     dp = _opendp()
     dp.enable_features("contrib")
     # 64 bits: OpenDP takes Python's int for 32, and saturates draws at 2^31.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from mtcool.privacy.aggregators.aggregator import check_law
 from mtcool.privacy.calibration import Budget, share_of
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.privacy.words import Adjacency, Law, Method, Source
-from mtcool.types import Label
+from mtcool.types import Given, Label
 
 N = TypeVar("N", int, float)
 
@@ -57,6 +57,8 @@ class Privacy:
     noise
         "simulated": NumPy's generator, for simulation; "exact": OpenDP's samplers, for deployment.
 
+    Examples
+    --------
     >>> Privacy(epsilon=1.0, horizon=100)
     Privacy(epsilon=1.0, horizon=100)
     >>> Privacy(epsilon={"rome": 1.0, "milan": 0.5}, horizon=100, delta=1e-6).law
@@ -106,7 +108,8 @@ class Privacy:
             known = [kind for kind in AGGREGATORS.values() if "paper" in kind.calibrations]
             names = ", ".join(kind.__name__ for kind in known)
             raise ValueError(
-                f'calibration must be "tight" but for {names}, got "paper" with {self.aggregator!r}'
+                f'calibration must be "tight" except for {names}, '
+                f'got "paper" with {self.aggregator!r}'
             )
         if self.law != "laplace":
             raise ValueError('calibration="paper" needs an epsilon and no delta, got other levels')
@@ -132,6 +135,8 @@ class Privacy:
     def law(self) -> Law:
         """Law of the noise.
 
+        Examples
+        --------
         >>> Privacy(rho=0.5, horizon=100).law
         'gaussian'
         """
@@ -142,6 +147,8 @@ class Privacy:
     def of_agents(self, labels: Sequence[Label]) -> PrivacySettings:
         """The settings of every agent of a network with these names, in node order.
 
+        Examples
+        --------
         >>> levels = Privacy(epsilon={"rome": 1.0, "milan": 0.5}, horizon=9)
         >>> levels.of_agents(["milan", "rome"]).budget.epsilon
         (0.5, 1.0)
@@ -173,7 +180,7 @@ def privacy_of_agents(privacy: Privacy, labels: Sequence[Label]) -> PrivacySetti
     return privacy.of_agents(labels)
 
 
-_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+_CHECKS: dict[str, Callable[[str, Given], Given]] = {
     "epsilon": validation.positive,
     "delta": proper,
     "rho": validation.positive,
@@ -181,7 +188,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 }
 
 
-def _plain(name: str, value: Any, check: Callable[[str, Any], N]) -> Any:
+def _plain(name: str, value: Given, check: Callable[[str, Given], N]) -> Given:
     """The numbers that were given, checked: one, a tuple, or a dictionary; None stays None."""
     if value is None:
         return None
@@ -196,14 +203,14 @@ def _plain(name: str, value: Any, check: Callable[[str, Any], N]) -> Any:
     return tuple(check(f"{name} of agent {k}", one) for k, one in enumerate(value))
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _listed(value: Given) -> tuple[Given, ...]:
     """All numbers that were given."""
     if isinstance(value, dict):
         return tuple(value.values())
     return value if isinstance(value, tuple) else (value,)
 
 
-def _each(name: str, value: Any, labels: Sequence[Label]) -> tuple[Any, ...] | None:
+def _each(name: str, value: Given, labels: Sequence[Label]) -> tuple[Given, ...] | None:
     """One number for each agent."""
     if value is None:
         return None

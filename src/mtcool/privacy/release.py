@@ -67,7 +67,7 @@ def truncate(leaf: Floats, grid: float) -> None:
 
 @inline
 def release(value: Floats, noise: Floats, grid: float, noisy: Floats) -> None:
-    """noisy = value + noise: the choke point. On a grid what leaves is rounded to it first."""
+    """Write value + noise into `noisy`: the only way out. On a grid, the value is rounded first."""
     for k in range(value.shape[0]):
         # The value itself stays as it is: rounding that went back into a filter would add up.
         leaving = grid * np.rint(value[k] / grid) if grid > 0.0 else value[k]

@@ -5,7 +5,7 @@ releases to come, with draws at the scales of the calibration.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mtcool.privacy.aggregators.aggregator import begin
 from mtcool.privacy.calibration import Calibration, Channels, calibrate, constant
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 CAPACITY = 2**17  # draws that wait in the buffer
 EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles
@@ -26,8 +26,9 @@ SMALLEST, LARGEST = 1e-100, 1e100  # scales of noise: squares must neither vanis
 class Account(NamedTuple):
     """What one agent has spent of its budget, and what is left.
 
-    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget, and
-    are of the loss that is worst off: losses do not share a budget, each has the whole of it.
+    Levels are epsilon (at the agent's delta, for Gaussian noise), or rho if that is the budget.
+    Losses do not share a budget, each has the whole of it: these are the levels of the loss that
+    has spent most.
     """
 
     budget: float
@@ -66,11 +67,11 @@ class Sanitiser:
         self._width = constant(channels.width)
         self._narrowest = int(self._width.min())
         self.capacity = max(CAPACITY, int(self._width.max()))
-        """Room that the buffer must have."""
+        """Length that the buffer of draws must have."""
         self._check_scales()
         self._sealed = True
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, "_sealed", False):
             raise ValueError(f"{name} of a private network cannot change, got {value!r}")
         super().__setattr__(name, value)
@@ -78,7 +79,7 @@ class Sanitiser:
     def __delattr__(self, name: str) -> None:
         raise ValueError(f"{name} of a private network cannot be deleted")
 
-    def begin(self, state: Any) -> None:
+    def begin(self, state: State) -> None:
         """Pure noise of every agent, before anything is learned."""
         times = self.privacy.aggregator.padding(state)
         agents = np.repeat(np.arange(len(times)), times)
@@ -87,18 +88,19 @@ class Sanitiser:
         _begin(state, np.concatenate(([0], np.cumsum(times * self._width))), draws)
 
     def draws(self, count: Integers, agents: Integers) -> tuple[Floats, int]:
-        """Noise for the next releases of `agents`, in order; `count`: their releases so far.
+        """Draw noise for the next releases of `agents`, in order, as far as the buffer reaches.
 
-        Also how many of the agents that is: the buffer's room may end before.
+        `count` has the number of releases of every agent so far. Returns the noise, and for how
+        many of the agents it is.
         """
         agents = agents[: self.capacity // self._narrowest]
-        room = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
-        agents = agents[:room]
+        served = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
+        agents = agents[:served]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)
-        return self._draw(self._scales(agents, growth)), room
+        return self._draw(self._scales(agents, growth)), served
 
     def keep(self, used: int) -> None:
-        """Of the last `draws` only the first `used` numbers were released; the rest comes again."""
+        """Take back the last `draws` but the first `used` numbers, which alone were released."""
         if self.privacy.law != "none":
             self.noise.keep(used)
 
@@ -191,7 +193,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 @kernel
-def _begin(state: Any, start: Integers, draws: Floats) -> None:
+def _begin(state: State, start: Integers, draws: Floats) -> None:
     for agent in range(start.shape[0] - 1):
         begin(state, agent, draws[start[agent] : start[agent + 1]])
 

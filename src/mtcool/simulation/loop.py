@@ -1,16 +1,14 @@
 """The simulator's loop: the protocol over a whole stream, for every learner and every loss."""
 
-from typing import Any
-
 from mtcool.kernels import kernel
 from mtcool.peers.protocol import play_round
 from mtcool.streams.losses import Losses, value
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, PeersBlock
 
 
 @kernel
 def play(
-    peers: Any,
+    peers: PeersBlock,
     losses: Losses,
     agents: Integers,
     comparator: Floats,

@@ -3,12 +3,15 @@
 import os
 import threading
 import time
-from typing import Any
+from typing import Any, TypeAlias
+
+Parallel: TypeAlias = Any
+"""joblib's `Parallel`, which has no types and is slow to import."""
 
 SECONDS = 0.5  # between two looks at who the parent is
 
 
-def parallel(workers: int, **settings: Any) -> Any:
+def parallel(workers: int, **settings: object) -> Parallel:
     """joblib's `Parallel`, on well-behaved processes unless the caller has chosen a cluster."""
     import joblib  # slow to import, and a single simulation does not need it
     from joblib._parallel_backends import LokyBackend

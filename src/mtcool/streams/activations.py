@@ -17,8 +17,17 @@ Agents: TypeAlias = NDArray[np.int64]
 def stochastic(rounds: int, q: int | ArrayLike, seed: Seed) -> Agents:
     """Independent activations: agent i is active in a round with probability q_i.
 
-    `q` is the vector of the probabilities, or the number of agents for the uniform law.
+    Parameters
+    ----------
+    rounds
+        Length of the sequence.
+    q
+        The probabilities, or the number of agents for the uniform law.
+    seed
+        A whole number, or a generator that the caller shares.
 
+    Examples
+    --------
     >>> stochastic(4, [0.0, 1.0, 0.0], seed=0)
     array([1, 1, 1, 1])
     >>> stochastic(1000, 3, seed=0).max()
@@ -34,6 +43,8 @@ def stochastic(rounds: int, q: int | ArrayLike, seed: Seed) -> Agents:
 def round_robin(rounds: int, n: int) -> Agents:
     """Agents 0, 1, ..., n - 1 in turn, again and again.
 
+    Examples
+    --------
     >>> round_robin(5, 3)
     array([0, 1, 2, 0, 1])
     """
@@ -46,6 +57,8 @@ def bursts(rounds: int, n: int, length: int, seed: Seed) -> Agents:
 
     Every agent other than the one whose burst ends is equally likely to be the next.
 
+    Examples
+    --------
     >>> bursts(6, 2, length=2, seed=1)
     array([0, 0, 1, 1, 0, 0])
     """
@@ -63,6 +76,8 @@ def sequence(agents: ArrayLike, n: int | None = None) -> Agents:
 
     Without `n` the number of agents is not known, and any index from 0 is right.
 
+    Examples
+    --------
     >>> sequence([2, 0, 1], n=3)
     array([2, 0, 1])
     """

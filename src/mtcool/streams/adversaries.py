@@ -24,6 +24,8 @@ def twice_independent(
     is the same for all agents, regret is at least sqrt(alpha_2(G) T) / 2 (in the mean over seeds).
     Agents play T / alpha_2 rounds each, rounded down.
 
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> stream = twice_independent(ring(6), rounds=10, seed=0)
     >>> np.unique_counts(stream.agents).counts
@@ -49,6 +51,8 @@ def multitask_adversary(graph: GraphLike, variance: float, rounds: int, seed: Se
     for every algorithm, even with free communication (in the mean over seeds), from T = N on and
     for nu^2 up to N / (N - 1), the most that rows in the ball have.
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> stream = multitask_adversary(complete(4), variance=0.25, rounds=100, seed=0)
     >>> stream.comparator.var(ddof=1) <= 0.25
@@ -72,6 +76,8 @@ def regular_family(
     from each other. In each the agents take turns as in `multitask_adversary`. Regret is at least
     sqrt(1 + K sigma_min^2) sqrt(N T / K) / 5 (in the mean over seeds).
 
+    Examples
+    --------
     >>> graph, stream = regular_family(degree=2, groups=2, variance=0.5, rounds=12, seed=0)
     >>> graph, np.unique(stream.agents)
     (Graph(10 agents, 10 edges), array([0, 1, 4, 5, 6, 9]))

@@ -28,6 +28,8 @@ def gaussian_tasks(graph: GraphLike, dim: int, smoothness: float, seed: Seed) ->
     the more alike neighbours are; `math.inf` gives one task to each connected component, of
     variance one over its size.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> path = Graph.from_edges([(0, 1), (1, 2)])
     >>> tasks = gaussian_tasks(path, dim=2, smoothness=math.inf, seed=0)

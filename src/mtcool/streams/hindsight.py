@@ -28,6 +28,8 @@ def best_in_hindsight(stream: Stream, radius: float, tolerance: float = 1e-7) ->
     more than `tolerance` times max(|F(0)|, radius |G|), where F(0) is the agent's total loss at
     zero and G its subgradient there. An agent that is never active has the task 0.
 
+    Examples
+    --------
     >>> from mtcool.streams import absolute, linear
     >>> stream = Stream([0, 0, 1], linear([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
     >>> best_in_hindsight(stream, radius=5.0) + 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from mtcool.streams.losses import Kind, Linear, Quadratic, subgradient, value, width
 from mtcool.streams.regression import Absolute, Hinge, Logistic, Squared
+from mtcool.types import Given
 from mtcool.validation import finite, one_of
 
 KINDS: Mapping[str, type] = {
@@ -27,6 +28,8 @@ _NAMES = {cls: name for name, cls in KINDS.items()}
 def name_of(kind: Kind) -> str:
     """The name of a kind: a word for the package's own, "module:Class" for others.
 
+    Examples
+    --------
     >>> name_of(Quadratic())
     'quadratic'
     """
@@ -39,6 +42,8 @@ def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
 
     Nothing is imported by that name: it may come from a stranger.
 
+    Examples
+    --------
     >>> kind_of("quadratic")
     Quadratic()
     """
@@ -46,8 +51,8 @@ def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
     return make_kind(cls, dict(zip(_fields(cls, name, parameters), parameters, strict=True)))
 
 
-def _fields(cls: Any, name: str, parameters: Sequence[float]) -> tuple[str, ...]:
-    fields: tuple[str, ...] = cls._fields
+def _fields(cls: type, name: str, parameters: Sequence[float]) -> tuple[str, ...]:
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     if len(fields) != len(parameters):
         raise ValueError(
             f"parameters of {name} must be {len(fields)} numbers, got {list(parameters)!r}"
@@ -58,6 +63,8 @@ def _fields(cls: Any, name: str, parameters: Sequence[float]) -> tuple[str, ...]
 def make_kind(cls: type, parameters: Mapping[str, Any]) -> Kind:
     """A kind of the given class, checked; parameters that have a default may be left out.
 
+    Examples
+    --------
     >>> make_kind(Quadratic, {"delta": 1.0})
     Traceback (most recent call last):
     ...
@@ -94,7 +101,7 @@ def checked_kind(kind: Kind) -> Kind:
     return made
 
 
-def _number(name: str, given: Any, declared: Any) -> float:
+def _number(name: str, given: Given, declared: object) -> float:
     """A float where one is declared: an int would have the kind compiled a second time."""
     if isinstance(given, bool | np.bool_):
         if declared in (float, "float"):

@@ -39,6 +39,8 @@ class Loss:
 
     It runs the compiled code of the simulator, so that both give the same numbers to the bit.
 
+    Examples
+    --------
     >>> from mtcool.streams import Quadratic
     >>> loss = Loss(Quadratic(), [1.0, 2.0])
     >>> loss([1.0, 4.0])
@@ -72,6 +74,8 @@ class Loss:
     def value(self, x: ArrayLike) -> float:
         """The loss at `x`.
 
+        Examples
+        --------
         >>> from mtcool.streams import Linear
         >>> Loss(Linear(), [1.0, 2.0]).value([1.0, 1.0])
         3.0
@@ -81,6 +85,8 @@ class Loss:
     def subgradient(self, x: ArrayLike) -> Vector:
         """A subgradient at `x`, in a new array.
 
+        Examples
+        --------
         >>> from mtcool.streams import Linear
         >>> Loss(Linear(), [1.0, 2.0]).subgradient([1.0, 1.0])
         array([1., 2.])

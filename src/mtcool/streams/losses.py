@@ -26,6 +26,8 @@ Kind: TypeAlias = tuple[Any, ...]
 class Losses(NamedTuple):
     """The losses of all rounds: of one kind, with a row of float64 numbers for each round.
 
+    Examples
+    --------
     >>> Losses(Quadratic(), np.array([[1.0, 2.0]])).kind
     Quadratic()
     """
@@ -38,6 +40,8 @@ class Losses(NamedTuple):
 def value(kind: Kind, row: Vector, x: Vector) -> float:
     """The loss at the point `x`, in the round with this row.
 
+    Examples
+    --------
     >>> float(value(Linear(), np.array([0.0, -1.0]), np.array([3.0, 4.0])))
     -4.0
     """
@@ -48,6 +52,8 @@ def value(kind: Kind, row: Vector, x: Vector) -> float:
 def subgradient(kind: Kind, row: Vector, x: Vector, out: Vector) -> None:
     """Write a subgradient of the loss at the point `x`, in the round with this row, into `out`.
 
+    Examples
+    --------
     >>> out = np.empty(2)
     >>> subgradient(Quadratic(), np.array([1.0, 2.0]), np.array([3.0, 3.0]), out)
     >>> out
@@ -60,6 +66,8 @@ def subgradient(kind: Kind, row: Vector, x: Vector, out: Vector) -> None:
 def width(kind: Kind, dim: int) -> int:
     """The number of columns that rows have for points of dimension `dim`; it grows with `dim`.
 
+    Examples
+    --------
     >>> width(Quadratic(), 3)
     3
     """
@@ -72,6 +80,8 @@ def lipschitz(kind: Kind, rows: Matrix, radius: float) -> float:
 
     It is the largest norm that a subgradient can be seen to reach there, from the data alone.
 
+    Examples
+    --------
     >>> lipschitz(Quadratic(), np.array([[3.0, 4.0], [0.0, 1.0]]), radius=1.0)
     6.0
     """
@@ -80,10 +90,12 @@ def lipschitz(kind: Kind, rows: Matrix, radius: float) -> float:
 
 @functools.singledispatch
 def check(kind: Kind, rows: Matrix) -> None:
-    """Refuse parameters or rows that this kind of loss has no meaning for, with a ValueError.
+    """Refuse, with a ValueError, parameters or rows that make no sense for this kind of loss.
 
     Kinds that take all numbers need not implement it.
 
+    Examples
+    --------
     >>> check(Quadratic(), np.array([[3.0, 4.0]]))
     """
 
@@ -91,6 +103,8 @@ def check(kind: Kind, rows: Matrix) -> None:
 def rounds(losses: Losses) -> int:
     """The number of rounds that the losses cover.
 
+    Examples
+    --------
     >>> rounds(linear(np.ones((5, 2))))
     5
     """
@@ -100,6 +114,8 @@ def rounds(losses: Losses) -> int:
 def dim(losses: Losses) -> int:
     """The dimension of the points that the losses judge.
 
+    Examples
+    --------
     >>> dim(linear(np.ones((5, 2))))
     2
     """
@@ -130,6 +146,8 @@ class Quadratic(NamedTuple):
 def linear(gradients: ArrayLike) -> Losses:
     """Linear losses <g_t, x>, one row of `gradients` for each round.
 
+    Examples
+    --------
     >>> linear([[1, 2], [0, -1]]).rows.shape
     (2, 2)
     """
@@ -139,6 +157,8 @@ def linear(gradients: ArrayLike) -> Losses:
 def quadratic(targets: ArrayLike) -> Losses:
     """Quadratic losses |x - z_t|^2 / 2, one row of `targets` for each round.
 
+    Examples
+    --------
     >>> quadratic([[1, 2], [0, -1]]).rows.shape
     (2, 2)
     """
@@ -204,5 +224,5 @@ def norms(array: Matrix) -> Vector:
 
 
 def largest(values: Vector) -> float:
-    """The maximum, and 0 of no values: no losses are 0-Lipschitz."""
+    """The maximum, or 0 if there are no values."""
     return float(values.max(initial=0.0))

@@ -52,6 +52,8 @@ GeneralisedLinear: TypeAlias = Squared | Absolute | Logistic | Hinge
 def squared(features: ArrayLike, target: ArrayLike) -> Losses:
     """Squared losses (<a_t, x> - y_t)^2 / 2 of a linear regression.
 
+    Examples
+    --------
     >>> losses = squared([[1.0, 2.0]], [3.0])
     >>> float(value(losses.kind, losses.rows[0], np.array([1.0, 0.0])))
     2.0
@@ -62,6 +64,8 @@ def squared(features: ArrayLike, target: ArrayLike) -> Losses:
 def absolute(features: ArrayLike, target: ArrayLike) -> Losses:
     """Absolute losses |<a_t, x> - y_t|, a regression to the median.
 
+    Examples
+    --------
     >>> losses = absolute([[1.0, 2.0]], [3.0])
     >>> float(value(losses.kind, losses.rows[0], np.array([1.0, 0.0])))
     2.0
@@ -72,6 +76,8 @@ def absolute(features: ArrayLike, target: ArrayLike) -> Losses:
 def logistic(features: ArrayLike, target: ArrayLike) -> Losses:
     """Logistic losses ln(1 + exp(-y_t <a_t, x>)) of labels y_t = -1 or 1.
 
+    Examples
+    --------
     >>> losses = logistic([[1.0, 2.0]], [-1.0])
     >>> float(value(losses.kind, losses.rows[0], np.array([1000.0, 0.0])))
     1000.0
@@ -82,6 +88,8 @@ def logistic(features: ArrayLike, target: ArrayLike) -> Losses:
 def hinge(features: ArrayLike, target: ArrayLike) -> Losses:
     """Hinge losses max(0, 1 - y_t <a_t, x>) of labels y_t = -1 or 1.
 
+    Examples
+    --------
     >>> losses = hinge([[1.0, 2.0]], [-1.0])
     >>> float(value(losses.kind, losses.rows[0], np.array([1.0, 0.0])))
     2.0
@@ -92,6 +100,8 @@ def hinge(features: ArrayLike, target: ArrayLike) -> Losses:
 def examples(features: ArrayLike, target: ArrayLike) -> Matrix:
     """Rows of a regression: the features of each round, and its target in the last column.
 
+    Examples
+    --------
     >>> examples([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0])
     array([[1., 2., 5.],
            [3., 4., 6.]])

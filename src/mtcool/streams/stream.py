@@ -32,7 +32,7 @@ class Stream:
     """Activated agents and their losses, in the order of the rounds.
 
     - `agents`: the active agent in each round, by its index in `labels`, or by its name if names
-      are texts;
+      are strings;
     - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on, or
       `Losses(kind, rows)` for a kind of your own;
     - `comparator`: row i is the task U_i that the regret of agent i is measured against, or None;
@@ -44,6 +44,8 @@ class Stream:
     Iteration yields the name of the active agent and its loss. A slice is a stream with the same
     comparator and names.
 
+    Examples
+    --------
     >>> from mtcool.streams import quadratic
     >>> stream = Stream([1, 0], quadratic([[1.0], [2.0]]), labels=["roof", "yard"])
     >>> for name, loss in stream:
@@ -107,6 +109,8 @@ class Stream:
     def lipschitz(self, radius: float) -> float:
         """A Lipschitz constant of all the losses on the ball of the given radius.
 
+        Examples
+        --------
         >>> from mtcool.streams import quadratic
         >>> Stream([0, 0], quadratic([[1.0], [2.0]])).lipschitz(radius=1.0)
         3.0

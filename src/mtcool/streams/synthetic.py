@@ -40,9 +40,23 @@ def quadratic_stream(
 ) -> Stream:
     """The stream of the paper's experiments: losses |x - z_t|^2 / 2, z_t ~ N(U_i, noise^2 I).
 
-    U_i is the row of `tasks` of the active agent i. Activations are independent with
-    probabilities `q`, uniform if not given, or else the given `agents`.
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`; its labels name the agents of the stream.
+    tasks
+        A row U_i for each agent, which is also the comparator.
+    rounds
+        Length of the stream.
+    seed
+        A whole number, or a generator that the caller shares.
+    noise
+        Standard deviation of the targets around the task of the active agent i.
+    q, agents
+        Activations: independent with probabilities `q` (uniform if not given), or these `agents`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> stream = quadratic_stream(Graph.from_edges([(0, 1)]), [[1.0], [2.0]], rounds=3, seed=0)
     >>> len(stream), stream.dim, stream.comparator.shape
@@ -74,6 +88,17 @@ def linear_stream(
     smoothness is large, and drift 0 is pure noise. The comparator is the best in hindsight on the
     unit ball.
 
+    Parameters
+    ----------
+    graph, rounds, seed, q, agents
+        As in `quadratic_stream`.
+    dim
+        Dimension of the gradients.
+    drift, smoothness
+        How much gradients lean to the agent's direction, and how alike neighbours' directions are.
+
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> stream = linear_stream(Graph.from_edges([(0, 1)]), dim=3, rounds=5, seed=0)
     >>> round(stream.lipschitz(radius=1.0), 12)
@@ -106,6 +131,15 @@ def regression_stream(
     "squared" and "absolute", the sign of s_t for "hinge", and for "logistic" the label 1 with
     probability 1 / (1 + exp(-s_t)), else -1. The comparator is `tasks`.
 
+    Parameters
+    ----------
+    graph, tasks, rounds, seed, noise, q, agents
+        As in `quadratic_stream`.
+    kind
+        "squared", "absolute", "logistic" or "hinge".
+
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> pair = Graph.from_edges([(0, 1)])
     >>> stream = regression_stream(pair, [[1.0], [-1.0]], rounds=4, seed=0, kind="hinge")

@@ -18,6 +18,8 @@ def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
     sigma_j^2 is the sum over the closed neighbourhood N_j of |U_i - mean|^2, divided by |N_j| - 1;
     it is 0 for a node without neighbours.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> path = Graph.from_edges([(0, 1), (1, 2)])
     >>> local_variances(path, [[0.0], [1.0], [5.0]])
@@ -37,6 +39,8 @@ def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
 def mean_local_deviation(graph: GraphLike, tasks: ArrayLike) -> float:
     """The paper's sigma-bar: the square root of the mean of the local variances.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> pair = Graph.from_edges([(0, 1)])
     >>> mean_local_deviation(pair, [[0.0, 0.0], [1.0, 1.0]])
@@ -48,6 +52,8 @@ def mean_local_deviation(graph: GraphLike, tasks: ArrayLike) -> float:
 def tasks_with_variance(graph: GraphLike, dim: int, sigma: float, seed: Seed) -> Matrix:
     """Gaussian tasks around 0, scaled so that the mean local variance is sigma^2.
 
+    Examples
+    --------
     >>> from mtcool.graphs import Graph
     >>> pair = Graph.from_edges([(0, 1)])
     >>> round(mean_local_deviation(pair, tasks_with_variance(pair, 3, sigma=0.5, seed=0)), 12)

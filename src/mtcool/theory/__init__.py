@@ -4,6 +4,15 @@ Each function is named after the statement that it implements and returns a `Bou
 parts that add up to it, and the assumptions. What the paper states without a proof is proved in
 `docs/bounds.md`. The lower bounds' sequences are streams:
 `streams.twice_independent`, `streams.multitask_adversary`, `streams.regular_family`.
+
+Parameters that the functions share:
+
+- `graph`: a networkx graph or a `Graph`;
+- `tasks`: the comparator U, a row for each agent, in the ball of `radius`;
+- `counts`: how often each agent was active; or `rounds`: T, their sum;
+- `weights`, `q`: how agents listen and activation probabilities, as in `mtcool.mt_co2ol`;
+- `radius`, `lipschitz`: D and L, by which the bounds for D = L = 1 are multiplied;
+- `time_limit`: seconds for proving a graph parameter.
 """
 
 from mtcool.theory.betting import kt, kt_stochastic

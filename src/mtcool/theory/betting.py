@@ -36,6 +36,13 @@ def kt(
     the Krichevsky-Trofimov potential, plus v times the regret of the direction,
     max w sqrt(T / N) (1/2 + 2 N / (N + 1)) (the paper's 2 in the bracket holds up to N = 3).
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import edgeless
     >>> kt(edgeless(2), [[0.0], [0.0]], [100, 100]).value
     2.0
@@ -72,6 +79,13 @@ def kt_stochastic(
     its term is the mean of that of `kt` over the number of updates, a binomial variable.
     `docs/bounds.md` has the proof.
 
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> bound = kt_stochastic(complete(4), [[0.5]] * 4, [0.25] * 4, 100)
     >>> round(bound.value / kt(complete(4), [[0.5]] * 4, [25] * 4).value, 9)

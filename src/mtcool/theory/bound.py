@@ -44,7 +44,7 @@ class Bound:
 
     @property
     def in_expectation(self) -> bool:
-        """Compare it with a mean over many runs, not with a single one."""
+        """Whether it bounds the mean over many runs, and not every single one."""
         return IN_EXPECTATION in self.assumptions
 
     def __float__(self) -> float:

@@ -31,6 +31,8 @@ def sharing_cutoff(private: Callable[[float], Bound], alone: Bound) -> float:
         weights on oneself `known_variances` has 3/2 sqrt(T_i), where `independent` has the
         paper's 2 sqrt(T_i).
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete, own_weights
     >>> from mtcool.theory import known_variances, private_known_variances, tree_noise
     >>> graph, tasks, counts = complete(10), [[1.0]] * 10, [10_000] * 10
@@ -56,6 +58,15 @@ def sharing_cutoff(private: Callable[[float], Bound], alone: Bound) -> float:
 def published_cutoff(graph: GraphLike, dim: int, rounds: int) -> float:
     """The paper's cut-off, d N_max^4 sqrt(N / T), which leaves out constants and ln^2 T.
 
+    Parameters
+    ----------
+    graph, rounds
+        See `mtcool.theory`.
+    dim
+        Dimension of the tasks.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> published_cutoff(ring(4), dim=1, rounds=4)
     81.0

@@ -56,9 +56,18 @@ def known_variances(
 
     The sum over the cliques of max w sqrt(T_j) (|U|_A^2 / (2 N p) + 2 N p / (N + 1)), where
     p = sqrt(1 + xi (N - 1)) and |U|_A^2 <= N (1 + sigma_j^2 (N - 1)): at most
-    5/2 max w p sqrt(T_j). xi is `variance` in units of the ball, at least every sigma_j^2; without
-    it, every clique knows its own.
+    5/2 max w p sqrt(T_j).
 
+    Parameters
+    ----------
+    variance
+        The variance xi that every clique's expert assumes, in units of the ball, at least every
+        sigma_j^2; without it, every clique knows its own.
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> known_variances(complete(3), [[1.0]] * 3, [12, 12, 12]).value
     12.0
@@ -100,7 +109,13 @@ def private_known_variances(
         Noise must have the same law at all times, as that of completed and of smooth trees has. If
         not, say so: for Gaussian noise whose variance never falls the first of the two terms
         holds, with the noise at the end.
+    variance
+        As in `known_variances`.
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
 
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> graph, tasks, counts = complete(4), [[1.0]] * 4, [1000] * 4
     >>> round(private_known_variances(graph, tasks, counts, 50.0).parts["gradient_noise"], 6)
@@ -147,10 +162,21 @@ def per_gradient_noise(
 
     `known_variances` plus, for each clique, 2 N p / ((N + 1) max w) times
     max_i w_ij^2 d s_i^2 sqrt(T_j) + max_i w_ij^2 (2 sqrt(d) s_i + d s_i^2) sqrt(min(N, T_j)),
-    plus 2 sqrt(d) sum_i s_i for what agents publish before they are active. `noise` is s_i, the
-    standard deviation in each coordinate of one gradient. The cost grows as sqrt(T), like the
-    regret: the remark after `th:reg-DP_anyG` warns of that.
+    plus 2 sqrt(d) sum_i s_i for what agents publish before they are active. The cost grows as
+    sqrt(T), like the regret: the remark after `th:reg-DP_anyG` warns of that.
 
+    Parameters
+    ----------
+    noise
+        s_i, the standard deviation in each coordinate of one gradient: one number, or one for each
+        agent.
+    variance
+        As in `known_variances`.
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> graph, tasks = complete(4), [[1.0]] * 4
     >>> long, longer = (per_gradient_noise(graph, tasks, [t] * 4, 1.0) for t in (10**6, 4 * 10**6))
@@ -187,6 +213,15 @@ def tree_noise(epsilon: float, dim: int, horizon: int, *, lipschitz: float = 1.0
     2 sqrt(d) K sqrt(2 K) / epsilon with K = floor(log2 T) + 1: what `dpmt_co2ol` adds, by default,
     for one expert and `horizon` activations of an agent.
 
+    Parameters
+    ----------
+    epsilon, dim, horizon
+        Privacy level, dimension of the tasks, and most activations of an agent.
+    lipschitz
+        Bound on the gradients' norms.
+
+    Examples
+    --------
     >>> tree_noise(1.0, dim=1, horizon=3)
     8.0
     """

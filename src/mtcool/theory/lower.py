@@ -31,6 +31,15 @@ def any_algorithm(
     played: alpha_2 counts up to T, and the variance from T = N on. If alpha_2 is not proven within
     the time limit its lower end stands for it.
 
+    Parameters
+    ----------
+    variance
+        nu^2, the largest variance of the comparator in units of the radius.
+    graph, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> any_algorithm(ring(9), variance=0.0, rounds=9).value == (3 * 9) ** 0.5 / 3
     True
@@ -53,6 +62,13 @@ def regular_graphs(
     The theorem says that there are such graphs, not that all regular graphs are such:
     `streams.regular_family` makes one, and a sequence that attains the bound.
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> round(regular_graphs(ring(10), [[0.0]] * 10, rounds=20).value, 12)
     2.0

@@ -32,6 +32,13 @@ def pairwise(
     6 max(w_ij, w_ji) (sqrt(1 + |U_i - U_j|^2 / 2) + ln 2) sqrt(T_i + T_j) over the edges. If only
     one end of an edge has a weight on it, that end learns alone there.
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import edgeless, ring
     >>> pairwise(edgeless(2), [[0.0], [1.0]], [4, 9]).value
     10.0
@@ -68,6 +75,13 @@ def pairwise_stochastic(
     6 sqrt(q_i w_ij^2 + q_j w_ji^2) sqrt(1 + |U_i - U_j|^2 / 2) sqrt(T) over the edges. With equal
     q it is at least 2 sqrt(N T), the bound of learning alone, whatever the weights.
 
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import edgeless
     >>> pairwise_stochastic(edgeless(4), [[0.0]] * 4, [0.25] * 4, 100).value
     40.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,7 @@ def private(
     *,
     weights: WeightsLike = "uniform",
     q: ArrayLike | None = None,
-    constants: str = "corrected",
+    constants: Literal["paper", "corrected"] = "corrected",
     radius: float = 1.0,
     lipschitz: float = 1.0,
 ) -> Bound:
@@ -40,6 +41,17 @@ def private(
     2 b^2, not b^2. `constants="corrected"` keeps the noise, mends both, and uses that the terms are
     independent: the standard deviation of a released sum is b sqrt(2 K).
 
+    Parameters
+    ----------
+    epsilon
+        The level that the paper's noise is made for.
+    constants
+        "corrected" or "paper", as above.
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> bound = private(ring(5), [[0.0]] * 5, [100] * 5, epsilon=1.0)
     >>> bound.value > any_graph(ring(5), [[0.0]] * 5, [100] * 5).value

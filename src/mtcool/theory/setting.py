@@ -143,5 +143,5 @@ def activations(graph: Graph, counts: ArrayLike) -> Floats:
 
 
 def unit(radius: float, lipschitz: float) -> float:
-    """Bounds for the unit ball and gradients of norm one scale with D L."""
+    """The unit of the losses, D L: bounds for D = L = 1 are multiplied by it."""
     return validation.positive("radius", radius) * validation.positive("lipschitz", lipschitz)

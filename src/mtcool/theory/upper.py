@@ -28,6 +28,13 @@ KNOWN_Q = "independent activations with probabilities q, on which the tasks do n
 def independent(counts: ArrayLike, *, radius: float = 1.0, lipschitz: float = 1.0) -> Bound:
     """i-FTRL (`eq:regret_indep`): the sum of 2 sqrt(T_i).
 
+    Parameters
+    ----------
+    counts, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> independent([4, 9]).value
     10.0
     """
@@ -43,8 +50,15 @@ def clique(
 ) -> Bound:
     """MT-FTRL on a clique (`thm:mt-ftrl`): 6 (sqrt(1 + sigma^2 (N - 1)) + ln N) sqrt(T).
 
-    `variance` is that of the tasks in units of the radius.
+    Parameters
+    ----------
+    agents, variance, rounds
+        N, sigma^2 of the tasks in units of the radius, and T.
+    radius, lipschitz
+        See `mtcool.theory`.
 
+    Examples
+    --------
     >>> round(clique(agents=30, variance=0.0, rounds=100).value, 1)
     264.1
     """
@@ -73,6 +87,13 @@ def any_graph(
 
     6 sum_j max_i w_ij (sqrt(1 + sigma_j^2 (N_j - 1)) + ln N_j) sqrt(sum_i T_i).
 
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> round(any_graph(ring(3), [[0.0]] * 3, [10, 10, 10]).value, 1)
     69.0
@@ -102,6 +123,13 @@ def uniform_weights(
 ) -> Bound:
     """MT-CO2OL with uniform weights, from N, N_min, N_max and the variances alone (second claim).
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> same = uniform_weights(complete(30), [[0.0]] * 30, rounds=100).value
     >>> same == clique(agents=30, variance=0.0, rounds=100).value
@@ -142,6 +170,13 @@ def delegation(
     distance between the tasks of neighbours. If gamma is not proven within the time limit its upper
     end stands for it, which a set of that size attains.
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> delegation(star(4), [[0.0]] * 4, 100).value == clique(4, 0.0, 100).value
     True
@@ -167,6 +202,13 @@ def regular_graph(
 ) -> Bound:
     """K-regular graphs (`cor:reggraphs_cliques`): sqrt(1 + K sigma_max^2) sqrt(N T / (K + 1)).
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import ring
     >>> round(regular_graph(ring(6), [[0.0]] * 6, 100).parts["similarity"], 6)
     84.852814
@@ -192,6 +234,13 @@ def union_of_cliques(
 ) -> Bound:
     """Unions of chi cliques (`cor:reggraphs_cliques`): sqrt(chi + sigma_max^2 (N - chi)) sqrt(T).
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import cliques
     >>> round(union_of_cliques(cliques([2, 2]), [[0.0]] * 4, 100).parts["similarity"], 6)
     84.852814
@@ -234,6 +283,13 @@ def stochastic(
     6 sum_j sqrt(sum_i q_i w_ij^2) sqrt(1 + sigma_j^2 (N_j - 1)) sqrt(T ln N). Where ln N < 1 the
     proof gives 1 in its place.
 
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> round(stochastic(complete(4), [[0.0]] * 4, [0.25] * 4, 100).value, 2)
     70.64
@@ -270,6 +326,13 @@ def stochastic_independence(
     6 sqrt(1 + sigma_max^2 (N_max - 1)) sqrt(alpha(G) T ln N), with the upper end of alpha if it is
     not proven in time.
 
+    Parameters
+    ----------
+    graph, tasks, rounds, radius, lipschitz, time_limit
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import star
     >>> round(stochastic_independence(star(4), [[0.0]] * 4, 100).value, 1)
     122.4
@@ -310,6 +373,13 @@ def unknown_q(
 
     The additive term is 14 N / q_min ln(2 N^2 T).
 
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
     >>> from mtcool.graphs import complete
     >>> bound = unknown_q(complete(4), [[0.0]] * 4, [0.25] * 4, 100)
     >>> round(bound.parts["estimation"])

@@ -100,15 +100,13 @@ def check_options(points: Sequence[Point]) -> None:
 def _check_stream(stream: Stream) -> None:
     loss_kind(stream)
     if stream.data is not None and not is_outside(stream):
-        raise ValueError(
-            f"stream.data has no meaning but for a loss of your own, got {stream.data!r}"
-        )
+        raise ValueError(f"stream.data applies only to a loss of your own, got {stream.data!r}")
     if stream.loss == "linear" and stream.comparator == "tasks":
         raise ValueError("stream.comparator must be hindsight for linear losses, got 'tasks'")
     if stream.loss == "linear" and stream.noise != Stream().noise:
         raise ValueError(f"stream.noise has no meaning for linear losses, got {stream.noise}")
     if stream.loss != "linear" and stream.drift != 0.0:
-        raise ValueError(f"stream.drift has no meaning but for linear losses, got {stream.drift}")
+        raise ValueError(f"stream.drift applies only to linear losses, got {stream.drift}")
 
 
 def _check_algorithm(one: Algorithm) -> None:
@@ -125,7 +123,7 @@ def _check_algorithm(one: Algorithm) -> None:
             f"{one.name}: rates must be adversarial or stochastic for {kind}, got {one.rates!r}"
         )
     if one.experts != "paper" and (one.learner or ("" if alone else "MTFTRL")) != "MTFTRL":
-        raise ValueError(f"{one.name}: experts have no meaning but for MTFTRL, got {one.experts!r}")
+        raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
 
 
 def _check_noise(one: Algorithm) -> None:
@@ -133,7 +131,7 @@ def _check_noise(one: Algorithm) -> None:
     for key in ("aggregator", "calibration", "law"):
         value = getattr(one, key)
         if value is not None and not one.private:
-            raise ValueError(f"{one.name}: {key} has no meaning but for dpmt_co2ol, got {value!r}")
+            raise ValueError(f"{one.name}: {key} applies only to dpmt_co2ol, got {value!r}")
         if value is not None and key != "aggregator" and one.mechanism.laws == ("none",):
             raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
     if not one.private:

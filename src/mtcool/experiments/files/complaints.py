@@ -7,8 +7,10 @@ from typing import Any
 
 from msgspec import inspect
 
+from mtcool.types import Plain
 
-def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | None = None) -> str:
+
+def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | None = None) -> str:
     """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
 
     >>> import msgspec
@@ -33,8 +35,8 @@ def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | No
     return f"{_dotted(path)} must be {wanted}, got {_value_at(table, path)!r}"
 
 
-def make_whole(message: str, table: Any) -> bool:
-    """If msgspec complains about a float that is a whole number, make it one; was it?
+def make_whole(message: str, table: Plain) -> bool:
+    """Make a float that msgspec complains about an int, if it is a whole number; whether it was.
 
     >>> table = {"rounds": 1e6}
     >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table
@@ -82,7 +84,7 @@ def _guess(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(names)}"
 
 
-def _value_at(table: Any, path: list[str]) -> Any:
+def _value_at(table: Plain, path: list[str]) -> Plain:
     for name in path:
         try:
             table = table[int(name)] if isinstance(table, list) else table[name]
@@ -91,7 +93,7 @@ def _value_at(table: Any, path: list[str]) -> Any:
     return table
 
 
-def _type_at(node: Any, table: Any, path: list[str]) -> Any:
+def _type_at(node: inspect.Type, table: Plain, path: list[str]) -> inspect.Type:
     """The declared type at a path; in a union of tables the one of the given kind."""
     for name in path:
         node, inner = _chosen(node, table), None
@@ -105,7 +107,7 @@ def _type_at(node: Any, table: Any, path: list[str]) -> Any:
     return _chosen(node, table)
 
 
-def _chosen(node: Any, table: Any) -> Any:
+def _chosen(node: inspect.Type, table: Plain) -> inspect.Type:
     kinds: Any = getattr(node, "types", ()) if isinstance(table, dict) else ()
     for kind in kinds:
         if isinstance(kind, inspect.StructType) and kind.tag == table.get(kind.tag_field):
@@ -113,12 +115,12 @@ def _chosen(node: Any, table: Any) -> Any:
     return node
 
 
-def _keys(node: Any) -> list[str]:
+def _keys(node: inspect.Type) -> list[str]:
     fields = getattr(node, "fields", ())
     return [field.encode_name for field in fields]
 
 
-def _choices(node: Any, path: list[str]) -> list[str]:
+def _choices(node: inspect.Type, path: list[str]) -> list[str]:
     """Words that would have been right here."""
     kinds: Any = node.types if isinstance(node, inspect.UnionType) else (node,)
     words = [str(v) for kind in kinds for v in getattr(kind, "values", ()) if v is not None]

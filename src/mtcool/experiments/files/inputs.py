@@ -58,7 +58,7 @@ def relocated(source: str, names: Mapping[str, str]) -> str:
 
 
 def _is_path(source: str, token: re.Match[str]) -> bool:
-    """Is this string a path of a graph, or a title that reads the same? Change it and see."""
+    """Whether a string is the path of a graph, and not a title that reads the same."""
     probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
     try:
         return PROBE in _graph_paths(tomllib.loads(probed))

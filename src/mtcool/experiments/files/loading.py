@@ -31,6 +31,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
+from mtcool.types import Plain
 
 S = TypeVar("S")
 
@@ -148,7 +149,7 @@ def _convert(table: dict[str, Any], kind: type[S]) -> S:
                 raise ValueError(one_sentence(str(error), table, kind)) from None
 
 
-def _assign(table: dict[str, Any], path: str, value: Any) -> None:
+def _assign(table: dict[str, Any], path: str, value: Plain) -> None:
     """Set the parameter at a dotted path."""
     parameter = algorithm_parameter(path)
     if parameter is not None:
@@ -163,7 +164,7 @@ def _assign(table: dict[str, Any], path: str, value: Any) -> None:
     place[last] = value
 
 
-def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Any) -> None:
+def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Plain) -> None:
     """Set a parameter of the algorithm of this name, or of all if it is empty."""
     algorithms = table.get("algorithm")
     if not isinstance(algorithms, list) or not all(isinstance(a, dict) for a in algorithms):

@@ -5,11 +5,13 @@ import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from mtcool import streams
 from mtcool.experiments.files.spec import Point, Stream
 from mtcool.kernels import code_of
+from mtcool.types import Given
 
 FUNCTIONS = (
     streams.value,
@@ -66,7 +68,7 @@ def loss_kind(stream: Stream) -> streams.Kind:
     return kind
 
 
-def find(key: str, name: str) -> Any:
+def find(key: str, name: str) -> Given:
     """What the name "module:Class" stands for; the module is imported, which runs it."""
     module, _, attribute = name.partition(":")
     found = getattr(_module(key, name), attribute, None)
@@ -75,7 +77,7 @@ def find(key: str, name: str) -> Any:
     return found
 
 
-def _module(key: str, name: str) -> Any:
+def _module(key: str, name: str) -> ModuleType:
     try:
         return importlib.import_module(name.partition(":")[0])
     except Exception as error:  # whatever goes wrong in a module of the user's

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from mtcool import privacy
+from mtcool.types import Plain
 
 ROUNDS = 150_000  # as in the paper, unless the file says otherwise
 
@@ -254,7 +255,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     """For every point, the label of each swept parameter."""
 
 
-def label(value: Any) -> str:
+def label(value: Plain) -> str:
     """How tables and figures show a value.
 
     >>> label(1e10), label(4), label("delegation")

@@ -1,4 +1,4 @@
-"""Does the gradient bound L fit the gradients? Words for where it is too small, or far too large.
+"""Whether the gradient bound L fits the gradients: words for where it is too small or too large.
 
 How many gradients of a run were clipped is not counted, only whether any was. What a gradient can
 at most be is known beforehand, on the ball that an algorithm is given.

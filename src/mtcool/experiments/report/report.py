@@ -27,6 +27,7 @@ from mtcool.experiments.report.theory_table import graph_rows, promise_rows
 from mtcool.experiments.run.cells import code_digest
 from mtcool.experiments.run.runner import Task
 from mtcool.simulation.progress import Advance
+from mtcool.types import Plain
 
 
 def write_report(
@@ -231,7 +232,7 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
     }
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Plain) -> Plain:
     """JSON knows no infinity: it is written as a word."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}

@@ -6,7 +6,6 @@ import math
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from mtcool.experiments.run.build import build_graph, build_network, build_strea
 from mtcool.experiments.run.private import build_private
 from mtcool.kernels import SOURCES, digest_of
 from mtcool.privacy import aggregators
+from mtcool.types import Floats
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
@@ -99,7 +99,7 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: list[Run]
 
     def fits(self, job: "Job") -> bool:
-        """Can these be the numbers of that job? A file may hold anything."""
+        """Whether these can be the numbers of that job: a file may hold anything."""
         names = [run.algorithm for run in self.runs]
         return (
             names == [algorithm.name for algorithm in job.point.algorithm]
@@ -200,7 +200,7 @@ def _play(
 
 
 def _steep(algorithm: spec.Algorithm, stream: mtcool.Stream) -> bool:
-    """Could a gradient be longer than L? A private network clips it and tells nobody."""
+    """Whether a gradient may be longer than L: a private network clips it and tells nobody."""
     return stream.lipschitz(algorithm.radius) > algorithm.lipschitz * (1.0 + 1e-9)
 
 
@@ -225,7 +225,7 @@ def _recorded(
     return run
 
 
-def _known(values: Any) -> Any:
+def _known(values: Floats | None) -> Floats:
     """Streams of experiments always have a comparator."""
     assert values is not None
     return values

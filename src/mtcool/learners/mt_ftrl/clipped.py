@@ -2,21 +2,20 @@
 
 An expert's solution is s (in the row MULTIPLIER of `experts`) and the mean of its rows; all rows
 follow from the two (`solvers/newton.py`). There are two solvers, and the type of a state's `work`
-tells which one it has room for: on the line, d = 1, all experts of a clique are solved together
+tells which one it has scratch for: on the line, d = 1, all experts of a clique are solved together
 (`on_line.py`), else eight at a time (`in_lanes.py`). A network is compiled with one of them. An
 agent of a private network tells all its neighbours' cliques at once; on the line those with a
 single expert wait for each other and are solved together (`singles.py`).
 """
 
-from typing import Any
-
 from mtcool.kernels import dispatched, routine
 from mtcool.learners.mt_ftrl.state import (
     CAP,
+    FACTOR,
     LOSS,
     MULTIPLIER,
-    PULL,
     MTFTRLState,
+    Scratch,
 )
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import project_row
@@ -24,33 +23,33 @@ from mtcool.types import Floats
 
 
 @dispatched
-def solve_experts(work: Any, state: MTFTRLState, clique: int) -> None:
+def solve_experts(work: Scratch, state: MTFTRLState, clique: int) -> None:
     """Solve the experts of a clique, where a row of one of them may leave the ball."""
-    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+    raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def solve_later(work: Any, state: MTFTRLState, clique: int, waiting: int) -> int:
+def solve_later(work: Scratch, state: MTFTRLState, clique: int, waiting: int) -> int:
     """Solve the experts of a clique, or let them wait for `solve_waiting`; how many wait then."""
-    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+    raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def solve_waiting(work: Any, state: MTFTRLState, waiting: int, last: bool) -> int:
+def solve_waiting(work: Scratch, state: MTFTRLState, waiting: int, last: bool) -> int:
     """Solve the cliques that wait if these are the last or no more can wait; how many wait then."""
-    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+    raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def add_clipped_rows(work: Any, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def add_clipped_rows(work: Scratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Add the `row` of every expert with rows on the ball to the mixture `out`, by weight."""
-    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+    raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
-def expert_rows(work: Any, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def expert_rows(work: Scratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     """Write the `row` of every expert's minimiser into `out`, (experts, d)."""
-    raise TypeError(f"{type(work).__name__} is not the room of a solver")
+    raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @routine
@@ -71,7 +70,7 @@ def correct_clipped_losses(
         s = state.experts[MULTIPLIER, first + e]
         if s == CLOSED_FORM:
             continue
-        eta = c["unit"] * state.table[PULL, table + e]
+        eta = c["unit"] * state.table[FACTOR, table + e]
         shrink = min(eta * per_mode, state.table[CAP, table + e] * c["inverse"])
         project_row(state.gradients, row, eta, s, state.centre[first + e], x)
         change = eta * on_mean + shrink * on_row

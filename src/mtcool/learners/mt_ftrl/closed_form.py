@@ -15,7 +15,7 @@ import numpy as np
 from mtcool.kernels import inline
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.learners.mt_ftrl.clipped import correct_clipped_losses, solve_experts
-from mtcool.learners.mt_ftrl.state import CAP, LOSS, MULTIPLIER, PULL, WEIGHT, MTFTRLState
+from mtcool.learners.mt_ftrl.state import CAP, FACTOR, LOSS, MULTIPLIER, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.types import Floats
 
@@ -35,10 +35,11 @@ def add_expert_losses(
         on_row += (state.gradients[row, k] - mean) * weight * gradient[k]
     unit, inverse = c["unit"], c["inverse"]
     first, count, table = plan["expert"], plan["experts"], plan["table"]
-    pull, cap = state.table[PULL, table : table + count], state.table[CAP, table : table + count]
+    factor = state.table[FACTOR, table : table + count]
+    cap = state.table[CAP, table : table + count]
     loss = state.experts[LOSS, first : first + count]
     for e in range(count):
-        eta = unit * pull[e]
+        eta = unit * factor[e]
         shrink = least_of(eta * per_mode, cap[e] * inverse)
         loss[e] -= eta * on_mean + shrink * on_row
     if c["clipped"] > 0:
@@ -111,7 +112,8 @@ def weigh(state: MTFTRLState, clique: int) -> bool:
         inverse = min(inverse, np.sqrt((size - 1) / c["deviation"]))
     c["unit"], c["inverse"] = unit, inverse
     exponent = plan["focus"] * per_beta
-    pull, cap = state.table[PULL, table : table + count], state.table[CAP, table : table + count]
+    factor = state.table[FACTOR, table : table + count]
+    cap = state.table[CAP, table : table + count]
     losses = state.experts[LOSS, first : first + count]
     weights = state.experts[WEIGHT, first : first + count]
     least = smallest(losses)
@@ -119,7 +121,7 @@ def weigh(state: MTFTRLState, clique: int) -> bool:
         weights[e] = exp_of_nonpositive(exponent * (least - losses[e]))
     mass, level, slope = 0.0, 0.0, 0.0
     for e in range(count):
-        weight, eta = weights[e], unit * pull[e]
+        weight, eta = weights[e], unit * factor[e]
         mass += weight
         level += weight * eta
         slope += weight * least_of(eta * per_mode, cap[e] * inverse)
@@ -127,7 +129,7 @@ def weigh(state: MTFTRLState, clique: int) -> bool:
     c["mass"], c["level"], c["slope"] = mass, level * per_mass, slope * per_mass
     # The last expert has the largest eta and cap: if no row of its closed form can leave the ball,
     # no row of any can.
-    eta = unit * pull[count - 1]
+    eta = unit * factor[count - 1]
     furthest = least_of(eta * per_mode, cap[count - 1] * inverse) * c["reach"]
     if eta * _length_of_mean(state.total[clique], size) + furthest > 1.0:
         return True
@@ -145,7 +147,7 @@ def least_of(a: float, b: float) -> float:
 
 @inline
 def smallest(values: Floats) -> float:
-    """The least of them, in two lanes: one would wait for itself at every step."""
+    """The least of the values, by two running minima that the processor computes side by side."""
     even, odd = values[0], values[values.shape[0] - 1]
     for e in range(1, values.shape[0] - 1, 2):
         even = least_of(even, values[e])

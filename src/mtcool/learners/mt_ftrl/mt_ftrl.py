@@ -17,7 +17,7 @@ from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
 from mtcool.learners.mt_ftrl.state import CLIQUE, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM, make_line
-from mtcool.learners.solvers.sweep import make_room
+from mtcool.learners.solvers.sweep import make_scratch
 from mtcool.types import Floats, Integers
 
 EXPERTS_AT_ONCE = 100_000  # experts to be moved between two looks at Ctrl-C
@@ -38,6 +38,8 @@ class MTFTRL:
         Lift the variance constraint of the largest expert. As published it caps the variance at
         one, although rows in the ball reach N / (N - 1); the proof takes it for no constraint.
 
+    Examples
+    --------
     >>> import networkx as nx, numpy as np, mtcool
     >>> net = mtcool.mt_co2ol(nx.complete_graph(3), dim=1, learner=mtcool.learners.MTFTRL())
     >>> net.update(0, np.array([-1.0]))
@@ -66,6 +68,8 @@ class MTFTRL:
     def variances(self, size: int) -> Floats:
         """The experts of a clique with `size` rows, ascending.
 
+        Examples
+        --------
         >>> MTFTRL().variances(4)
         array([0.25, 0.5 , 0.75, 1.  ])
         >>> MTFTRL(experts="geometric").variances(4)
@@ -80,6 +84,8 @@ class MTFTRL:
     def numbers(self, sizes: Integers) -> Integers:
         """How many experts cliques of these sizes have.
 
+        Examples
+        --------
         >>> MTFTRL().numbers(np.array([0, 1, 5])).tolist()
         [0, 1, 5]
         """
@@ -109,7 +115,7 @@ class MTFTRL:
             table=table,
             experts=experts,
             centre=np.zeros((total, dim)),
-            work=make_line(sizes, most) if dim == 1 else make_room(dim, int(sizes.max())),
+            work=make_line(sizes, most) if dim == 1 else make_scratch(dim, int(sizes.max())),
         )
 
     def _plan(self, start: Integers) -> tuple[np.ndarray, Floats]:

@@ -4,8 +4,8 @@ from mtcool.kernels import inline, routine
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows, expert_rows, solve_experts
 from mtcool.learners.mt_ftrl.state import (
     CAP,
+    FACTOR,
     MULTIPLIER,
-    PULL,
     WEIGHT,
     MTFTRLState,
 )
@@ -28,7 +28,7 @@ def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> Non
     if plan["experts"] == 1:  # its weight is one
         out[0] += _clipped(
             state.gradients[row, 0],
-            c["unit"] * state.table[PULL, table],
+            c["unit"] * state.table[FACTOR, table],
             state.experts[MULTIPLIER, first],
             state.centre[first, 0],
         )
@@ -36,7 +36,7 @@ def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> Non
     total = _weighted_sum(
         state.gradients[row, 0],
         c["unit"],
-        state.table[PULL, table : table + last - first],
+        state.table[FACTOR, table : table + last - first],
         state.experts[WEIGHT, first:last],
         state.experts[MULTIPLIER, first:last],
         state.centre[first:last],
@@ -46,12 +46,12 @@ def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> Non
 
 @routine
 def _weighted_sum(
-    gradient: float, unit: float, pull: Floats, weight: Floats, multiplier: Floats, centre: Floats
+    gradient: float, unit: float, factor: Floats, weight: Floats, multiplier: Floats, centre: Floats
 ) -> float:
     # Not the state, but what is needed of it: each of its arrays takes time to hand over.
     total = 0.0
-    for e in range(pull.shape[0]):
-        x = _clipped(gradient, unit * pull[e], multiplier[e], centre[e, 0])
+    for e in range(factor.shape[0]):
+        x = _clipped(gradient, unit * factor[e], multiplier[e], centre[e, 0])
         total += 0.0 if multiplier[e] == CLOSED_FORM else weight[e] * x
     return total
 
@@ -60,13 +60,13 @@ def _weighted_sum(
 def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
-    pull, cap = state.table[PULL, table:], state.table[CAP, table:]
+    factor, cap = state.table[FACTOR, table:], state.table[CAP, table:]
     multiplier, centre = state.experts[MULTIPLIER, first:last], state.centre[first:last]
     unit, inverse = c["unit"], c["inverse"]
     per_row, per_mode = 1.0 / plan["size"], 1.0 / (plan["size"] + 1.0)
     gradient, mean = state.gradients[row, 0], state.total[clique, 0] * per_row
     for e in range(out.shape[0]):  # without branches, so four at a time
-        eta = unit * pull[e]
+        eta = unit * factor[e]
         shrink = eta * per_mode if eta * per_mode < cap[e] * inverse else cap[e] * inverse
         inside = -eta * mean - shrink * (gradient - mean)
         x = _clipped(gradient, eta, multiplier[e], centre[e, 0])
@@ -85,7 +85,7 @@ def _(work: Line, state: MTFTRLState, clique: int) -> None:
         c["unit"],
         c["inverse"],
         c["deviation"] == 0.0,
-        state.table[PULL, table : table + last - first],
+        state.table[FACTOR, table : table + last - first],
         state.table[CAP, table : table + last - first],
         state.experts[WEIGHT, first:last],
         state.experts[MULTIPLIER, first:last],

@@ -16,7 +16,7 @@ import numpy as np
 from mtcool.kernels import inline, routine
 from mtcool.kernels.lanes import LANES, count_from, load_down, spread, total, where_above
 from mtcool.learners.mt_ftrl.clipped import solve_experts, solve_later, solve_waiting
-from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL, MTFTRLState
+from mtcool.learners.mt_ftrl.state import CAP, FACTOR, MULTIPLIER, MTFTRLState
 from mtcool.learners.solvers.line import (
     BETWEEN,
     CLIPPED,
@@ -31,7 +31,7 @@ from mtcool.learners.solvers.line import (
     MEAN,
     MOST,
     NEGLIGIBLE,
-    ROOM,
+    SLACK,
     TALLY,
     THIN,
     VARIANCE,
@@ -121,7 +121,7 @@ def _recall(state: MTFTRLState, clique: int, piece: Floats, j: int) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     size, cap = float(plan["size"]), state.table[CAP, plan["table"]]
     s, m = state.experts[MULTIPLIER, plan["expert"]], state.centre[plan["expert"], 0]
-    eta, most = c["unit"] * state.table[PULL, plan["table"]], 1.0 / (size + 1.0)
+    eta, most = c["unit"] * state.table[FACTOR, plan["table"]], 1.0 / (size + 1.0)
     if not s > 0.0:
         s, m = cap * c["inverse"] / eta, -eta * state.total[clique, 0] / size
         s = s if s < most else most
@@ -179,17 +179,17 @@ def _describe(
     free, per_clipped = size - k, 1.0 / k if k > 0.0 else 0.0
     w = tally / free
     within, u = square - tally * w, eta * (w - mean)
-    room, tilt = piece[VARIANCE, j] - 4.0 * below * above * per_clipped, k * u - r
+    slack, tilt = piece[VARIANCE, j] - 4.0 * below * above * per_clipped, k * u - r
     piece[BETWEEN, j], piece[WITHIN, j] = (
         free * size * per_clipped * tilt * tilt,
         within * eta * eta,
     )
-    piece[ROOM, j] = room
+    piece[SLACK, j] = slack
     if k == 0.0:  # m = u whatever s: as if one row were clipped, at u, and no row free
         k, free, r = 1.0, 0.0, u
     piece[CLIPPED, j], piece[LEAN, j] = k, r
     piece[FREE, j], piece[DRIFT, j] = free, free * u
-    return bool(room > size * NEGLIGIBLE**2 and within > THIN * square)
+    return bool(slack > size * NEGLIGIBLE**2 and within > THIN * square)
 
 
 @inline

@@ -4,13 +4,13 @@ The numbers of a clique lie side by side in a record, and those of the experts i
 array: few arrays, because each of them costs time whenever compiled code is called or compiled.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learners.solvers.line import Line
-from mtcool.learners.solvers.sweep import Room
+from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.types import Floats, Integers
 
 # What a clique is made of. It never changes, and is not saved.
@@ -33,7 +33,7 @@ CLIQUE = np.dtype(
         ("rate", np.float64),  # factor of beta
         ("deviation", np.float64),  # squared deviation of the rows of Gamma from their mean
         ("reach", np.float64),  # upper bound on the largest distance of a row from the mean
-        ("unit", np.float64),  # N / beta: an expert's eta is this times its pull
+        ("unit", np.float64),  # N / beta: an expert's eta is this times its factor
         ("inverse", np.float64),  # one over the rows' standard deviation; finite where it is zero
         ("mass", np.float64),  # sum of the experts' weights
         ("level", np.float64),  # mean eta of the experts in closed form, by weight
@@ -46,7 +46,11 @@ CLIQUE = np.dtype(
 LOSS, WEIGHT, MULTIPLIER = range(3)
 # Rows of `table`: sqrt(1 + xi (N - 1)), of which eta is `unit` times; sqrt(xi), the largest
 # standard deviation of the expert's rows, or inf if it is not constrained.
-PULL, CAP = range(2)
+FACTOR, CAP = range(2)
+
+
+Scratch: TypeAlias = Line | SolverScratch
+"""What the solver for d = 1 works on, or the one for d > 1: its type chooses the solver."""
 
 
 class MTFTRLState(NamedTuple):
@@ -70,8 +74,5 @@ class MTFTRLState(NamedTuple):
     """What every expert knows, (3, E)."""
     centre: Floats
     """Mean of the rows of every expert that has rows on the ball, (E, d)."""
-    work: Line | Room
-    """Room for the solver, by its type the one for d = 1 or the one for d > 1.
-
-    No result depends on what it holds between updates.
-    """
+    work: Scratch
+    """Scratch of the solver: no result depends on what it holds between updates."""

@@ -52,7 +52,7 @@ ONE, TWO = np.uint64(1), np.uint64(2)  # positions are unsigned: none is asked i
 
 
 class Line(NamedTuple):
-    """Room for the solver, allocated once; few arrays, because each costs time in every call."""
+    """Scratch for the solver, allocated once; few arrays, because each costs time in every call."""
 
     order: Unsigned
     """The rows of every clique by descending Gamma, as they were when it was last sorted.
@@ -80,12 +80,12 @@ EXPERT, BELOW, ABOVE = range(3)
 # piece: eta; (N - 1) xi; k; F; r; F u; P; S; (N - 1) xi - 4 a b / k, what s^2 (P / D^2 + S) must
 # be; s; m; the v_i where the ball begins and ends, and how much further because of rounding; the
 # largest s; a and b in one number, where rows are counted and not sorted
-ETA, VARIANCE, CLIPPED, FREE, LEAN, DRIFT, BETWEEN, WITHIN, ROOM = range(9)
+ETA, VARIANCE, CLIPPED, FREE, LEAN, DRIFT, BETWEEN, WITHIN, SLACK = range(9)
 MULTIPLIER, MEAN, LOW, HIGH, MARGIN, MOST, TALLY = range(9, 16)
 
 
 def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
-    """Room for cliques with so many rows and at most `experts` experts each."""
+    """Scratch for cliques with so many rows and at most `experts` experts each."""
     size = int(sizes.max(initial=0))
     order = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows = np.zeros((4, size + 2))
@@ -126,7 +126,7 @@ def sort_rows(gradients: Floats, order: Unsigned, rows: Floats) -> None:
 
 @inline
 def recall(
-    pull: Floats,
+    factor: Floats,
     cap: Floats,
     multiplier: Floats,
     centre: Floats,
@@ -136,14 +136,14 @@ def recall(
 ) -> None:
     """Where the experts' last solutions leave the ball; a new expert's never do."""
     eta, low, high, variance = piece[ETA], piece[LOW], piece[HIGH], piece[VARIANCE]
-    for j in range(pull.shape[0]):
+    for j in range(factor.shape[0]):
         solved = multiplier[j] > 0.0
-        s, rate = multiplier[j] if solved else 1.0, unit * pull[j]
+        s, rate = multiplier[j] if solved else 1.0, unit * factor[j]
         per_t, m = 1.0 / (s * rate), (1.0 - s) * centre[j, 0]
         eta[j] = rate
         low[j] = (-1.0 - m) * per_t if solved else -FAR
         high[j] = (1.0 - m) * per_t if solved else FAR
-    for j in range(pull.shape[0]):
+    for j in range(factor.shape[0]):
         variance[j] = (size - 1.0) * cap[j] * cap[j]
         piece[MOST, j] = 1.0 / (size + 1.0)
 
@@ -179,11 +179,11 @@ def describe(
         else:
             h -= ONE
     above, below, per_clipped = float(np.int64(n - h)), float(np.int64(a)), inverses[n - h + a]
-    room = variance - 4.0 * below * above * per_clipped
-    while room < 0.0:  # the clipped rows alone vary too much
+    slack = variance - 4.0 * below * above * per_clipped
+    while slack < 0.0:  # the clipped rows alone vary too much
         a, h = a // TWO, (h + n) // TWO
         above, below, per_clipped = float(np.int64(n - h)), float(np.int64(a)), inverses[n - h + a]
-        room = variance - 4.0 * below * above * per_clipped
+        slack = variance - 4.0 * below * above * per_clipped
     place[BELOW, j], place[ABOVE, j] = a, h
     free, per_row, middle = float(np.int64(h - a)), inverses[h - a], rows[VALUE, size // 2 + 1]
     total, square = rows[SUM, h] - rows[SUM, a], rows[SQUARE, h] - rows[SQUARE, a]
@@ -198,7 +198,7 @@ def describe(
         free * float(size) * per_clipped * tilt * tilt,
         within * eta * eta,
     )
-    piece[ROOM, j] = room
+    piece[SLACK, j] = slack
     if k == 0.0:  # m = u whatever s: as if one row were clipped, at u, and no row free
         k, free, r = 1.0, 0.0, u
     piece[CLIPPED, j], piece[LEAN, j] = k, r
@@ -223,10 +223,10 @@ def _few_rows(value: Floats, a: np.uint64, h: np.uint64, per_row: float) -> tupl
 def polish(piece: Floats, count: int) -> None:
     """s of `count` entries side by side: a root, and Halley's method from there."""
     clipped, free, between = piece[CLIPPED], piece[FREE], piece[BETWEEN]
-    within, room, s, most = piece[WITHIN], piece[ROOM], piece[MULTIPLIER], piece[MOST]
+    within, slack, s, most = piece[WITHIN], piece[SLACK], piece[MULTIPLIER], piece[MOST]
     for j in range(count):
         scale = clipped[j] * clipped[j]
-        new = np.sqrt(room[j] * scale / (between[j] + within[j] * scale))
+        new = np.sqrt(slack[j] * scale / (between[j] + within[j] * scale))
         s[j] = new if new < most[j] else most[j]  # also where no row moves with s, and it is a NaN
     for _ in range(ROUNDS):
         moving = 0
@@ -234,7 +234,7 @@ def polish(piece: Floats, count: int) -> None:
             old, k, f = s[j], clipped[j], free[j]
             d = k + f * old
             d2, bent = d * d, between[j] * k
-            g = old * old * between[j] + (within[j] * old * old - room[j]) * d2  # D^2 times it
+            g = old * old * between[j] + (within[j] * old * old - slack[j]) * d2  # D^2 times it
             first = old * (within[j] * d * d2 + bent)  # D^3 / 2 times its derivative
             second = within[j] * d2 * d2 + bent * (d - 3.0 * f * old)  # D^4 / 2 times the next
             whole = 2.0 * first * first - 0.5 * g * second
@@ -338,22 +338,22 @@ def solve_line(
     unit: float,
     inverse: float,
     equal: bool,
-    pull: Floats,
+    factor: Floats,
     cap: Floats,
     weight: Floats,
     multiplier: Floats,
     centre: Floats,
     line: Line,
 ) -> tuple[float, float, int, int]:
-    """All experts of a clique, whose `pull` and `cap` ascend.
+    """All experts of a clique, whose `factor` and `cap` ascend.
 
     `gradients` are the rows of Gamma, `mean` their mean, `inverse` one over their standard
-    deviation, `equal` whether they are all equal; eta is `unit` times `pull`. Fills s and m
+    deviation, `equal` whether they are all equal; eta is `unit` times `factor`. Fills s and m
     (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows.
     Returns the weighted sums of eta and shrink over the experts in closed form, and the numbers of
     the other experts and of those that were left to bisection.
     """
-    size, experts = gradients.shape[0], pull.shape[0]
+    size, experts = gradients.shape[0], factor.shape[0]
     per_mode = 1.0 / (size + 1.0)
     sort_rows(gradients, order, line.rows)
     highest = -line.rows[VALUE, 1] - mean  # of the rows of Gamma
@@ -361,7 +361,7 @@ def solve_line(
     # eta and shrink over eta ascend: once a row of an expert leaves the ball, so do later experts'.
     level, slope, first = 0.0, 0.0, 0
     while first < experts:
-        eta = unit * pull[first]
+        eta = unit * factor[first]
         shrink = eta * per_mode if eta * per_mode < cap[first] * inverse else cap[first] * inverse
         if eta * mean + shrink * highest > 1.0 or eta * mean + shrink * lowest < -1.0:
             break
@@ -371,13 +371,13 @@ def solve_line(
         first += 1
     clipped = experts - first
     while first < experts and (equal or cap[first] <= NEGLIGIBLE):  # all rows are at the mean
-        m = -unit * pull[first] * mean
+        m = -unit * factor[first] * mean
         multiplier[first], centre[first, 0] = 0.0, 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
         first += 1
     if first == experts:
         return level, slope, clipped, 0
     recall(
-        pull[first:],
+        factor[first:],
         cap[first:],
         multiplier[first:],
         centre[first:],

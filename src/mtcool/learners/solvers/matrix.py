@@ -22,8 +22,8 @@ from mtcool.learners.solvers.sweep import (
     STEP,
     TILT,
     TURN,
-    Room,
     S,
+    SolverScratch,
     last_row_of,
     matrix_of,
     vector,
@@ -32,23 +32,23 @@ from mtcool.types import Floats
 
 
 @routine
-def prepare(room: Room, dim: int, crowd: int) -> None:
+def prepare(scratch: SolverScratch, dim: int, crowd: int) -> None:
     """What depends on the matrix alone, after a full sweep that found `crowd` rows outside."""
     if dim <= DENSE:
-        _factorise(room.lanes, dim)
+        _factorise(scratch.lanes, dim)
     else:
-        _conjugate_gradients(room, dim, crowd, last_row_of(dim), vector(dim, TILT))
+        _conjugate_gradients(scratch, dim, crowd, last_row_of(dim), vector(dim, TILT))
 
 
 @routine
-def find_step(room: Room, dim: int, crowd: int) -> None:
+def find_step(scratch: SolverScratch, dim: int, crowd: int) -> None:
     """Solve for u and l, where l goes no further than its bounds, and u follows."""
     if dim <= DENSE:
-        _substitute(room.lanes, dim)
+        _substitute(scratch.lanes, dim)
         return
-    lanes, pull, right = room.lanes, last_row_of(dim), vector(dim, RESIDUAL)
+    lanes, pull, right = scratch.lanes, last_row_of(dim), vector(dim, RESIDUAL)
     step, tilt = vector(dim, STEP), vector(dim, TILT)
-    _conjugate_gradients(room, dim, crowd, right, step)
+    _conjugate_gradients(scratch, dim, crowd, right, step)
     bottom = load(lanes, right + dim) - _product(lanes, dim, pull, step)
     turn = _bounded(lanes, bottom / (load(lanes, pull + dim) - _product(lanes, dim, pull, tilt)))
     for k in range(dim):
@@ -111,8 +111,10 @@ def _substitute(lanes: Floats, dim: int) -> None:
 
 
 @routine
-def _conjugate_gradients(room: Room, dim: int, crowd: int, right: int, out: int) -> None:
-    lanes, rest = room.lanes, vector(dim, KRYLOV)
+def _conjugate_gradients(
+    scratch: SolverScratch, dim: int, crowd: int, right: int, out: int
+) -> None:
+    lanes, rest = scratch.lanes, vector(dim, KRYLOV)
     direction, image = rest + dim, rest + 2 * dim
     error = _product(lanes, dim, right, right)
     for k in range(dim):
@@ -123,7 +125,7 @@ def _conjugate_gradients(room: Room, dim: int, crowd: int, right: int, out: int)
     for _ in range(2 * dim + 10):
         if not any_above(error, goal):
             break
-        _apply(room, dim, crowd, direction, image)
+        _apply(scratch, dim, crowd, direction, image)
         curvature = where_above(error, goal, _product(lanes, dim, direction, image), np.inf)
         length = error / curvature  # zero where it has ended
         for k in range(dim):
@@ -136,14 +138,15 @@ def _conjugate_gradients(room: Room, dim: int, crowd: int, right: int, out: int)
 
 
 @inline
-def _apply(room: Room, dim: int, crowd: int, v: int, out: int) -> None:
+def _apply(scratch: SolverScratch, dim: int, crowd: int, v: int, out: int) -> None:
     """scale v + (1 - s) sum of r^3 y <y, v>."""
-    rows, lanes, stay, bend = room.rows, room.lanes, vector(dim, STAY), last_row_of(dim) + dim + 1
+    rows, lanes = scratch.rows, scratch.lanes
+    stay, bend = vector(dim, STAY), last_row_of(dim) + dim + 1
     t, scale = load(lanes, S) * load(lanes, ETA), load(lanes, SCALE)
     for k in range(dim):
         store(lanes, out + k, scale * load(lanes, v + k))
     for j in range(crowd):
-        i, along = int(room.known[OUTSIDE, j]), spread(0.0)
+        i, along = int(scratch.known[OUTSIDE, j]), spread(0.0)
         for k in range(dim):
             along = along + (load(lanes, stay + k) - rows[i, k] * t) * load(lanes, v + k)
         along = load(lanes, bend + j) * along

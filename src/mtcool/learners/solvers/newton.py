@@ -47,8 +47,8 @@ from mtcool.learners.solvers.sweep import (
     SPREAD,
     STEP,
     TURN,
-    Room,
     S,
+    SolverScratch,
     sweep,
     vector,
 )
@@ -91,7 +91,7 @@ def start_at_mean(total: Floats, size: int, eta: float, m: Floats) -> None:
 
 @inline
 def put_expert(
-    room: Room,
+    scratch: SolverScratch,
     lane: int,
     expert: int,
     size: int,
@@ -105,7 +105,7 @@ def put_expert(
 
     It starts from the mean `m` and the last s, `warm`; a negative one means there is none.
     """
-    lanes, highest = room.lanes, 1.0 / (1.0 + size)  # lam = 0: the constraint is not active
+    lanes, highest = scratch.lanes, 1.0 / (1.0 + size)  # lam = 0: the constraint is not active
     # Projections bring rows closer, so without them the constraint would bind earlier.
     lowest = highest if cap > WIDEST else min(highest, cap / (eta * deviation))
     lanes[EXPERT, lane], lanes[ETA, lane] = expert, eta
@@ -117,20 +117,20 @@ def put_expert(
 
 @routine
 def minimise(
-    room: Room, used: int, count: int, size: int, multiplier: Floats, centre: Floats
+    scratch: SolverScratch, used: int, count: int, size: int, multiplier: Floats, centre: Floats
 ) -> None:
     """Solve the `used` experts that were put into lanes, for the `count` rows that were gathered.
 
     Leaves s in `multiplier` and m in `centre`, at the place of the expert.
     """
-    lanes, dim = room.lanes, centre.shape[1]
+    lanes, dim = scratch.lanes, centre.shape[1]
     for lane in range(used, LANES):
         for k in range(HEAD + dim):
             lanes[k, lane] = lanes[k, 0]
-    _newton(room, dim, count, size)
+    _newton(scratch, dim, count, size)
     for lane in range(used):
         if lanes[FAILED, lane] > 0.0:
-            minimise_safely(room, dim, lane, count, size)
+            minimise_safely(scratch, dim, lane, count, size)
         expert, mean = int(lanes[EXPERT, lane]), vector(dim, MEAN)
         multiplier[expert] = lanes[S, lane]
         for k in range(dim):
@@ -138,19 +138,19 @@ def minimise(
 
 
 @inline
-def _newton(room: Room, dim: int, count: int, size: int) -> None:
+def _newton(scratch: SolverScratch, dim: int, count: int, size: int) -> None:
     """Newton's method for m and s; lanes in which it does not converge are marked in FAILED.
 
     An s that would leave its bounds goes as far as they are. Factors of the matrix serve again when
     that is good enough.
     """
-    lanes, mean, step = room.lanes, vector(dim, MEAN), vector(dim, STEP)
+    lanes, mean, step = scratch.lanes, vector(dim, MEAN), vector(dim, STEP)
     cap, least, most, wide = load(lanes, CAP), load(lanes, LEAST), 1.0 / (1.0 + size), float(size)
     per_cap = np.sqrt(wide) / cap
     before, moving, unit, per_unit = spread(1.0), spread(1.0), spread(1.0), spread(1.0)
     full = True
     for _ in range(ROUNDS):
-        crowd = sweep(room, dim, count, size, full)
+        crowd = sweep(scratch, dim, count, size, full)
         s, spread_out = load(lanes, S), load(lanes, SPREAD)
         # Where both equations hold up to rounding, so would be the step.
         gap = absolute(spread_out - cap)
@@ -158,11 +158,11 @@ def _newton(room: Room, dim: int, count: int, size: int) -> None:
         held = where_above((10.0 * ROUNDING * wide) ** 2, load(lanes, NORM), 0.0, moving)
         moving = where_above(ROUNDING * (10.0 * cap + np.sqrt(wide)), gap, held, moving)
         if full:
-            prepare(room, dim, crowd)
+            prepare(scratch, dim, crowd)
             unit, per_unit = s, 1.0 / s  # of l, as the factors know it
         store(lanes, LOW, (s - most) * per_unit)
         store(lanes, HIGH, (s - least) * per_unit)
-        find_step(room, dim, crowd)
+        find_step(scratch, dim, crowd)
         turn, square, length = load(lanes, TURN), spread(0.0), spread(0.0)
         for k in range(dim):
             change = load(lanes, step + k)

@@ -25,8 +25,8 @@ from mtcool.learners.solvers.sweep import (
     STEP,
     TRIAL,
     TURN,
-    Room,
     S,
+    SolverScratch,
     sweep,
     vector,
 )
@@ -40,15 +40,15 @@ ROUNDS = 50  # the loops converge in a few steps, unless a start was far off
 
 
 @routine
-def minimise_safely(room: Room, dim: int, lane: int, count: int, size: int) -> None:
+def minimise_safely(scratch: SolverScratch, dim: int, lane: int, count: int, size: int) -> None:
     """Solve the expert in this lane, from where the constraint would bind without projections."""
-    lanes, highest, lowest = room.lanes, 1.0 / (1.0 + size), room.lanes[LEAST, lane]
+    lanes, highest, lowest = scratch.lanes, 1.0 / (1.0 + size), scratch.lanes[LEAST, lane]
     low, high, open_above = lowest, highest, True  # the upper end is itself a candidate
     before, per_row = np.inf, 1.0 / np.sqrt(size - 1.0)  # `before`: length of the last step
     s, afresh = lowest, True
     for _ in range(4 * ROUNDS):
         lanes[S, lane] = s
-        crowd = _mean_for(room, dim, lane, count, size, afresh)
+        crowd = _mean_for(scratch, dim, lane, count, size, afresh)
         if not (afresh or lanes[NORM, lane] <= (STALLED * size) ** 2):
             afresh = True  # the way from the last mean is too long and winding
             continue
@@ -57,7 +57,7 @@ def minimise_safely(room: Room, dim: int, lane: int, count: int, size: int) -> N
         excess = spread - cap
         if abs(excess) <= TOLERANCE * cap + NOISE or (s == highest and excess < 0.0):
             break
-        _step(room, dim, lane, crowd, -np.inf, np.inf)
+        _step(scratch, dim, lane, crowd, -np.inf, np.inf)
         target = s - s * lanes[TURN, lane]
         if excess > 0.0:
             high, open_above = s, False
@@ -71,26 +71,28 @@ def minimise_safely(room: Room, dim: int, lane: int, count: int, size: int) -> N
         before = abs(target - s)
         if target == s or high - low <= 4e-16 * high:
             break
-        _step(room, dim, lane, crowd, 1.0 - target / s, 1.0 - target / s)
+        _step(scratch, dim, lane, crowd, 1.0 - target / s, 1.0 - target / s)
         _add(lanes, dim, lane, -1.0, STEP)
         s = target
 
 
 @inline
-def _mean_for(room: Room, dim: int, lane: int, count: int, size: int, afresh: bool) -> int:
+def _mean_for(
+    scratch: SolverScratch, dim: int, lane: int, count: int, size: int, afresh: bool
+) -> int:
     """Newton for the mean at a given s, which leaves |N m - sum X|^2 in NORM.
 
     Returns the number of rows outside the ball that the last sweep found.
     """
-    lanes = room.lanes
+    lanes = scratch.lanes
     if afresh:
-        _start(room, dim, lane, count, size)
+        _start(scratch, dim, lane, count, size)
     # The residual is the gradient of a convex function: a step went too far if that function rises
     # along it at its end. Then go where a straight line through its slopes is zero.
     before, downhill, length, crowd = np.inf, 0.0, 0.0, 0
     for _ in range(ROUNDS * ROUNDS):
-        crowd = sweep(room, dim, count, size, True)
-        prepare(room, dim, crowd)
+        crowd = sweep(scratch, dim, count, size, True)
+        prepare(scratch, dim, crowd)
         norm = math.sqrt(lanes[NORM, lane]) / float(size)
         uphill = -_product(lanes, dim, lane, RESIDUAL, TRIAL)
         if length > SHORTEST and uphill > 0.5 * downhill:
@@ -98,7 +100,7 @@ def _mean_for(room: Room, dim: int, lane: int, count: int, size: int, afresh: bo
         elif norm <= TOLERANCE or (norm >= 0.5 * before and norm <= STALLED):
             break
         else:
-            _step(room, dim, lane, crowd, 0.0, 0.0)
+            _step(scratch, dim, lane, crowd, 0.0, 0.0)
             before, downhill = norm, _product(lanes, dim, lane, RESIDUAL, STEP)
             length, shorter = 0.0, 1.0
             for k in range(dim):
@@ -109,9 +111,9 @@ def _mean_for(room: Room, dim: int, lane: int, count: int, size: int, afresh: bo
 
 
 @inline
-def _step(room: Room, dim: int, lane: int, crowd: int, low: float, high: float) -> None:
-    room.lanes[LOW, lane], room.lanes[HIGH, lane] = low, high
-    find_step(room, dim, crowd)
+def _step(scratch: SolverScratch, dim: int, lane: int, crowd: int, low: float, high: float) -> None:
+    scratch.lanes[LOW, lane], scratch.lanes[HIGH, lane] = low, high
+    find_step(scratch, dim, crowd)
 
 
 @inline
@@ -122,13 +124,13 @@ def _add(lanes: Floats, dim: int, lane: int, factor: float, which: int) -> None:
 
 
 @inline
-def _start(room: Room, dim: int, lane: int, count: int, size: int) -> None:
+def _start(scratch: SolverScratch, dim: int, lane: int, count: int, size: int) -> None:
     """At the mean of the closed form, brought into the ball."""
-    lanes, mean, eta, square = room.lanes, vector(dim, MEAN), room.lanes[ETA, lane], 0.0
+    lanes, mean, eta, square = scratch.lanes, vector(dim, MEAN), scratch.lanes[ETA, lane], 0.0
     for k in range(dim):
         total = 0.0
         for i in range(count):
-            total += room.known[NUMBER, i] * room.rows[i, k]
+            total += scratch.known[NUMBER, i] * scratch.rows[i, k]
         lanes[mean + k, lane] = -eta * total / size
         square += lanes[mean + k, lane] ** 2
     for k in range(dim):

@@ -65,8 +65,8 @@ VECTORS = 10
 # then r_i^3 of the rows outside.
 
 
-class Room(NamedTuple):
-    """Room for the solver, allocated once; few arrays, because each costs time in every call."""
+class SolverScratch(NamedTuple):
+    """Scratch for the solver, allocated once; few arrays, because each costs time in every call."""
 
     rows: Floats
     """The distinct rows of Gamma in one clique, filled up with zeros, (largest N, at least d)."""
@@ -78,10 +78,10 @@ class Room(NamedTuple):
     """A row of one expert, (d,)."""
 
 
-def make_room(dim: int, size: int) -> Room:
-    """Room for cliques with at most `size` rows."""
+def make_scratch(dim: int, size: int) -> SolverScratch:
+    """Scratch for cliques with at most `size` rows."""
     rest = (dim + 1) * (dim + 2) // 2 if dim <= DENSE else dim + 1 + size
-    return Room(
+    return SolverScratch(
         rows=np.zeros((size, _rounded(dim))),
         known=np.zeros((5, _rounded(size))),
         lanes=_aligned(HEAD + VECTORS * (dim + 1) + _rounded(dim) // LANES + rest),
@@ -95,9 +95,9 @@ def _rounded(length: int) -> int:
 
 def _aligned(rows: int) -> Floats:
     """A block of lanes none of which begins in the middle of a line of the processor's cache."""
-    room = np.zeros((rows + 1) * LANES)
-    start = -(room.ctypes.data // room.itemsize) % LANES
-    return room[start : start + rows * LANES].reshape(rows, LANES)
+    block = np.zeros((rows + 1) * LANES)
+    start = -(block.ctypes.data // block.itemsize) % LANES
+    return block[start : start + rows * LANES].reshape(rows, LANES)
 
 
 @inline
@@ -119,12 +119,14 @@ def last_row_of(dim: int) -> int:
 
 
 @routine
-def gather_rows(gradients: Floats, first: int, last: int, total: Floats, room: Room) -> int:
+def gather_rows(
+    gradients: Floats, first: int, last: int, total: Floats, scratch: SolverScratch
+) -> int:
     """Copy the distinct ones of the rows first:last of Gamma, whose sum is `total`.
 
     Returns their number. Only rows that are zero are looked for; they come last.
     """
-    rows, known, dim, per_row = room.rows, room.known, total.shape[0], 1.0 / (last - first)
+    rows, known, dim, per_row = scratch.rows, scratch.known, total.shape[0], 1.0 / (last - first)
     count, zeros = 0, 0
     for i in range(first, last):
         zero = True
@@ -153,12 +155,12 @@ def gather_rows(gradients: Floats, first: int, last: int, total: Floats, room: R
 
 
 @routine
-def sweep(room: Room, dim: int, count: int, size: int, full: bool) -> int:
+def sweep(scratch: SolverScratch, dim: int, count: int, size: int, full: bool) -> int:
     """Pass over the `count` distinct rows of `size`; derivatives only if `full`.
 
     Returns how many rows are outside the ball in any lane.
     """
-    rows, known, lanes = room.rows, room.known, room.lanes
+    rows, known, lanes = scratch.rows, scratch.known, scratch.lanes
     mean, stay, place = vector(dim, MEAN), vector(dim, STAY), vector(dim, PLACE)
     residual, free, pull = vector(dim, RESIDUAL), vector(dim, VECTORS), last_row_of(dim)
     s = load(lanes, S)

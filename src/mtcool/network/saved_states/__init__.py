@@ -4,31 +4,30 @@ Compiled code trusts its state: it looks up what the state says without asking w
 So every number from outside is checked here, while the state is still fresh, and copied afterwards.
 """
 
-from typing import Any
-
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
 from mtcool.network.saved_states.checks import Saved, check_constants, check_state, is_ours, within
 from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
+from mtcool.types import State
 
 __all__ = ["aggregators", "check_saved", "learners"]
 
 
 def check_saved(peers: Peers, arrays: Saved) -> None:
-    """Refuse arrays that agents like these, still fresh, cannot come to."""
+    """Refuse arrays that these peers, still fresh, could not have after any run."""
     _check_fit(peers.state, arrays)
     for prefix, state in states(peers.state):
         saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
-        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # which estimates them
+        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # estimates rates
             check_constants(state, saved, ("rate",))
         check_state(state, saved)
     if isinstance(peers, PrivatePeers):
         within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
 
 
-def _check_fit(state: Any, arrays: Saved) -> None:
+def _check_fit(state: State, arrays: Saved) -> None:
     own = {name: (array.dtype, array.shape) for name, array in state_arrays(state)}
     given = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     if own != given:

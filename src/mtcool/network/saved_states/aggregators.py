@@ -1,4 +1,4 @@
-"""What aggregators can have come to."""
+"""Checks of the saved states of aggregators."""
 
 import numpy as np
 

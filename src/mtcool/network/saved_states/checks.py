@@ -1,13 +1,13 @@
-"""What all states have in common: finite numbers, counts, constants."""
+"""Checks that all states have in common: finite numbers, counts, constants."""
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Saved = Mapping[str, NDArray[Any]]
+from mtcool.types import AnyArray, State
+
+Saved = Mapping[str, AnyArray]
 """Arrays of one state by field, of the types and shapes that the fresh state has."""
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -23,22 +23,22 @@ SIGNED = ("power",)
 
 
 @functools.singledispatch
-def check_state(state: Any, saved: Saved) -> None:
-    """Refuse numbers that a state of this type, fresh in `state`, cannot come to.
+def check_state(state: State, saved: Saved) -> None:
+    """Refuse numbers that a state, fresh in `state`, could not have after any run.
 
-    A learner from outside says nothing of its state, and is given by the caller who trusts it.
+    States of learners from outside are not checked: the caller gives the learner, and trusts it.
     """
     if is_ours(state):
         check_numbers(state, saved)
 
 
-def is_ours(state: Any) -> bool:
-    """Whether the type of a state is known to say what it holds."""
+def is_ours(state: State) -> bool:
+    """Whether the type of a state belongs to this package."""
     return type(state).__module__.split(".")[0] == "mtcool"
 
 
-def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:
-    """Finite numbers, counts that are not negative, constants as they were made."""
+def check_numbers(state: State, saved: Saved, largest: float = LARGEST) -> None:
+    """Refuse numbers that are not finite, negative counts, and constants that changed."""
     check_constants(state, saved, CONSTANT)
     for field, array in saved.items():
         for name, values in _columns(field, array):
@@ -51,8 +51,8 @@ def check_numbers(state: Any, saved: Saved, largest: float = LARGEST) -> None:
                 within(name, values, 0, MOST)
 
 
-def check_constants(state: Any, saved: Saved, constant: tuple[str, ...]) -> None:
-    """Fields of these names, also of records, are as they are in the fresh state."""
+def check_constants(state: State, saved: Saved, constant: tuple[str, ...]) -> None:
+    """Refuse fields of these names, also of records, that differ from the fresh state's."""
     for field, array in saved.items():
         made = dict(_columns(field, getattr(state, field)))
         for name, values in _columns(field, array):
@@ -60,7 +60,7 @@ def check_constants(state: Any, saved: Saved, constant: tuple[str, ...]) -> None
                 within(name, values, made[name], made[name])
 
 
-def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _columns(name: str, array: AnyArray) -> Iterator[tuple[str, AnyArray]]:
     """An array of numbers itself, or the fields of one of records, with their names."""
     if array.dtype.names is None:
         yield name, array
@@ -68,13 +68,13 @@ def _columns(name: str, array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]
         yield from ((field, array[field]) for field in array.dtype.names)
 
 
-def close(name: str, values: NDArray[Any], expected: NDArray[Any], size: NDArray[Any]) -> None:
-    """Equal up to the rounding of many updates of this size, which may be next to nothing."""
+def close(name: str, values: AnyArray, expected: AnyArray, size: AnyArray) -> None:
+    """Refuse numbers further from `expected` than the rounding of many updates of this size."""
     margin = (SLACK - 1.0) * size + TINY
     within(name, values, expected - margin, expected + margin)
 
 
-def within(name: str, values: NDArray[Any], low: Any, high: Any) -> None:
+def within(name: str, values: AnyArray, low: AnyArray | float, high: AnyArray | float) -> None:
     """Refuse numbers that are not between these, both included; a NaN is between none."""
     wrong = ~((values >= low) & (values <= high))
     if wrong.any():

@@ -1,4 +1,4 @@
-"""What learners can have come to after as many updates as they say."""
+"""Checks of the saved states of learners: what they can be after as many updates as they count."""
 
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ def _(state: MTFTRLState, saved: Saved) -> None:
 
 
 def _check_steps(plan: NDArray[np.void], c: NDArray[np.void]) -> None:
-    """Step and standard deviation of the last update; before the first they are zero and one."""
+    """Check step and standard deviation of the last update; before it they are zero and one."""
     beta = c["rate"] * np.sqrt(1.0 + c["n"])
     unit = np.divide(plan["size"], beta, out=np.zeros_like(beta), where=beta > 0.0)
     fresh = (c["n"] == 0) & (c["unit"] == 0.0)
@@ -94,7 +94,7 @@ def _check_steps(plan: NDArray[np.void], c: NDArray[np.void]) -> None:
 def _check_experts(
     plan: NDArray[np.void], c: NDArray[np.void], experts: Floats, centre: Floats
 ) -> None:
-    """Weights of Hedge, and the solutions of experts with rows on the ball."""
+    """Check Hedge's weights, and the solutions of experts with rows on the ball."""
     clique = np.repeat(np.arange(len(plan)), plan["experts"])
     within("loss", experts[LOSS], -LARGEST_SUM, LARGEST_SUM)
     within("weight", experts[WEIGHT], 0.0, SLACK)  # the best expert has one
@@ -106,10 +106,8 @@ def _check_experts(
     clipped = np.bincount(clique[solved], minlength=len(plan))
     within("clipped", c["clipped"], clipped, clipped)
     within("centre", centre, -SLACK, SLACK)
-    for name in (
-        "level",
-        "slope",
-    ):  # means of steps, of which `unit` times the root of N is largest
+    # Means of steps, the largest of which is `unit` times the root of N.
+    for name in ("level", "slope"):
         within(name, c[name], 0.0, SLACK * c["unit"] * np.sqrt(1.0 + 2.0 * plan["size"]))
 
 
@@ -154,7 +152,7 @@ def _(state: TwoPhaseState, saved: Saved) -> None:
 
 
 def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
-    """A coin with outcomes of at most one, a fraction that follows from them, at most doublings."""
+    """Refuse bets that no coin with outcomes of at most one leads to."""
     close("direction", saved["direction"], direction, np.abs(direction))
     within("outcomes", saved["outcomes"], -SLACK * n, SLACK * n)
     fraction = -saved["outcomes"] / (1.0 + n)
@@ -164,6 +162,6 @@ def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
 
 
 def _at_most(name: str, vectors: Floats, updates: Integers) -> None:
-    """An update adds a vector of norm at most one."""
+    """Refuse vectors longer than so many updates, each of norm at most one, can make them."""
     most = SLACK * updates[:, None]
     within(name, vectors, -most, most)

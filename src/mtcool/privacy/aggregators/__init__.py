@@ -28,6 +28,8 @@ A = TypeVar("A", bound=type[Aggregator])
 def register(kind: A) -> A:
     """Make an aggregator of your own known by its name; a decorator of its class.
 
+    Examples
+    --------
     >>> register(BinaryTree) is BinaryTree
     True
     """

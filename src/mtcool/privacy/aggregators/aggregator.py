@@ -18,12 +18,12 @@ its own. Its state is a `NamedTuple` of arrays for all agents together, with imp
 `begin`, `encode` and `decode`. Those of `trees.py` and `filters.py` serve several aggregators each.
 """
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from mtcool import validation
 from mtcool.kernels import dispatched
 from mtcool.privacy.words import Law, Method
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 LONGEST = 2**40  # activations of an agent; the word of a tree must fit into 62 bits
 
@@ -71,10 +71,10 @@ class Aggregator(Protocol):
         In the unit of the variance of one draw at the base scale.
         """
 
-    def make_state(self, blocks: Blocks, law: Law) -> Any:
+    def make_state(self, blocks: Blocks, law: Law) -> State:
         """Fresh state, with fields `activations`, `width`, `start` and `published`."""
 
-    def padding(self, state: Any) -> Integers:
+    def padding(self, state: State) -> Integers:
         """Draws of pure noise, for each number of an agent's leaves, that `begin` takes."""
 
 
@@ -101,18 +101,18 @@ def known_horizon(horizon: int | None) -> int:
 
 
 @dispatched
-def begin(state: Any, agent: int, draws: Floats) -> None:
+def begin(state: State, agent: int, draws: Floats) -> None:
     """Publish pure noise before the first activation, from `padding` times `width` draws."""
     raise TypeError(f"{type(state).__name__} is not the state of an aggregator")
 
 
 @dispatched
-def encode(state: Any, agent: int, leaf: Floats, value: Floats) -> None:
+def encode(state: State, agent: int, leaf: Floats, value: Floats) -> None:
     """Write the value of the node that `leaf` closes into `value`; changes nothing else."""
     raise TypeError(f"{type(state).__name__} is not the state of an aggregator")
 
 
 @dispatched
-def decode(state: Any, agent: int, value: Floats, noisy: Floats) -> None:
+def decode(state: State, agent: int, value: Floats, noisy: Floats) -> None:
     """File a node with its noisy version, and publish the agent's next prefix sum."""
     raise TypeError(f"{type(state).__name__} is not the state of an aggregator")

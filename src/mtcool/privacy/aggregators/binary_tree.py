@@ -17,6 +17,8 @@ class BinaryTree:
 
     A leaf lies in K = floor(log2 T) + 1 nodes; with completion a published sum has K noise terms.
 
+    Examples
+    --------
     >>> tree = BinaryTree()
     >>> tree.column_norm(1000, "laplace"), tree.variance(np.arange(4), 7, "laplace").tolist()
     (10.0, [3.0, 3.0, 3.0, 3.0])

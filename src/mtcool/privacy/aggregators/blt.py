@@ -69,6 +69,8 @@ DESIGNS = {
 class BLT:
     """Buffered linear Toeplitz noise: Gaussian, a few buffers of memory, near the least error.
 
+    Examples
+    --------
     >>> rows = BLT().variance(np.array([1000]), 1000, "gaussian")
     >>> (rows * BLT().column_norm(1000, "gaussian") ** 2).round(2)
     array([10.68])
@@ -97,7 +99,7 @@ class BLT:
         return np.ones(len(activations))
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
-        """Norm of the part of the first column that is out."""
+        """Norm of the part of the first column that is published, over the whole norm."""
         first = coefficients(_design(horizon), horizon)[0]
         return math.sqrt(float((first[:activations] ** 2).sum() / (first**2).sum()))
 
@@ -119,6 +121,8 @@ class BLT:
 def coefficients(recurrence: Recurrence, horizon: int) -> tuple[Floats, Floats]:
     """First columns of C and of B = A C^-1, for `horizon` activations.
 
+    Examples
+    --------
     >>> c, b = coefficients(DESIGNS[1_000], 5)
     >>> bool(np.allclose(np.convolve(c, b)[:5], 1.0))
     True

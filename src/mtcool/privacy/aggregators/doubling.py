@@ -1,4 +1,4 @@
-"""Binary trees in epochs that double, for horizons that nobody knows."""
+"""Binary trees in epochs that double, for unknown horizons."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,6 +20,8 @@ class Doubling:
     A leaf lies in m + 1 nodes of its epoch m and in no other, so the noise of epoch m grows with
     m + 1 (Laplace) or its root (Gaussian). A `horizon`, if given, is only a limit.
 
+    Examples
+    --------
     >>> Doubling().growth(np.arange(1, 8), "laplace").tolist()
     [1.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0]
     """
@@ -31,7 +33,7 @@ class Doubling:
     whole: ClassVar[bool] = True
 
     def check(self, law: Law, horizon: int | None) -> int:
-        """Any law; without a horizon it is ready for two thousand million activations."""
+        """Any law; without a horizon there may be two billion activations."""
         return UNKNOWN if horizon is None else known_horizon(horizon)
 
     def column_norm(self, horizon: int, law: Law) -> float:
@@ -44,7 +46,7 @@ class Doubling:
         return np.sqrt(levels) if law == "gaussian" else levels
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
-        """Epoch 0 ends with its first leaf, and that leaf's budget is gone."""
+        """All of it after the first activation: epoch 0 is a single leaf."""
         return float(activations > 0)
 
     def variance(self, activations: Integers, horizon: int, law: Law) -> Floats:

@@ -15,6 +15,8 @@ from mtcool.types import Floats, Integers
 class NoNoise:
     """The identity: sums go out as they are. No privacy; DPMT-CO2OL is then MT-CO2OL.
 
+    Examples
+    --------
     >>> NoNoise().variance(np.arange(3), 2, "none").tolist()
     [0.0, 0.0, 0.0]
     """
@@ -26,7 +28,7 @@ class NoNoise:
     whole: ClassVar[bool] = True
 
     def check(self, law: Law, horizon: int | None) -> int:
-        """A horizon is a limit like any other."""
+        """The horizon must be known, although no noise depends on it."""
         return known_horizon(horizon)
 
     def column_norm(self, horizon: int, law: Law) -> float:
@@ -34,7 +36,7 @@ class NoNoise:
         return 1.0
 
     def growth(self, activations: Integers, law: Law) -> Floats:
-        """No noise, no growth."""
+        """All nodes have the same noise, none."""
         return np.ones(len(activations))
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
@@ -42,7 +44,7 @@ class NoNoise:
         return float(activations > 0)
 
     def variance(self, activations: Integers, horizon: int, law: Law) -> Floats:
-        """None."""
+        """Zero at all times."""
         return np.zeros(len(activations))
 
     def make_state(self, blocks: Blocks, law: Law) -> FilterState:

@@ -15,6 +15,8 @@ from mtcool.types import Floats, Integers
 class PerGradient:
     """Noise on every gradient by itself: what the paper warns of.
 
+    Examples
+    --------
     >>> PerGradient().variance(np.arange(4), 3, "laplace").tolist()
     [1.0, 1.0, 2.0, 3.0]
     """
@@ -38,7 +40,7 @@ class PerGradient:
         return np.ones(len(activations))
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
-        """A leaf's budget is gone when it is out."""
+        """The budget of a leaf is spent once it is published."""
         return float(activations > 0)
 
     def variance(self, activations: Integers, horizon: int, law: Law) -> Floats:

@@ -28,6 +28,8 @@ class SmoothTree:
 
     z and k are chosen for the horizon and the law: least k z^2 (Laplace) or k z (Gaussian).
 
+    Examples
+    --------
     >>> SmoothTree().shape(1000, "laplace"), SmoothTree().shape(1_000_000, "laplace")
     ((3, 17), (6, 27))
     """
