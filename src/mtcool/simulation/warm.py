@@ -8,7 +8,6 @@ import numpy as np
 
 from mtcool import algorithms, graphs, streams, validation
 from mtcool.agents import Rows
-from mtcool.agents.agent import Feedback
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import Network
 from mtcool.peers.single_task import SingleTaskPeers
@@ -17,6 +16,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
 from mtcool.simulation.workers import parallel
+from mtcool.types import Given
 
 ROUNDS = 2
 
@@ -109,7 +109,7 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     _play_as_agents(make(), loss if single else gradient)
 
 
-def _play_as_agents(network: Network, told: Feedback) -> None:
+def _play_as_agents(network: Network, told: Given) -> None:
     """One round of agent 0 with messages between agents, each a unit of its own."""
     agents = {label: network.agent(label) for label in network.graph.labels}
     activation = agents[0].activate()
