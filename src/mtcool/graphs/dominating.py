@@ -11,7 +11,7 @@ from mtcool import validation
 from mtcool.graphs.edges import Indices, node_indices
 from mtcool.graphs.graph import Graph, GraphLike, as_graph
 from mtcool.graphs.greedy import greedy_dominating_set
-from mtcool.graphs.programs import smallest_cover
+from mtcool.graphs.integer_programs import smallest_cover
 
 
 def is_dominating(graph: GraphLike, nodes: ArrayLike | Iterable[int]) -> bool:

@@ -22,7 +22,7 @@ from mtcool.graphs.greedy import (
     greedy_dominating_set,
     greedy_independent_set,
 )
-from mtcool.graphs.programs import Proof, most_independent, smallest_cover
+from mtcool.graphs.integer_programs import Proof, most_independent, smallest_cover
 
 Method: TypeAlias = Literal["exact", "greedy"]
 METHODS: tuple[Method, ...] = get_args(Method)
