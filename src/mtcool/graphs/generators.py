@@ -87,6 +87,13 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
 def circulant(n: int, degree: int) -> Graph:
     """The ring lattice: every agent is joined to the degree / 2 nearest on either side.
 
+    Parameters
+    ----------
+    n
+        Number of agents.
+    degree
+        Neighbours of each agent besides itself, an even number.
+
     Examples
     --------
     >>> circulant(7, 4).neighbours(0)

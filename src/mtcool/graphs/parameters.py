@@ -81,7 +81,12 @@ def k_independence_number(
 ) -> Certified:
     """alpha_k(G): how many agents there can be at distance at least k + 1 from each other.
 
-    Parameters as in `independence_number`, which is the case k = 1.
+    Parameters
+    ----------
+    k
+        The agents are more than k steps apart.
+    graph, method, time_limit
+        As in `independence_number`, which is the case k = 1.
 
     Examples
     --------
@@ -105,7 +110,10 @@ def domination_number(
 ) -> Certified:
     """gamma(G): how many agents it takes to have one of them in every neighbourhood.
 
-    Parameters as in `independence_number`.
+    Parameters
+    ----------
+    graph, method, time_limit
+        As in `independence_number`.
 
     Examples
     --------
