@@ -246,7 +246,7 @@ STATEMENTS = (
         ("mtcool.theory.known_variances", "mtcool.theory.private_known_variances"),
         (
             KNOWN + "test_the_bounds_are_what_they_say",
-            KNOWN + "test_the_cost_of_noise_is_its_mean_pull_and_half_of_it_would_not_be",
+            KNOWN + "test_the_cost_of_noise_is_its_mean_maximum_and_half_of_it_would_not_be",
             KNOWN + "test_the_mean_private_regret_is_below_the_bound_and_not_below_half_of_it",
         ),
         measure.known_variances,

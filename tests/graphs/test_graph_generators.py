@@ -22,7 +22,7 @@ from mtcool.graphs import (
     ring,
     star,
 )
-from mtcool.graphs.pairing import mend
+from mtcool.graphs.random_regular import mend
 
 
 def edge_set(graph):

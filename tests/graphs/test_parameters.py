@@ -112,7 +112,7 @@ def test_when_the_time_is_over_an_interval_is_certified():
 
 def test_no_answer_without_a_proof(monkeypatch):
     """A solver that finds nothing in time leaves the greedy certificates."""
-    monkeypatch.setattr("mtcool.graphs.programs._solve", lambda *_, **__: (None, None))
+    monkeypatch.setattr("mtcool.graphs.integer_programs._solve", lambda *_, **__: (None, None))
     alpha = graphs.independence_number(graphs.ring(9))
     assert (alpha.lower, alpha.exact) == (4, False)
     with pytest.raises(ValueError, match=r"must be exact to be a number, got \[4, "):
@@ -122,10 +122,10 @@ def test_no_answer_without_a_proof(monkeypatch):
 
 
 def test_a_bound_that_contradicts_a_known_set_is_not_believed(monkeypatch):
-    monkeypatch.setattr("mtcool.graphs.programs._solve", lambda *_, **__: (None, -2.0))
+    monkeypatch.setattr("mtcool.graphs.integer_programs._solve", lambda *_, **__: (None, -2.0))
     with pytest.raises(RuntimeError, match="proved at most 2 agents, but 4 are known"):
         graphs.independence_number(graphs.ring(9))
-    monkeypatch.setattr("mtcool.graphs.programs._solve", lambda *_, **__: (None, 9.0))
+    monkeypatch.setattr("mtcool.graphs.integer_programs._solve", lambda *_, **__: (None, 9.0))
     with pytest.raises(RuntimeError, match="proved at least 9 agents"):
         graphs.domination_number(graphs.ring(9))
 

@@ -88,7 +88,7 @@ def test_bounds_scale_with_radius_and_lipschitz():
 
 @pytest.mark.parametrize("xi", [0.01, 0.1, 0.4, 1.0])
 @pytest.mark.parametrize("size", [2, 5])
-def test_the_cost_of_noise_is_its_mean_pull_and_half_of_it_would_not_be(xi, size):
+def test_the_cost_of_noise_is_its_mean_maximum_and_half_of_it_would_not_be(xi, size):
     """E max <Z, X> over rows in the ball with variance at most xi, by a convex solver."""
     rng, weight = np.random.default_rng(size), 1.0 / size
     rows = cp.Variable(size)

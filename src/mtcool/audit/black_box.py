@@ -52,6 +52,17 @@ def black_box(
 ) -> BlackBox:
     """Audit the binary tree over `horizon` = 3 or 7 activations; `plant` may put a bug into it.
 
+    Parameters
+    ----------
+    horizon, epsilon
+        Of the tree that is audited.
+    runs
+        Independent runs in each of the two worlds.
+    seed
+        Of the noise.
+    plant
+        Puts a bug into the network, such as those of `audit.planted`.
+
     Examples
     --------
     >>> black_box(runs=20_000).passed

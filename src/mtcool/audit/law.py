@@ -42,6 +42,15 @@ def noise_law(network: Network, releases: int = 100, plant: Plant | None = None)
 
     The test is sharp only if releases have many numbers: audit a network with a dim of 50 or so.
 
+    Parameters
+    ----------
+    network
+        A fresh private network; it is copied.
+    releases
+        How many releases to look at, agents in turn.
+    plant
+        Puts a bug into the network, such as those of `audit.planted`.
+
     Examples
     --------
     >>> import mtcool

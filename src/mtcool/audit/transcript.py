@@ -70,6 +70,17 @@ def forced_transcript(
 
     The network itself is left as it is; `plant` puts a bug into both worlds.
 
+    Parameters
+    ----------
+    network
+        A fresh private network; it is copied.
+    rounds
+        Who is active, and the subgradients, in world one.
+    changed, other
+        The round whose loss differs, and its subgradient in world two.
+    plant
+        Puts a bug into both worlds.
+
     Examples
     --------
     >>> import mtcool
@@ -118,6 +129,15 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
     one direction u, so that all experts predict u; the agent's first gradient is u in one world and
     -u in the other; then it is active until its horizon. Every number of the first leaf moves as
     far as it can, and every node that holds it is released.
+
+    Parameters
+    ----------
+    network
+        A fresh private network; it is copied.
+    agent
+        Whose loss differs.
+    plant
+        Puts a bug into both worlds.
 
     Examples
     --------

@@ -11,11 +11,18 @@ from mtcool import validation
 from mtcool.graphs.edges import Indices, node_indices
 from mtcool.graphs.graph import Graph, GraphLike, as_graph
 from mtcool.graphs.greedy import greedy_dominating_set
-from mtcool.graphs.programs import smallest_cover
+from mtcool.graphs.integer_programs import smallest_cover
 
 
 def is_dominating(graph: GraphLike, nodes: ArrayLike | Iterable[int]) -> bool:
     """Whether every closed neighbourhood contains one of `nodes` (node indices).
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    nodes
+        Node indices.
 
     Examples
     --------
@@ -33,6 +40,13 @@ def smallest_dominating_set(graph: GraphLike, time_limit: float = 60.0) -> Indic
 
     Exact, by integer programming on each connected component; proven within `time_limit` seconds
     or refused with a TimeoutError.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    time_limit
+        Seconds for the proof.
 
     Examples
     --------

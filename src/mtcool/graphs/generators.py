@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs.edges import Indices, check_size, node_indices
 from mtcool.graphs.graph import Graph
-from mtcool.graphs.pairing import regular_pairs
+from mtcool.graphs.random_regular import regular_pairs
 from mtcool.seeds import Seed, generator
 
 # Random numbers drawn at a time: bounds the memory of the draws.
@@ -86,6 +86,13 @@ def regular(n: int, degree: int, seed: Seed) -> Graph:
 
 def circulant(n: int, degree: int) -> Graph:
     """The ring lattice: every agent is joined to the degree / 2 nearest on either side.
+
+    Parameters
+    ----------
+    n
+        Number of agents.
+    degree
+        Neighbours of each agent besides itself, an even number.
 
     Examples
     --------

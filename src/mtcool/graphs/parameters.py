@@ -22,7 +22,7 @@ from mtcool.graphs.greedy import (
     greedy_dominating_set,
     greedy_independent_set,
 )
-from mtcool.graphs.programs import Proof, most_independent, smallest_cover
+from mtcool.graphs.integer_programs import Proof, most_independent, smallest_cover
 
 Method: TypeAlias = Literal["exact", "greedy"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -81,7 +81,12 @@ def k_independence_number(
 ) -> Certified:
     """alpha_k(G): how many agents there can be at distance at least k + 1 from each other.
 
-    Parameters as in `independence_number`, which is the case k = 1.
+    Parameters
+    ----------
+    k
+        The agents are more than k steps apart.
+    graph, method, time_limit
+        As in `independence_number`, which is the case k = 1.
 
     Examples
     --------
@@ -105,7 +110,10 @@ def domination_number(
 ) -> Certified:
     """gamma(G): how many agents it takes to have one of them in every neighbourhood.
 
-    Parameters as in `independence_number`.
+    Parameters
+    ----------
+    graph, method, time_limit
+        As in `independence_number`.
 
     Examples
     --------

@@ -69,7 +69,12 @@ def delegation_weights(
 ) -> Matrix:
     """w_ij = 1 for one delegate j, the smallest index in N_i that is in the dominating set.
 
-    The set holds node indices; by default it is a smallest one.
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    dominating_set
+        Node indices; a smallest dominating set by default.
 
     Examples
     --------
@@ -100,6 +105,13 @@ def delegation_weights(
 def proportional_weights(graph: GraphLike, q: ArrayLike) -> Matrix:
     """w_ij = q_j / Q_i, for activation probabilities q and their sum Q_i over N_i.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    q
+        Activation probabilities, in node order.
+
     Examples
     --------
     >>> from mtcool.graphs import star
@@ -128,8 +140,15 @@ def entry_weights(
 ) -> NDArray[np.float64]:
     """Weights as one number for every element of `graph.idx`.
 
-    `weights` is "uniform", "delegation", "proportional" (which needs q), or an N x N matrix in
-    node order, dense or sparse, which is checked.
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    weights
+        "uniform", "delegation", "proportional", which needs `q`, or an N x N matrix in node order,
+        dense or sparse, which is checked.
+    q
+        Activation probabilities, in node order.
 
     Examples
     --------

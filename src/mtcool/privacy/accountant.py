@@ -48,6 +48,13 @@ def account(
 ) -> Guarantee:
     """Solve for whichever of epsilon, delta and noise is not given.
 
+    Parameters
+    ----------
+    law
+        "laplace" or "gaussian".
+    epsilon, delta, noise
+        Two of them for Gaussian noise; one of epsilon and noise for Laplace noise.
+
     Examples
     --------
     >>> round(account("gaussian", epsilon=1.0, delta=1e-6).noise, 4)

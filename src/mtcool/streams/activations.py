@@ -57,6 +57,17 @@ def bursts(rounds: int, n: int, length: int, seed: Seed) -> Agents:
 
     Every agent other than the one whose burst ends is equally likely to be the next.
 
+    Parameters
+    ----------
+    rounds
+        Length of the sequence.
+    n
+        Number of agents.
+    length
+        Rounds of a burst.
+    seed
+        A whole number, or a generator that the caller shares.
+
     Examples
     --------
     >>> bursts(6, 2, length=2, seed=1)

@@ -24,6 +24,17 @@ def twice_independent(
     is the same for all agents, regret is at least sqrt(alpha_2(G) T) / 2 (in the mean over seeds).
     Agents play T / alpha_2 rounds each, rounded down.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    rounds
+        Most rounds to be played.
+    seed
+        A whole number, or a generator that the caller shares.
+    time_limit
+        Seconds for finding the set.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -51,6 +62,17 @@ def multitask_adversary(graph: GraphLike, variance: float, rounds: int, seed: Se
     for every algorithm, even with free communication (in the mean over seeds), from T = N on and
     for nu^2 up to N / (N - 1), the most that rows in the ball have.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    variance
+        nu^2.
+    rounds
+        T.
+    seed
+        A whole number, or a generator that the caller shares.
+
     Examples
     --------
     >>> from mtcool.graphs import complete
@@ -75,6 +97,17 @@ def regular_family(
     agent is the centre of a group, its neighbourhood; groups are at distance 3 and learn nothing
     from each other. In each the agents take turns as in `multitask_adversary`. Regret is at least
     sqrt(1 + K sigma_min^2) sqrt(N T / K) / 5 (in the mean over seeds).
+
+    Parameters
+    ----------
+    degree, groups
+        K, and the number of groups.
+    variance
+        nu^2 in every group.
+    rounds
+        T.
+    seed
+        A whole number, or a generator that the caller shares.
 
     Examples
     --------

@@ -28,6 +28,17 @@ def gaussian_tasks(graph: GraphLike, dim: int, smoothness: float, seed: Seed) ->
     the more alike neighbours are; `math.inf` gives one task to each connected component, of
     variance one over its size.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    dim
+        Dimension of the tasks.
+    smoothness
+        How alike neighbours are, from 0 to `math.inf`.
+    seed
+        A whole number, or a generator that the caller shares.
+
     Examples
     --------
     >>> from mtcool.graphs import Graph

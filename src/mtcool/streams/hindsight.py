@@ -28,6 +28,15 @@ def best_in_hindsight(stream: Stream, radius: float, tolerance: float = 1e-7) ->
     more than `tolerance` times max(|F(0)|, radius |G|), where F(0) is the agent's total loss at
     zero and G its subgradient there. An agent that is never active has the task 0.
 
+    Parameters
+    ----------
+    stream
+        Who is active when, and the losses.
+    radius
+        Radius of the ball.
+    tolerance
+        How far from the least total loss a task may be, as said above.
+
     Examples
     --------
     >>> from mtcool.streams import absolute, linear

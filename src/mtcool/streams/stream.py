@@ -31,18 +31,23 @@ from mtcool.validation import matrix, non_negative
 class Stream:
     """Activated agents and their losses, in the order of the rounds.
 
-    - `agents`: the active agent in each round, by its index in `labels`, or by its name if names
-      are strings;
-    - `losses`: what it pays, made by `linear`, `quadratic`, `squared` and so on, or
-      `Losses(kind, rows)` for a kind of your own;
-    - `comparator`: row i is the task U_i that the regret of agent i is measured against, or None;
-    - `labels`: the agents' names, in any order, which is that of the indices and of the comparator.
-      If they are not given they are the names in `agents`, or 0, 1, ...
+    A network finds its agents by name; `named` tells whether the stream has names. Iteration yields
+    the name of the active agent and its loss. A slice is a stream with the same comparator and
+    names.
 
-    A network finds its agents by name; `named` tells whether the stream has names.
-
-    Iteration yields the name of the active agent and its loss. A slice is a stream with the same
-    comparator and names.
+    Parameters
+    ----------
+    agents
+        The active agent in each round, by its index in `labels`, or by its name if names are
+        strings.
+    losses
+        What it pays, made by `linear`, `quadratic`, `squared` and so on, or `Losses(kind, rows)`
+        for a kind of your own.
+    comparator
+        Row i is the task U_i that the regret of agent i is measured against, or None.
+    labels
+        The agents' names, in any order, which is that of the indices and of the comparator. If they
+        are not given they are the names in `agents`, or 0, 1, ...
 
     Examples
     --------

@@ -18,6 +18,13 @@ def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
     sigma_j^2 is the sum over the closed neighbourhood N_j of |U_i - mean|^2, divided by |N_j| - 1;
     it is 0 for a node without neighbours.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    tasks
+        A row for each agent, in node order.
+
     Examples
     --------
     >>> from mtcool.graphs import Graph
@@ -51,6 +58,17 @@ def mean_local_deviation(graph: GraphLike, tasks: ArrayLike) -> float:
 
 def tasks_with_variance(graph: GraphLike, dim: int, sigma: float, seed: Seed) -> Matrix:
     """Gaussian tasks around 0, scaled so that the mean local variance is sigma^2.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    dim
+        Dimension of the tasks.
+    sigma
+        Root of the mean local variance.
+    seed
+        A whole number, or a generator that the caller shares.
 
     Examples
     --------

@@ -61,9 +61,9 @@ class BinaryTree:
 
     def make_state(self, blocks: Blocks, law: Law) -> TreeState:
         """Fresh state for the given vectors."""
-        levels = np.array([int(horizon).bit_length() for horizon in blocks.horizon])
-        terms = levels if self.completed else np.zeros_like(levels)
-        return make_tree(BINARY, blocks, levels, terms, np.zeros_like(levels))
+        slots = np.array([int(horizon).bit_length() for horizon in blocks.horizon])
+        terms = slots if self.completed else np.zeros_like(slots)
+        return make_tree(BINARY, blocks, slots, terms, np.zeros_like(slots))
 
     def padding(self, state: TreeState) -> Integers:
         """One draw for each level."""

@@ -42,8 +42,8 @@ class Doubling:
 
     def growth(self, activations: Integers, law: Law) -> Floats:
         """Noise of activation t: m + 1 or its root, where 2^m <= t < 2^(m + 1)."""
-        levels = np.frexp(activations)[1].astype(float)
-        return np.sqrt(levels) if law == "gaussian" else levels
+        nodes = np.frexp(activations)[1].astype(float)
+        return np.sqrt(nodes) if law == "gaussian" else nodes
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
         """All of it after the first activation: epoch 0 is a single leaf."""
@@ -59,9 +59,9 @@ class Doubling:
 
     def make_state(self, blocks: Blocks, law: Law) -> TreeState:
         """Fresh state for the given vectors."""
-        levels = np.array([(int(horizon) + 1).bit_length() for horizon in blocks.horizon])
-        epochs = np.array([norm(m + 1, law) for m in range(int(levels.max()) + 1)])
-        return make_tree(DOUBLING, blocks, levels, levels, np.ones_like(levels), epochs)
+        slots = np.array([(int(horizon) + 1).bit_length() for horizon in blocks.horizon])
+        epochs = np.array([norm(m + 1, law) for m in range(int(slots.max()) + 1)])
+        return make_tree(DOUBLING, blocks, slots, slots, np.ones_like(slots), epochs)
 
     def padding(self, state: TreeState) -> Integers:
         """One draw for each level, and one for the publication before the first activation."""

@@ -65,14 +65,14 @@ def norm(nodes: int, law: Law) -> float:
 def make_tree(
     kind: int,
     blocks: Blocks,
-    levels: Integers,
+    slots: Integers,
     terms: Integers,
     words: Integers,
     factor: Floats | None = None,
 ) -> TreeState:
-    """`levels`: slots of each agent; `terms`: draws of padding; `words`: the first ones."""
+    """Make a fresh state: slots, draws of padding and first word of each agent's tree."""
     width = np.asarray(blocks.width, np.int64)
-    start, slot, pad = (_starts(width * times) for times in (1, levels, terms + 1))
+    start, slot, pad = (_starts(width * times) for times in (1, slots, terms + 1))
     constants = width, start, slot, pad, np.array(terms, np.int64, order="C")
     factor = np.ones(1) if factor is None else factor
     for constant in (*constants, factor):
