@@ -12,9 +12,9 @@ import small
 from distributed import Client, LocalCluster
 from joblib.externals.loky import reusable_executor
 
-from mtcool.experiments.run.engines import Dask, Local, choose_engine, run_jobs
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running.engines import Dask, Local, choose_engine, run_jobs
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import task_of
 
 LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
     "replicates = 3", "replicates = 12"

@@ -22,10 +22,10 @@ from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promis
 from mtcool.experiments.report.report import write_report
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.report.theory_figure import draw_promises
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.engines import Local
-from mtcool.experiments.run.runner import run_tasks
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.runner import run_tasks
+from mtcool.experiments.running.suite import task_of
 
 ROOT = Path(__file__).parents[2]
 CLAIM = '\n[[claim]]\ntext = "Alone is best."\nsource = "a rumour"\nbest = "i-FTRL"\n'

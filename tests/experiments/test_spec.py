@@ -10,10 +10,10 @@ import small
 
 from mtcool.experiments.files.loading import load_experiment, make_experiment
 from mtcool.experiments.report.results import Results
-from mtcool.experiments.run.build import READERS
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.graphs.files import READERS
 
 ROOT = Path(__file__).parents[2]
 GOOD = tomllib.loads(small.TEXT)

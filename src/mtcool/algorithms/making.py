@@ -33,34 +33,48 @@ def make_network(
 ) -> Network:
     """A network that runs `algorithm`; the functions named after algorithms call this.
 
-    `settings` are those of `mtcool.mt_co2ol`. An algorithm that learns alone takes no weights.
+    `settings` are those of `mtcool.mt_co2ol`. An algorithm with weights of its own takes no others.
 
     >>> import mtcool
     >>> make_network(mtcool.algorithms.algorithm("i_ftrl"), mtcool.graphs.ring(3), 2).predict(0)
     array([0., 0.])
     """
     network = as_graph(graph)
+    checked = make_settings(algorithm, network, dim, learner=learner, weights=weights, **settings)
+    _warn_if_slow(checked, network)
+    given = own_weights(network) if algorithm.own_weights else weights
+    q = None if checked.q is None else np.array(checked.q)
+    return Network(checked, network, entry_weights(network, given, q), noise)
+
+
+def make_settings(
+    algorithm: Algorithm,
+    graph: Graph,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    weights: WeightsLike = "uniform",
+    **settings: Any,
+) -> Settings:
+    """The settings of the network that `make_network` makes, without the network."""
     q = settings.get("q")
     if q is not None:
-        q = validation.probabilities("q", q, network.size)
-        settings["q"] = tuple(q.tolist())
+        settings["q"] = tuple(validation.probabilities("q", q, graph.size).tolist())
+        rates = settings.get("rates", "adversarial")
         proportional = isinstance(weights, str) and weights == "proportional"
-        if settings["rates"] != "stochastic" and not proportional:
+        if rates != "stochastic" and not proportional:
             raise ValueError(
                 'q has no meaning but for rates="stochastic" or weights="proportional", '
-                f"got rates={settings['rates']!r}"
+                f"got rates={rates!r}"
             )
     chosen = algorithm.learner if learner is None else learner
-    checked = Settings(algorithm=algorithm, dim=dim, learner=chosen, **settings)
-    _warn_if_slow(checked, network)
-    given = own_weights(network) if algorithm.alone else weights
-    return Network(checked, network, entry_weights(network, given, q), noise)
+    return Settings(algorithm=algorithm, dim=dim, learner=chosen, **settings)
 
 
 def _warn_if_slow(settings: Settings, graph: Graph) -> None:
     """Say so before the wait, if one round moves very many experts."""
     learner = settings.learner
-    shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.alone
+    shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.own_weights
     if not isinstance(learner, MTFTRL) or not shared:
         return
     most, geometric = (

@@ -18,7 +18,7 @@ from mtcool.cli import privacy
 from mtcool.cli.terminal import ascii_only, prepare_streams, shown
 
 if TYPE_CHECKING:
-    from mtcool.experiments.run.runner import Task
+    from mtcool.experiments.running.runner import Task
 
 app = typer.Typer(
     help="Multitask online learning on networks.",
@@ -93,7 +93,7 @@ def paper(
     Both figures run at full size, the rest on fewer graphs unless --full is given. Finished runs
     stay on disk: interrupt it, run it again, and it goes on.
     """
-    from mtcool.experiments.run.suite import LEAD, TITLE, paper_tasks
+    from mtcool.experiments.running.suite import LEAD, TITLE, paper_tasks
 
     tasks = paper_tasks(full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
@@ -148,7 +148,7 @@ def _run_file(
     as_json: bool,
     tell: Tell,
 ) -> None:
-    from mtcool.experiments.run.suite import task_of
+    from mtcool.experiments.running.suite import task_of
 
     task = task_of(experiment, quick=quick)
     head = task.experiment.head
@@ -168,8 +168,8 @@ def _run(
     tell: Tell,
 ) -> None:
     from mtcool.experiments.report.report import write_report
-    from mtcool.experiments.run.engines import choose_engine
-    from mtcool.experiments.run.runner import run_tasks
+    from mtcool.experiments.running.engines import choose_engine
+    from mtcool.experiments.running.runner import run_tasks
     from mtcool.simulation.progress import progress_bar
 
     place = choose_engine(engine, workers, scheduler)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import module_file
+from mtcool.experiments.files.named import files_beside
 from mtcool.experiments.output import write
-from mtcool.experiments.run.runner import Task
+from mtcool.experiments.running.runner import Task
 
 # Comments come first and are stepped over: they may hold quotes.
 TOKENS = re.compile(
@@ -32,8 +32,8 @@ def keep_inputs(task: Task, place: Path) -> None:
             name = _free_name(Path(path), contents)
             names[path] = f"graphs/{name}"
             contents[name] = (task.folder / path).read_bytes()
-    modules = {module_file(point.stream, task.folder) for point in task.experiment.points}
-    kept = {file.name: file.read_bytes() for file in modules if file is not None}
+    modules = files_beside(task.experiment.points, task.folder)
+    kept = {name: file.read_bytes() for name, file in modules.items()}
     # All are read before one is written: they may be the very files of an earlier run.
     for name, content in contents.items():
         write(place / "graphs" / name, content)

@@ -16,7 +16,7 @@ from mtcool.experiments.files.checks import (
     check_swept_algorithms,
 )
 from mtcool.experiments.files.complaints import make_whole, one_sentence
-from mtcool.experiments.files.outside import look_for
+from mtcool.experiments.files.named import check_names_of, look_for, record_of
 from mtcool.experiments.files.spec import (
     ROUNDS,
     ErdosRenyi,
@@ -95,8 +95,11 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
         labels.append(
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
         )
-    experiment = Experiment(head=head, points=points, values=labels)
     look_for(points, folder)
+    for one in points:
+        check_names_of(one)
+    points = [_with_levels(one) for one in points]
+    experiment = Experiment(head=head, points=points, values=labels)
     check_options(points)
     check_names(experiment)
     return experiment
@@ -109,10 +112,13 @@ def _fill(point: dict[str, Any]) -> None:
         point.setdefault(key, table)
     if isinstance(point["stream"], dict):
         point["stream"].setdefault("activations", msgspec.to_builtins(Stochastic()))
-    algorithms = point.get("algorithm")
-    kinds = [a.get("algorithm") for a in algorithms or () if isinstance(a, dict)]
-    if "dpmt_co2ol" in kinds:
-        point.setdefault("privacy", msgspec.to_builtins(Privacy()))
+
+
+def _with_levels(point: Point) -> Point:
+    """Write out the privacy that a file with private algorithms leaves to its defaults."""
+    private = any(record_of(one).private for one in point.algorithm)
+    needed = private and point.privacy is None
+    return msgspec.structs.replace(point, privacy=Privacy()) if needed else point
 
 
 def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict[str, Any]:
@@ -175,7 +181,11 @@ def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Any) ->
             f"sweep: parameter must name an algorithm ({names}), got {f'algorithm.{name}.{key}'!r}"
         )
     for algorithm in chosen:
-        algorithm[key] = value
+        *parents, last = key.split(".")
+        place: Any = algorithm
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
 
 
 def _resolve_path(point: dict[str, Any], folder: Path) -> None:

@@ -24,8 +24,8 @@ from mtcool.experiments.report.results import PointResults, Results, default_fig
 from mtcool.experiments.report.tables import summary, write_promises, write_tables
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.report.theory_table import graph_rows, promise_rows
-from mtcool.experiments.run.cells import code_digest
-from mtcool.experiments.run.runner import Task
+from mtcool.experiments.running.cells import code_digest
+from mtcool.experiments.running.runner import Task
 from mtcool.simulation.progress import Advance
 
 
@@ -126,6 +126,7 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
     points = [
         promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
+    graphs = [point.cells[0].instance.graph for point in results.points]
     write_promises(results, points, place)
     with naming(place / "theory.png"):
         drawn = draw_promises(points, place / "theory")
@@ -136,7 +137,7 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
             "png": base64.b64encode(png).decode(),
             "facts": graph_rows(points),
             "rows": promise_rows(points),
-            "words": [*theory_words(points), *published_words(results.firsts)],
+            "words": [*theory_words(points), *published_words(results.experiment.points, graphs)],
         },
     }
 
@@ -170,10 +171,17 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz")
+        if key not in ("name", "algorithm", "lipschitz", "parameters", "learner_parameters")
         and f"algorithm.{algorithm.name}.{key}" not in swept
         and value != getattr(default, key)
     ]
+    for key in ("parameters", "learner_parameters"):
+        paths = (f"algorithm.{key}", f"algorithm.{algorithm.name}.{key}")
+        options += [
+            f"{parameter} {value}"
+            for parameter, value in getattr(algorithm, key).items()
+            if not {f"{path}.{parameter}" for path in paths} & set(swept)
+        ]
     if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
         options.append(f"L = {algorithm.lipschitz:g}")
     return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"

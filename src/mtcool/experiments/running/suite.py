@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from mtcool.experiments.files.loading import load_experiment
-from mtcool.experiments.run.runner import FullSize, Task
+from mtcool.experiments.running.runner import FullSize, Task
 
 TITLE = "Multitask Online Learning: Listen to the Neighborhood Buzz, the experiments"
 LEAD = (
