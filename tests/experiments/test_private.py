@@ -11,6 +11,7 @@ import small
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.loading import make_experiment
+from mtcool.experiments.files.named import record_of
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import (
@@ -284,7 +285,7 @@ def test_the_example_of_the_documents_is_a_private_experiment():
     page = (Path(__file__).parents[2] / "docs/experiments.md").read_text()
     block = next(b for b in page.split("```toml\n")[1:] if b.startswith("[privacy]"))
     (point,) = make_experiment(tomllib.loads(block.split("```")[0]) | {"name": "example"}).points
-    assert (point.privacy.strict_agents, point.algorithm[0].private) == (3, True)
+    assert (point.privacy.strict_agents, record_of(point.algorithm[0]).private) == (3, True)
 
 
 def test_both_suites_hold_the_privacy_experiments():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mtcool.algorithms import ALGORITHMS
+from mtcool.algorithms import OWN, algorithm
 from mtcool.experiments.files.complaints import one_sentence
 from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.files.outside import is_outside
@@ -88,9 +88,9 @@ def check_options(points: Sequence[Point]) -> None:
     """An option that would have no effect is a misunderstanding."""
     for point in points:
         _check_stream(point.stream)
-        for algorithm in point.algorithm:
-            _check_algorithm(algorithm)
-            _check_noise(algorithm)
+        for one in point.algorithm:
+            _check_algorithm(one)
+            _check_noise(one)
         _check_privacy(point)
     levels = [point.privacy for point in points if point.privacy is not None]
     if levels and levels[0].strict_epsilon and not any(one.strict_agents for one in levels):
@@ -154,7 +154,7 @@ def _check_noise(one: Algorithm) -> None:
 
 
 def _private_ones() -> str:
-    return " or ".join(name for name, record in ALGORITHMS.items() if record.private)
+    return " or ".join(name for name in OWN if algorithm(name).private)
 
 
 def _check_privacy(point: Point) -> None:

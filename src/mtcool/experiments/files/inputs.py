@@ -8,6 +8,7 @@ from typing import Any
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.named import files_beside
+from mtcool.experiments.files.toml import quoted
 from mtcool.experiments.output import write
 from mtcool.experiments.running.runner import Task
 
@@ -52,14 +53,14 @@ def relocated(source: str, names: Mapping[str, str]) -> str:
     for token in TOKENS.finditer(source):
         name = None if token[0].startswith("#") else names.get(_text(token[0]))
         if name is not None and _is_path(source, token):
-            done += source[position : token.start()] + _quoted(name)
+            done += source[position : token.start()] + quoted(name)
             position = token.end()
     return done + source[position:]
 
 
 def _is_path(source: str, token: re.Match[str]) -> bool:
     """Is this string a path of a graph, or a title that reads the same? Change it and see."""
-    probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
+    probed = source[: token.start()] + quoted(PROBE) + source[token.end() :]
     try:
         return PROBE in _graph_paths(tomllib.loads(probed))
     except tomllib.TOMLDecodeError:  # it was a key, and is there twice now
@@ -93,9 +94,3 @@ def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
 
 def _text(token: str) -> str:
     return str(tomllib.loads(f"text = {token}")["text"])
-
-
-def _quoted(text: str) -> str:
-    """A string as TOML writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

@@ -37,22 +37,33 @@ S = TypeVar("S")
 MOST_POINTS = 100_000  # of all sweeps together; each takes some kilobytes before anything runs
 
 
-def load_experiment(path: Path, most_rounds: int | None = None) -> Experiment:
-    """Read and check an experiment file; paths of graphs in it are relative to it.
+def read_source(path: Path) -> str:
+    """The text of an experiment file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be TOML, got {error}") from None
 
-    With `most_rounds`, all numbers of rounds are scaled down so that none is above it.
+
+def load_experiment(
+    source: str, folder: Path, place: str, most_rounds: int | None = None
+) -> Experiment:
+    """Check the text of an experiment file; paths of graphs in it are relative to its folder.
+
+    What is wrong is said of `place`. With `most_rounds`, all numbers of rounds are scaled down so
+    that none is above it.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} must be TOML, got {error}") from None
+        table = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{place} must be TOML, got {error}") from None
     try:
-        experiment = make_experiment(table, folder=path.parent)
+        experiment = make_experiment(table, folder=folder)
         if most_rounds is None:
             return experiment
-        return make_experiment(_shortened(table, experiment, most_rounds), folder=path.parent)
+        return make_experiment(_shortened(table, experiment, most_rounds), folder=folder)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{place}: {error}") from None
 
 
 def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:

@@ -44,14 +44,15 @@ def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algor
     >>> record_of(spec.Algorithm(name="mine", algorithm="i_ftrl"))
     i_ftrl
     """
-    key, name, known = f"{place}.algorithm", one.algorithm, algorithms.ALGORITHMS
+    key, name = f"{place}.algorithm", one.algorithm
     if not is_outside(name):
-        if name not in known:
+        # Others may be registered here, and workers on other machines would not know them.
+        if name not in algorithms.OWN:
             raise ValueError(
-                f"{key} must be one of {', '.join(sorted(known))}, got {name!r}; "
+                f"{key} must be one of {', '.join(sorted(algorithms.OWN))}, got {name!r}; "
                 'an algorithm of your own is "module:name"'
             )
-        found: Any = known[name]
+        found: Any = algorithms.algorithm(name)
     else:
         found = outside.find(key, name, "an algorithm")
     if isinstance(found, algorithms.Algorithm):
