@@ -83,7 +83,7 @@ def test_frames_need_pandas_and_a_table_that_is_there(outcome, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"mtcool\[pandas\]"):
         outcome.to_frame("runs")
-    with pytest.raises(ValueError, match="table must be one of runs, .*, got 'run'"):
+    with pytest.raises(ValueError, match=r"table must be one of runs, .*, got 'run'"):
         outcome.to_frame("run")
 
 

@@ -11,9 +11,9 @@ from mtcool.types import Floats, Integers
 
 
 class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Graph, tasks and activations of a replicate: what bounds ask for.
+    """Graph, tasks and activations of a replicate: what bounds are about.
 
-    Arrays as compressed bytes: they come back to the bit, and a graph takes little room.
+    Arrays are kept as compressed bytes: they come back to the bit, and a graph takes little room.
     """
 
     ptr: bytes

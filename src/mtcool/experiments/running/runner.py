@@ -23,8 +23,8 @@ from mtcool.learners import MTFTRL
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.streams.synthetic import check_stream
 
-# Memory of a cell and of each run in it, in bytes.
-CELL, RUN = 2_000, 3_000
+# Memory of a cell and of each run in it, in bytes, and of each number that it keeps of an agent.
+CELL, RUN, NUMBER = 3_000, 3_000, 8
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,26 @@ def _read(path: str) -> mtcool.Graph:
 def check_memory(task: Task, workers: int) -> None:
     """Refuse numbers that would not fit, before anything is allocated for them."""
     points = task.experiment.points
-    each = sum(CELL + RUN * len(point.algorithm) for point in points)
+    each = sum(
+        CELL + RUN * len(point.algorithm) + NUMBER * _agents(point.graph) * (point.tasks.dim + 2)
+        for point in points
+    )
     memory.require("replicates", task.replicates, task.replicates * each)
     workers = max(1, min(workers, len(points) * task.replicates))
     for point in points:
         check_stream(point.rounds, point.tasks.dim, workers)
+
+
+def _agents(table: spec.Graph) -> int:
+    """The agents of a graph, where the file tells: one that is read from a file is there already."""
+    match table:
+        case spec.Cliques() | spec.Stars():
+            return sum(table.sizes)
+        case spec.Grid():
+            return table.rows * table.columns
+        case spec.GraphFile():
+            return 0
+    return table.agents
 
 
 def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:
