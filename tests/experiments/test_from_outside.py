@@ -104,11 +104,11 @@ def experiment(folder: Path, module: str, content: str, *algorithms: str, more: 
     return small.write(folder, text(*algorithms, more=more))
 
 
-def command(path: Path, output: Path, *options: str, code: int = 0) -> str:
+def command(path: Path, output: Path, *, workers: int = 1, code: int = 0) -> str:
     """`mtcool run` in a process of its own, from another folder."""
     words = [sys.executable, "-m", "mtcool", "run", str(path), "--output", str(output)]
     done = subprocess.run(
-        [*words, "--workers", "2", *options],
+        [*words, "--workers", str(workers)],
         cwd=output.parent.parent,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
@@ -140,7 +140,7 @@ def test_an_algorithm_is_one_module_for_simulate_for_a_file_and_for_the_command(
     written = {file.name for file in place.iterdir()} - {"experiment.toml"}
     assert written == {"own_groups.py"}  # the one file that a new algorithm touches
 
-    command(path, tmp_path / "out")
+    command(path, tmp_path / "out", workers=2)
     job = jobs_of(task_of(path))[0][0]
     record = record_of(job.point.algorithm[1])
     regret = one_by_hand(job, lambda graph: make_network(record, graph, 1, lipschitz=9.0))

@@ -1,6 +1,5 @@
 """`mtcool.experiments.run`: an experiment from Python, as the command runs it."""
 
-import subprocess
 import sys
 import tomllib
 
@@ -9,6 +8,7 @@ import pytest
 import small
 
 import mtcool
+from mtcool import cli
 from mtcool.experiments import whole
 from mtcool.experiments.files.toml import toml_of
 from mtcool.experiments.running import runner
@@ -22,10 +22,16 @@ def outcome(tmp_path_factory):
     return mtcool.experiments.run(small.write(folder), folder / "out")
 
 
-def test_the_command_writes_the_same_files(outcome, tmp_path):
-    path = small.write(tmp_path)
-    words = [sys.executable, "-m", "mtcool", "run", path, "--output", tmp_path / "out"]
-    subprocess.run(words, check=True, timeout=300, capture_output=True)
+def command(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["mtcool", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code
+
+
+def test_the_command_writes_the_same_files(outcome, tmp_path, monkeypatch):
+    words = ("run", small.write(tmp_path), "--output", tmp_path / "out", "--workers", 1)
+    assert command(monkeypatch, *words) == 0
     assert small.tables(tmp_path / "out") == small.tables(outcome.folder)
     for name in ("small/figure-1.svg", "small/experiment.toml", "configuration.json"):
         assert (tmp_path / "out" / name).read_bytes() == (outcome.folder / name).read_bytes()
@@ -39,9 +45,7 @@ def test_the_command_calls_it(monkeypatch, tmp_path):
         raise ValueError("that is enough")
 
     monkeypatch.setattr(mtcool.experiments, "run", note)
-    monkeypatch.setattr(sys, "argv", ["mtcool", "run", "my.toml", "--quick", "--workers", "3"])
-    with pytest.raises(SystemExit):
-        mtcool.cli.main()
+    assert command(monkeypatch, "run", "my.toml", "--quick", "--workers", 3) == 2
     assert (str(asked["experiment"]), asked["output"]) == ("my.toml", None)
     assert (asked["quick"], asked["workers"], asked["progress"]) == (True, 3, True)
 
@@ -122,9 +126,9 @@ def test_what_makes_no_sense_is_refused(content, words, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_of_results_is_made_in_the_current_one(tmp_path, monkeypatch):
+def test_refused_options_leave_no_folder_behind(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="workers must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 1, got 0"):
         mtcool.experiments.run(CONTENT, workers=0)
     assert not list(tmp_path.iterdir())
 

@@ -107,7 +107,7 @@ def check_memory(task: Task, workers: int) -> None:
 
 
 def _agents(table: spec.Graph) -> int:
-    """The agents of a graph, where the file tells: one that is read from a file is there already."""
+    """The agents of a graph that is to be made; one from a file is not made for each cell."""
     match table:
         case spec.Cliques() | spec.Stars():
             return sum(table.sizes)
