@@ -14,11 +14,11 @@ from pathlib import Path
 from unittest import mock
 
 from benchmarks.result import Result, at_least, at_most
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.engines import Local, run_jobs
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.store import Store
-from mtcool.experiments.run.suite import paper_tasks
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.engines import Local, run_jobs
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.suite import paper_tasks
 
 
 def run(quick: bool) -> list[Result]:

@@ -255,7 +255,7 @@ STATEMENTS = (
     Statement(
         "fig:expe_1",
         "regret over time at sigma-bar about .08",
-        ("mtcool.experiments.run.suite.paper_tasks",),
+        ("mtcool.experiments.running.suite.paper_tasks",),
         (
             "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
             PAPER + "figures.toml",
@@ -266,7 +266,7 @@ STATEMENTS = (
     Statement(
         "fig:expe_2",
         "regret against sigma-bar",
-        ("mtcool.experiments.run.suite.paper_tasks",),
+        ("mtcool.experiments.running.suite.paper_tasks",),
         (
             "tests/experiments/test_paper.py::test_with_bound_4_each_algorithm_has_its_range",
             PAPER + "figures.toml",

@@ -29,6 +29,7 @@ __all__ = [
     "agents",
     "audit",
     "dpmt_co2ol",
+    "experiments",
     "graphs",
     "i_ftrl",
     "learners",
@@ -45,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    # The audits take time to import, and few programs need them.
-    if name == "audit":
-        return importlib.import_module("mtcool.audit")
+    # They take time to import, and few programs need them.
+    if name in ("audit", "experiments"):
+        return importlib.import_module(f"mtcool.{name}")
     raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

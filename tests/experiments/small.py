@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
+
+import mtcool
+from mtcool.experiments.running.instance import Instance
+
 TEXT = """
 name = "small"
 rounds = 200
@@ -46,3 +51,10 @@ def write(folder: Path, text: str = TEXT) -> Path:
 def tables(folder: Path) -> dict[str, bytes]:
     """Every table of a result folder, byte for byte."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*.csv"))}
+
+
+def instance(rounds: int = 10) -> Instance:
+    """For cells that are made up."""
+    graph = mtcool.graphs.ring(4)
+    stream = mtcool.streams.quadratic_stream(graph, np.full((4, 1), 0.1), rounds, seed=0)
+    return Instance.of(graph, stream)

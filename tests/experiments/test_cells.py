@@ -12,10 +12,10 @@ import small
 import mtcool
 import oracle
 from mtcool.experiments.files import spec
-from mtcool.experiments.run.build import build_graph, build_stream
-from mtcool.experiments.run.cells import MAKERS, Job, marks, run_cell
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import paper_tasks, task_of
+from mtcool.experiments.running.build import build_graph, build_stream
+from mtcool.experiments.running.cells import MAKERS, Job, marks, run_cell
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import paper_tasks, task_of
 from mtcool.kernels import SOURCES
 
 SLOW = {"KT": oracle.KT, "FTRL": oracle.FTRL}
@@ -176,7 +176,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/cutting.py",
         "agents/parts.py",
         "agents/single_task.py",
-        "graphs/edge_lists.py",
+        "graphs/files.py",
         "graphs/parameters.py",
         "privacy/words.py",
         "simulation/progress.py",

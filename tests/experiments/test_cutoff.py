@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import small
 from matplotlib.figure import Figure as Canvas
 
+import mtcool
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import (
     Stretch,
@@ -15,7 +17,7 @@ from mtcool.experiments.report.cutoff import (
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings
 from mtcool.experiments.report.results import PointResults, Results
-from mtcool.experiments.run.cells import Cell, Job, Run
+from mtcool.experiments.running.cells import Cell, Run
 
 KINDS = {"alone": "i_ftrl", "open": "mt_co2ol", "tree": "dpmt_co2ol"}
 
@@ -33,7 +35,12 @@ def made_up(parameter, regrets, kinds=KINDS, title=None):
     points = []
     for labels, means in zip(values, regrets.values(), strict=True):
         cells = [
-            Cell(0.1, [1, 10], [Run(n, [0.0, m * f], 0.0, 0.0, 1, 8, False, 1.0) for n, m in named])
+            Cell(
+                0.1,
+                [1, 10],
+                [Run(n, [0.0, m * f], 0.0, 0.0, 1, 8, False, 1.0) for n, m in named],
+                small.instance(),
+            )
             for f in (0.99, 1.01)
             for named in [list(zip(kinds, means, strict=True))]
         ]
@@ -167,8 +174,8 @@ def test_the_papers_cutoff_is_told_of_private_experiments_only():
     tree = spec.Algorithm(name="tree", algorithm="dpmt_co2ol")
     alone = spec.Algorithm(name="alone", algorithm="i_ftrl")
     points = [spec.Point(rounds=t, graph=ring, algorithm=[tree]) for t in (4, 400)]
-    (told,) = published_words([Job(point, 0, 0) for point in points])
+    (told,) = published_words(points, [mtcool.graphs.ring(4)] * 2)
     assert "8.1 to 81 here" in told
     # 4 / sqrt(3) s / (6 - 8 / sqrt(3)) with s = sqrt(8), and s / 10 = 1.4 sqrt(14) for T = 400
     assert "from epsilon = 4.7 to 8.8 on" in told
-    assert list(published_words([Job(spec.Point(algorithm=[alone]), 0, 0)])) == []
+    assert list(published_words([spec.Point(algorithm=[alone])], [mtcool.graphs.ring(4)])) == []

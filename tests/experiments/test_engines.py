@@ -1,10 +1,12 @@
 """The same numbers on every engine and any number of workers, even if a worker is killed."""
 
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -12,9 +14,10 @@ import small
 from distributed import Client, LocalCluster
 from joblib.externals.loky import reusable_executor
 
-from mtcool.experiments.run.engines import Dask, Local, choose_engine, run_jobs
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import task_of
+import huber
+from mtcool.experiments.running.engines import Dask, Local, choose_engine, modules_of, run_jobs
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import task_of
 
 LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
     "replicates = 3", "replicates = 12"
@@ -154,3 +157,19 @@ def test_a_scheduler_that_is_not_there_is_refused(tmp_path):
     engine = Dask("tcp://127.0.0.1:9", timeout=1)
     with pytest.raises(ValueError, match="scheduler must be the address of a Dask scheduler"):
         cells(jobs_in(tmp_path), engine)
+
+
+def can_find(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def test_modules_next_to_the_file_are_sent_to_dask_workers(tmp_path, cluster):
+    """Workers on other machines do not see the folder of the experiment file."""
+    (tmp_path / "sent_huber.py").write_text(Path(huber.__file__).read_text())
+    text = small.TEXT + '\n[stream]\nloss = "sent_huber:Huber"\n'
+    assert modules_of(jobs_in(tmp_path, text)) == [tmp_path / "sent_huber.py"]
+    with (
+        Dask(cluster.scheduler_address).context([tmp_path / "sent_huber.py"]),
+        Client(cluster.scheduler_address, set_as_default=False) as client,
+    ):
+        assert all(client.run(can_find, "sent_huber").values())

@@ -4,11 +4,12 @@ import re
 
 import msgspec
 import pytest
+import small
 
 from mtcool.experiments.files.loading import make_experiment
 from mtcool.experiments.report.gradients import gradient_words
 from mtcool.experiments.report.results import PointResults, Results
-from mtcool.experiments.run.cells import Cell, Job, Run, run_cell
+from mtcool.experiments.running.cells import Cell, Job, Run, run_cell
 
 ALONE = {"name": "alone", "algorithm": "i_ftrl"}
 
@@ -80,7 +81,7 @@ def test_the_ball_is_no_limit_for_kt():
 def test_private_runs_do_not_tell_whether_they_clipped():
     private = {"name": "private", "algorithm": "dpmt_co2ol"}
     experiment = make_experiment({"name": "small", "algorithm": [private]})
-    cell = Cell(0.1, [1], [Run("private", [1.0], 1.0, 1.0, 1, 8, True, 3.0)])
+    cell = Cell(0.1, [1], [Run("private", [1.0], 1.0, 1.0, 1, 8, True, 3.0)], small.instance())
     (told,) = gradient_words(Results(experiment, 1, [PointResults.of({}, [cell])], []))
     assert "clipped (or, in private runs, may have been) in 1 of 1 runs" in told
     assert advice(told) == 3.0

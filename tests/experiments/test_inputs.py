@@ -9,10 +9,10 @@ import small
 
 from mtcool.experiments.files.inputs import relocated
 from mtcool.experiments.report.report import write_report
-from mtcool.experiments.run.build import read_graph
-from mtcool.experiments.run.engines import Local
-from mtcool.experiments.run.runner import run_tasks
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.runner import run_tasks
+from mtcool.experiments.running.suite import task_of
+from mtcool.graphs import read_graph
 
 SWEPT = (
     small.TEXT[: small.TEXT.index("[[sweep]]")].replace(
@@ -129,6 +129,6 @@ def test_the_header_of_an_edge_list_is_no_edge(kind, tmp_path):
 def test_a_line_that_may_be_no_edge_is_refused(text, words, tmp_path):
     (tmp_path / "network.csv").write_text(text)
     with pytest.raises(
-        ValueError, match="graph.path must be a list of edges, got .*" + re.escape(words)
+        ValueError, match="^path must be a list of edges, got .*" + re.escape(words)
     ):
         read_graph(tmp_path / "network.csv")

@@ -10,10 +10,10 @@ import small
 
 from mtcool.experiments import output as files
 from mtcool.experiments.report.report import write_report
-from mtcool.experiments.run import runner
-from mtcool.experiments.run.engines import Local
-from mtcool.experiments.run.runner import run_tasks
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running import runner
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.runner import run_tasks
+from mtcool.experiments.running.suite import task_of
 
 
 @pytest.mark.parametrize("taken", ["out", "out/cells", "out/small"])

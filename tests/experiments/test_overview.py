@@ -14,7 +14,6 @@ from matplotlib.text import Text
 from typer.testing import CliRunner
 
 from mtcool.cli.commands import app
-from mtcool.experiments.files.loading import load_experiment
 from mtcool.experiments.report.findings import verdicts
 from mtcool.experiments.report.gradients import gradient_words
 from mtcool.experiments.report.overview import judged_bounds
@@ -22,10 +21,10 @@ from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promis
 from mtcool.experiments.report.report import write_report
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.report.theory_figure import draw_promises
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.engines import Local
-from mtcool.experiments.run.runner import run_tasks
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.runner import run_tasks
+from mtcool.experiments.running.suite import task_of
 
 ROOT = Path(__file__).parents[2]
 CLAIM = '\n[[claim]]\ntext = "Alone is best."\nsource = "a rumour"\nbest = "i-FTRL"\n'
@@ -63,7 +62,8 @@ def two(tmp_path_factory):
     other = msgspec.structs.replace(task.experiment, head=head)
     tasks = [task, dataclasses.replace(task, experiment=other)]
     results = run_tasks(tasks, folder, Local(1), progress=False)
-    summary = write_report("Two", "", tasks, results, folder)
+    outcomes = write_report("Two", "", tasks, results, folder)
+    summary = {outcome.name: outcome.summary for outcome in outcomes}
     return (folder / "report.html").read_text(), summary
 
 
@@ -169,7 +169,7 @@ def test_a_file_that_is_small_enough_is_no_quick_look(tmp_path):
 
 def test_the_claims_of_the_example_hold_so_sharing_pays_where_tasks_are_alike():
     """And not where they differ, which is the second claim."""
-    experiment = load_experiment(ROOT / "examples/ring.toml")
+    experiment = task_of(ROOT / "examples/ring.toml").experiment
     replicates = range(experiment.head.replicates)
     points = [
         PointResults.of(values, [run_cell(Job(point, experiment.head.seed, k)) for k in replicates])

@@ -8,12 +8,12 @@ import small
 
 import huber
 from mtcool.experiments.files.inputs import keep_inputs
-from mtcool.experiments.files.outside import code_digest
-from mtcool.experiments.run.build import build_graph, build_stream
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.engines import Local
-from mtcool.experiments.run.runner import jobs_of, run_tasks
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.files.named import code_digest
+from mtcool.experiments.running.build import build_graph, build_stream
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.runner import jobs_of, run_tasks
+from mtcool.experiments.running.suite import task_of
 from mtcool.streams import best_in_hindsight, name_of
 
 STREAM = """
@@ -107,7 +107,7 @@ def test_results_of_other_code_of_the_loss_are_not_taken(tmp_path):
     for name, content in modules.items():
         (tmp_path / f"{name}_of_them.py").write_text(content)
         job = first_job(tmp_path, f'[stream]\nloss = "{name}_of_them:Huber"\n')
-        digests[name] = code_digest(job.point.stream)
+        digests[name] = code_digest(job.point)
         assert job.key == Job(job.point, job.seed, job.replicate).key  # within a run it stays
     assert digests["one"] == digests["same"] != digests["two"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.run.cells import run_cell
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import paper_tasks
+from mtcool.experiments.running.cells import run_cell
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import paper_tasks
 
 MT, ALONE, ONE = "MT-CO2OL (KT)", "i-FTRL (KT)", "ST-FTRL (KT)"
 

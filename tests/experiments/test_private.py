@@ -11,14 +11,20 @@ import small
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.loading import make_experiment
+from mtcool.experiments.files.named import record_of
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.run.build import build_graph, build_stream
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.engines import Local, run_jobs
-from mtcool.experiments.run.private import build_private, levels, most_activations
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import paper_tasks, task_of
+from mtcool.experiments.running.build import (
+    Replicate,
+    build_graph,
+    build_settings,
+    build_stream,
+)
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.engines import Local, run_jobs
+from mtcool.experiments.running.private import levels, most_activations
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import paper_tasks, task_of
 
 TEXT = """
 name = "private"
@@ -127,19 +133,20 @@ def test_levels_horizon_and_mechanism_are_those_of_the_file(tmp_path):
     for_graph, for_stream, for_noise = job.seeds()
     graph = build_graph(job.point.graph, np.random.default_rng(for_graph))
     stream = build_stream(job.point, graph, for_stream)
+    counts = np.bincount(stream.agents, minlength=graph.size)
     tree, blt = (
-        build_private(job.point, one, graph, stream, for_noise).settings.privacy
+        build_settings(Replicate(job.point, graph, counts, for_noise), one).privacy
         for one in job.point.algorithm[1:]
     )
     assert sorted(tree.budget.epsilon) == [0.25] * 2 + [0.5] * 4
     assert (tree.budget.delta, blt.budget.delta) == (None, (1e-5,) * 6)
     assert (tree.horizon, blt.law) == ((90,) * 6, "gaussian")
     short = msgspec.structs.replace(job.point, privacy=spec.Privacy())
-    planned = build_private(
-        short, job.point.algorithm[1], graph, stream, for_noise
-    ).settings.privacy
-    assert planned.horizon == (np.bincount(stream.agents).max(),) * 6
-    assert most_activations(stream[:1]) == 2
+    planned = build_settings(
+        Replicate(short, graph, counts, for_noise), job.point.algorithm[1]
+    ).privacy
+    assert planned.horizon == (counts.max(),) * 6
+    assert most_activations(np.array([1, 0])) == 2
 
 
 def test_strict_agents_are_nested_and_drawn_by_the_replicate():
@@ -278,7 +285,7 @@ def test_the_example_of_the_documents_is_a_private_experiment():
     page = (Path(__file__).parents[2] / "docs/experiments.md").read_text()
     block = next(b for b in page.split("```toml\n")[1:] if b.startswith("[privacy]"))
     (point,) = make_experiment(tomllib.loads(block.split("```")[0]) | {"name": "example"}).points
-    assert (point.privacy.strict_agents, point.algorithm[0].private) == (3, True)
+    assert (point.privacy.strict_agents, record_of(point.algorithm[0]).private) == (3, True)
 
 
 def test_both_suites_hold_the_privacy_experiments():

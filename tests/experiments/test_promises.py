@@ -9,10 +9,10 @@ from mtcool import theory
 from mtcool.algorithms.i_ftrl import I_FTRL
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.run.build import build_graph, build_stream, probabilities
-from mtcool.experiments.run.cells import run_cell
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import task_of
+from mtcool.experiments.running.build import build_graph, build_stream, probabilities
+from mtcool.experiments.running.cells import run_cell
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import task_of
 
 STOCHASTIC = """
 name = "stochastic"

@@ -18,7 +18,7 @@ from mtcool.experiments.report.findings import findings, theory_words, verdicts
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.report.results import Estimate, PointResults, Results, short
 from mtcool.experiments.report.tables import summary
-from mtcool.experiments.run.cells import Cell, Run
+from mtcool.experiments.running.cells import Cell, Run
 
 
 def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(), names=("A", "B")):
@@ -44,7 +44,9 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
                 for n, f in zip(names, map(float, finals), strict=True)
             ]
             end = int(values[sweep]) if sweep == "rounds" else 10
-            cells.append(Cell(sigma=0.1 * (k + 1), times=[1, end], runs=runs))
+            cells.append(
+                Cell(sigma=0.1 * (k + 1), times=[1, end], runs=runs, instance=small.instance())
+            )
         points.append(PointResults.of(values, cells))
     return Results(experiment, len(regrets[0]), points, [])
 

@@ -10,10 +10,10 @@ import small
 
 from mtcool.experiments.files.loading import load_experiment, make_experiment
 from mtcool.experiments.report.results import Results
-from mtcool.experiments.run.build import READERS
-from mtcool.experiments.run.cells import Job, run_cell
-from mtcool.experiments.run.runner import jobs_of
-from mtcool.experiments.run.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.runner import jobs_of
+from mtcool.experiments.running.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.graphs.files import READERS
 
 ROOT = Path(__file__).parents[2]
 GOOD = tomllib.loads(small.TEXT)
@@ -183,7 +183,7 @@ def test_what_is_wrong_is_one_sentence(kind):
 def test_a_file_that_is_not_toml_is_refused_by_name(tmp_path):
     path = small.write(tmp_path, "name = ")
     with pytest.raises(ValueError, match=r"experiment\.toml must be TOML"):
-        load_experiment(path)
+        task_of(path)
 
 
 def test_sweeps_multiply_and_reach_into_defaults_and_algorithms():
@@ -339,10 +339,12 @@ def test_the_example_of_the_documents_is_a_file_that_runs():
     page = (ROOT / "docs/experiments.md").read_text()
     example = (ROOT / "examples/ring.toml").read_text()
     assert f"```toml\n{example}```" in page
-    experiment = load_experiment(ROOT / "examples/ring.toml", most_rounds=20)
+    experiment = load_experiment(
+        (ROOT / "examples/ring.toml").read_text(), ROOT / "examples", "", most_rounds=20
+    )
     for point in experiment.points:
         assert len(run_cell(Job(point, 0, 0)).runs) == 2
 
 
 def test_the_papers_figures_are_among_the_examples():
-    assert load_experiment(ROOT / "examples/paper.toml") == paper_tasks()[0].experiment
+    assert task_of(ROOT / "examples/paper.toml").experiment == paper_tasks()[0].experiment

@@ -8,8 +8,12 @@ from mtcool.algorithms.pairwise import pairwise
 from mtcool.algorithms.st_ftrl import st_ftrl
 from mtcool.peers.algorithm import ALGORITHMS, Algorithm, algorithm, register
 
+OWN = tuple(ALGORITHMS)
+"""The names of the package's own algorithms; others may be registered later."""
+
 __all__ = [
     "ALGORITHMS",
+    "OWN",
     "Algorithm",
     "algorithm",
     "dpmt_co2ol",

@@ -138,5 +138,6 @@ DPMT_CO2OL = register(
         bound=bound,
         rates=RATES[:2],
         private=True,
+        colour="#000000",
     )
 )

@@ -70,6 +70,8 @@ I_FTRL = register(
         exchange=clique_exchange,
         bound=bound,
         rates=("adversarial",),
+        own_weights=True,
         alone=True,
+        colour="#D55E00",
     )
 )

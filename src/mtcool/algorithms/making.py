@@ -54,7 +54,7 @@ def make_network(
     algorithm
         The record of an algorithm, of this package or of your own.
     graph, dim, learner, weights, q, options
-        As in `mtcool.mt_co2ol`. Weights are ignored if the agents of the algorithm learn alone.
+        As in `mtcool.mt_co2ol`. Weights are ignored by an algorithm that has its own.
     privacy, noise
         Levels of the agents and the source of their noise, for a private algorithm.
 
@@ -64,37 +64,48 @@ def make_network(
     >>> make_network(mtcool.algorithms.algorithm("i_ftrl"), mtcool.graphs.ring(3), 2).predict(0)
     array([0., 0.])
     """
+    network = as_graph(graph)
+    settings = make_settings(
+        algorithm, network, dim, learner=learner, weights=weights, q=q, privacy=privacy, **options
+    )
+    _warn_if_slow(settings, network)
+    chosen = own_weights(network) if algorithm.own_weights else weights
+    law = None if settings.q is None else np.array(settings.q)
+    return Network(settings, network, entry_weights(network, chosen, law), noise)
+
+
+def make_settings(
+    algorithm: Algorithm,
+    graph: Graph,
+    dim: int,
+    *,
+    learner: Learner | None = None,
+    weights: WeightsLike = "uniform",
+    q: ArrayLike | None = None,
+    privacy: PrivacySettings | None = None,
+    **options: Unpack[Options],
+) -> Settings:
+    """Check the settings of the network that `make_network` would make, without making it."""
     for unknown in options.keys() - Options.__annotations__.keys():
         raise TypeError(f"{algorithm}() got an unexpected keyword argument {unknown!r}")
-    network = as_graph(graph)
     law = None
     if q is not None:
-        law = validation.probabilities("q", q, network.size)
-        proportional = isinstance(weights, str) and weights == "proportional"
+        law = tuple(validation.probabilities("q", q, graph.size).tolist())
         rates = options.get("rates", "adversarial")
+        proportional = isinstance(weights, str) and weights == "proportional"
         if rates != "stochastic" and not proportional:
             raise ValueError(
                 'q applies only to rates="stochastic" or weights="proportional", '
                 f"got rates={rates!r}"
             )
     chosen = algorithm.learner if learner is None else learner
-    settings = Settings(
-        algorithm=algorithm,
-        dim=dim,
-        learner=chosen,
-        q=None if law is None else tuple(law.tolist()),
-        privacy=privacy,
-        **options,
-    )
-    _warn_if_slow(settings, network)
-    chosen_weights = own_weights(network) if algorithm.alone else weights
-    return Network(settings, network, entry_weights(network, chosen_weights, law), noise)
+    return Settings(algorithm=algorithm, dim=dim, learner=chosen, q=law, privacy=privacy, **options)
 
 
 def _warn_if_slow(settings: Settings, graph: Graph) -> None:
     """Warn before the wait, if one round moves very many experts."""
     learner = settings.learner
-    shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.alone
+    shared = settings.algorithm.cliques is one_for_each_agent and not settings.algorithm.own_weights
     if not isinstance(learner, MTFTRL) or not shared:
         return
     most, geometric = (

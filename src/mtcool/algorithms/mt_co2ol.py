@@ -132,5 +132,6 @@ MT_CO2OL = register(
         peers=clique_peers,
         exchange=clique_exchange,
         bound=bound,
+        colour="#0072B2",
     )
 )

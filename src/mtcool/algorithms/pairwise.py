@@ -76,5 +76,6 @@ PAIRWISE = register(
         cliques=one_for_each_pair,
         kept_by_members=True,
         bound=bound,
+        colour="#CC79A7",
     )
 )

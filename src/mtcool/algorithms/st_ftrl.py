@@ -60,6 +60,7 @@ ST_FTRL = register(
         peers=single_task_peers,
         exchange=single_task_exchange,
         rates=("adversarial",),
-        alone=True,
+        own_weights=True,
+        colour="#009E73",
     )
 )

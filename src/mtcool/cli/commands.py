@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias
@@ -18,7 +19,7 @@ from mtcool.cli import privacy
 from mtcool.cli.terminal import ascii_only, prepare_streams, shown
 
 if TYPE_CHECKING:
-    from mtcool.experiments.run.runner import Task
+    from mtcool.experiments.report.outcome import Outcome
 
 app = typer.Typer(
     help="Multitask online learning on networks.",
@@ -93,11 +94,16 @@ def paper(
     Both figures run at full size, the rest on fewer graphs unless --full is given. Finished runs
     stay on disk: interrupt it, run it again, and it goes on.
     """
-    from mtcool.experiments.run.suite import LEAD, TITLE, paper_tasks
+    from mtcool.experiments.running.engines import choose_engine
+    from mtcool.experiments.running.suite import LEAD, TITLE, paper_tasks
+    from mtcool.experiments.whole import run_all
 
     tasks = paper_tasks(full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
-    _run(TITLE, LEAD, tasks, folder, workers, engine, scheduler, as_json, _tell)
+    place = choose_engine(engine, workers, scheduler)
+    with _interruptible():
+        outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True)
+    _show(outcomes, as_json, _tell)
 
 
 @app.command()
@@ -148,43 +154,38 @@ def _run_file(
     as_json: bool,
     tell: Tell,
 ) -> None:
-    from mtcool.experiments.run.suite import task_of
+    from mtcool import experiments
 
-    task = task_of(experiment, quick=quick)
-    head = task.experiment.head
-    folder = output or Path("results") / (f"{head.name}-quick" if quick else head.name)
-    _run(head.title or head.name, "", [task], folder, workers, engine, scheduler, as_json, tell)
+    with _interruptible():
+        outcome = experiments.run(
+            experiment,
+            output,
+            workers=workers,
+            engine=engine,
+            scheduler=scheduler,
+            quick=quick,
+            progress=True,
+        )
+    _show([outcome], as_json, tell)
 
 
-def _run(
-    title: str,
-    lead: str,
-    tasks: Sequence["Task"],
-    folder: Path,
-    workers: int,
-    engine: str,
-    scheduler: str | None,
-    as_json: bool,
-    tell: Tell,
-) -> None:
-    from mtcool.experiments.report.report import write_report
-    from mtcool.experiments.run.engines import choose_engine
-    from mtcool.experiments.run.runner import run_tasks
-    from mtcool.simulation.progress import progress_bar
-
-    place = choose_engine(engine, workers, scheduler)
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends with one line that says what is kept."""
     try:
-        results = run_tasks(tasks, folder, place, progress=True)
-        with progress_bar("report", len(tasks), show=True) as advance:
-            summary = write_report(title, lead, tasks, results, folder, advance)
-    except KeyboardInterrupt:
-        kept = f"finished runs are in {folder}" if folder.exists() else "no run was finished"
-        print(f"mtcool: interrupted; {kept}, run again to go on", file=sys.stderr)
+        yield
+    except KeyboardInterrupt as stop:
+        told = "; ".join(["interrupted", *map(str, stop.args)])
+        print(f"mtcool: {told}", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: Tell) -> None:
+    summary = {outcome.name: outcome.summary for outcome in outcomes}
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=ascii_only()))
     else:
-        tell(summary, folder)
+        tell(summary, outcomes[0].folder)
 
 
 def _tell(summary: dict[str, Any], folder: Path) -> None:

@@ -5,6 +5,7 @@ graph take a `Graph` or a networkx graph, and speak of agents by node index, in 
 """
 
 from mtcool.graphs.dominating import is_dominating, smallest_dominating_set
+from mtcool.graphs.files import read_graph
 from mtcool.graphs.generators import (
     circulant,
     cliques,
@@ -66,6 +67,7 @@ __all__ = [
     "largest_neighbourhood",
     "own_weights",
     "proportional_weights",
+    "read_graph",
     "regular",
     "ring",
     "smallest_dominating_set",

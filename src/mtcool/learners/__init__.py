@@ -10,9 +10,13 @@ from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
 from mtcool.learners.mt_ftrl_kt import MTFTRLKT
 from mtcool.learners.two_phase import first_phase
 
+LEARNERS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (FTRL, KT, MTFTRL, MTFTRLKT)}
+"""The learners of the package, by name."""
+
 __all__ = [
     "FTRL",
     "KT",
+    "LEARNERS",
     "MTFTRL",
     "MTFTRLKT",
     "Cliques",

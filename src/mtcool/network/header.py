@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
+from mtcool.learners import LEARNERS, Learner
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
 from mtcool.privacy import AGGREGATORS, Privacy
@@ -21,8 +21,6 @@ from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Plain
 
 FORMAT = "mtcool-network-2"
-
-LEARNERS = {kind.__name__: kind for kind in (FTRL, KT, MTFTRL, MTFTRLKT)}
 
 
 class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

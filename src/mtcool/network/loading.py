@@ -96,7 +96,7 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
     graph = Graph(ptr, idx, labels_from(header.labels))
     settings = settings_from(header, learner, graph.labels)
     weights = check_entries(graph, np.array(given))
-    if settings.algorithm.alone and (weights != own_weights(graph).data).any():
+    if settings.algorithm.own_weights and (weights != own_weights(graph).data).any():
         raise ValueError(f"weights of {settings.algorithm} must be one's own, got others")
     _check_size(settings, graph, weights, arrays)
     noise = None

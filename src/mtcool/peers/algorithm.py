@@ -95,10 +95,14 @@ class Algorithm:
     """The regret bound that applies to a run, or None."""
     rates: tuple[Rates, ...] = RATES
     """Learning rates that it can use."""
+    own_weights: bool = False
+    """Every agent predicts with its own point, so that no weights can be chosen."""
     alone: bool = False
-    """Every agent listens to itself only, so that no weights can be chosen."""
+    """Nothing is sent: the baseline that experiments compare sharing with."""
     private: bool = False
     """Needs a privacy level, and clips gradients always."""
+    colour: str | None = None
+    """In figures, as "#RRGGBB"; one that is free if not given."""
 
     def __repr__(self) -> str:
         return self.name

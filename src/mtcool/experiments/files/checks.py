@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mtcool.algorithms import OWN, algorithm
 from mtcool.experiments.files.complaints import one_sentence
-from mtcool.experiments.files.outside import is_outside, loss_kind
+from mtcool.experiments.files.named import learner_of, record_of
+from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import (
     Algorithm,
     Claim,
@@ -17,6 +19,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
+from mtcool.learners import MTFTRL
 from mtcool.privacy import AGGREGATORS
 
 
@@ -85,9 +88,9 @@ def check_options(points: Sequence[Point]) -> None:
     """An option that would have no effect is a misunderstanding."""
     for point in points:
         _check_stream(point.stream)
-        for algorithm in point.algorithm:
-            _check_algorithm(algorithm)
-            _check_noise(algorithm)
+        for one in point.algorithm:
+            _check_algorithm(one)
+            _check_noise(one)
         _check_privacy(point)
     levels = [point.privacy for point in points if point.privacy is not None]
     if levels and levels[0].strict_epsilon and not any(one.strict_agents for one in levels):
@@ -98,8 +101,7 @@ def check_options(points: Sequence[Point]) -> None:
 
 
 def _check_stream(stream: Stream) -> None:
-    loss_kind(stream)
-    if stream.data is not None and not is_outside(stream):
+    if stream.data is not None and not is_outside(stream.loss):
         raise ValueError(f"stream.data applies only to a loss of your own, got {stream.data!r}")
     if stream.loss == "linear" and stream.comparator == "tasks":
         raise ValueError("stream.comparator must be hindsight for linear losses, got 'tasks'")
@@ -110,34 +112,30 @@ def _check_stream(stream: Stream) -> None:
 
 
 def _check_algorithm(one: Algorithm) -> None:
-    kind = one.algorithm
-    alone = kind in ("i_ftrl", "st_ftrl")
-    if alone and one.weights != "uniform":
-        raise ValueError(f"{one.name}: weights have no meaning for {kind}, got {one.weights!r}")
-    if alone and one.rates != "adversarial":
-        raise ValueError(f"{one.name}: rates have no meaning for {kind}, got {one.rates!r}")
-    if one.private and one.learner not in (None, "MTFTRL"):
-        raise ValueError(f"{one.name}: learner must be MTFTRL for {kind}, got {one.learner!r}")
-    if one.private and one.rates == "estimated":
-        raise ValueError(
-            f"{one.name}: rates must be adversarial or stochastic for {kind}, got {one.rates!r}"
-        )
-    if one.experts != "paper" and (one.learner or ("" if alone else "MTFTRL")) != "MTFTRL":
-        raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
+    record = record_of(one)
+    if record.own_weights and one.weights != "uniform":
+        raise ValueError(f"{one.name}: weights have no meaning for {record}, got {one.weights!r}")
+    if one.rates not in record.rates:
+        only = len(record.rates) == 1
+        must = "have no meaning" if only else f"must be {' or '.join(record.rates)}"
+        raise ValueError(f"{one.name}: rates {must} for {record}, got {one.rates!r}")
+    if record.private and not isinstance(learner_of(one), MTFTRL):
+        raise ValueError(f"{one.name}: learner must be MTFTRL for {record}, got {one.learner!r}")
 
 
 def _check_noise(one: Algorithm) -> None:
-    """Aggregator, calibration and law belong to the private algorithm, and must fit together."""
+    """Aggregator, calibration and law belong to private algorithms, and must fit together."""
+    private = record_of(one).private
     for key in ("aggregator", "calibration", "law"):
         value = getattr(one, key)
-        if value is not None and not one.private:
-            raise ValueError(f"{one.name}: {key} applies only to dpmt_co2ol, got {value!r}")
-        if value is not None and key != "aggregator" and one.mechanism.laws == ("none",):
+        if value is not None and not private:
+            raise ValueError(f"{one.name}: {key} applies only to {_private_ones()}, got {value!r}")
+        if value is not None and key != "aggregator" and not one.noisy:
             raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
-    if not one.private:
+    if not private:
         return
     kind, law = one.mechanism, one.law or "laplace"
-    if kind.laws != ("none",) and law not in kind.laws:
+    if one.noisy and law not in kind.laws:
         raise ValueError(
             f"{one.name}: law must be {' or '.join(kind.laws)} for {kind.name}, got {law!r}"
         )
@@ -151,12 +149,18 @@ def _check_noise(one: Algorithm) -> None:
         raise ValueError(f"{one.name}: law must be laplace for calibration paper, got {one.law!r}")
 
 
+def _private_ones() -> str:
+    return " or ".join(name for name in OWN if algorithm(name).private)
+
+
 def _check_privacy(point: Point) -> None:
     levels = point.privacy
     if levels is None:
         return
-    if not any(one.private for one in point.algorithm):
-        raise ValueError("privacy has no meaning without an algorithm dpmt_co2ol, got a table")
+    if not any(record_of(one).private for one in point.algorithm):
+        raise ValueError(
+            f"privacy has no meaning without an algorithm {_private_ones()}, got a table"
+        )
     gaussian = any(one.law == "gaussian" for one in point.algorithm)
     if levels.delta != Privacy().delta and not gaussian:
         raise ValueError(f"privacy.delta has no meaning without a gaussian law, got {levels.delta}")

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import module_file
+from mtcool.experiments.files.named import files_beside
+from mtcool.experiments.files.toml import quoted
 from mtcool.experiments.output import write
-from mtcool.experiments.run.runner import Task
+from mtcool.experiments.running.runner import Task
 
 # Comments come first and are stepped over: they may hold quotes.
 TOKENS = re.compile(
@@ -32,8 +33,8 @@ def keep_inputs(task: Task, place: Path) -> None:
             name = _free_name(Path(path), contents)
             names[path] = f"graphs/{name}"
             contents[name] = (task.folder / path).read_bytes()
-    modules = {module_file(point.stream, task.folder) for point in task.experiment.points}
-    kept = {file.name: file.read_bytes() for file in modules if file is not None}
+    modules = files_beside(task.experiment.points, task.folder)
+    kept = {name: file.read_bytes() for name, file in modules.items()}
     # All are read before one is written: they may be the very files of an earlier run.
     for name, content in contents.items():
         write(place / "graphs" / name, content)
@@ -52,14 +53,14 @@ def relocated(source: str, names: Mapping[str, str]) -> str:
     for token in TOKENS.finditer(source):
         name = None if token[0].startswith("#") else names.get(_text(token[0]))
         if name is not None and _is_path(source, token):
-            done += source[position : token.start()] + _quoted(name)
+            done += source[position : token.start()] + quoted(name)
             position = token.end()
     return done + source[position:]
 
 
 def _is_path(source: str, token: re.Match[str]) -> bool:
     """Whether a string is the path of a graph, and not a title that reads the same."""
-    probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
+    probed = source[: token.start()] + quoted(PROBE) + source[token.end() :]
     try:
         return PROBE in _graph_paths(tomllib.loads(probed))
     except tomllib.TOMLDecodeError:  # it was a key, and is there twice now
@@ -93,9 +94,3 @@ def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
 
 def _text(token: str) -> str:
     return str(tomllib.loads(f"text = {token}")["text"])
-
-
-def _quoted(text: str) -> str:
-    """A string as TOML writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

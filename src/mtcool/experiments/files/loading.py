@@ -16,7 +16,7 @@ from mtcool.experiments.files.checks import (
     check_swept_algorithms,
 )
 from mtcool.experiments.files.complaints import make_whole, one_sentence
-from mtcool.experiments.files.outside import look_for
+from mtcool.experiments.files.named import check_names_of, look_for, record_of
 from mtcool.experiments.files.spec import (
     ROUNDS,
     ErdosRenyi,
@@ -38,22 +38,33 @@ S = TypeVar("S")
 MOST_POINTS = 100_000  # of all sweeps together; each takes some kilobytes before anything runs
 
 
-def load_experiment(path: Path, most_rounds: int | None = None) -> Experiment:
-    """Read and check an experiment file; paths of graphs in it are relative to it.
+def read_source(path: Path) -> str:
+    """The text of an experiment file."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must be TOML, got {error}") from None
 
-    With `most_rounds`, all numbers of rounds are scaled down so that none is above it.
+
+def load_experiment(
+    source: str, folder: Path, place: str, most_rounds: int | None = None
+) -> Experiment:
+    """Check the text of an experiment file; paths of graphs in it are relative to its folder.
+
+    What is wrong is said of `place`. With `most_rounds`, all numbers of rounds are scaled down so
+    that none is above it.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} must be TOML, got {error}") from None
+        table = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{place} must be TOML, got {error}") from None
     try:
-        experiment = make_experiment(table, folder=path.parent)
+        experiment = make_experiment(table, folder=folder)
         if most_rounds is None:
             return experiment
-        return make_experiment(_shortened(table, experiment, most_rounds), folder=path.parent)
+        return make_experiment(_shortened(table, experiment, most_rounds), folder=folder)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{place}: {error}") from None
 
 
 def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
@@ -96,8 +107,11 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
         labels.append(
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
         )
-    experiment = Experiment(head=head, points=points, values=labels)
     look_for(points, folder)
+    for one in points:
+        check_names_of(one)
+    points = [_with_levels(one) for one in points]
+    experiment = Experiment(head=head, points=points, values=labels)
     check_options(points)
     check_names(experiment)
     return experiment
@@ -110,10 +124,13 @@ def _fill(point: dict[str, Any]) -> None:
         point.setdefault(key, table)
     if isinstance(point["stream"], dict):
         point["stream"].setdefault("activations", msgspec.to_builtins(Stochastic()))
-    algorithms = point.get("algorithm")
-    kinds = [a.get("algorithm") for a in algorithms or () if isinstance(a, dict)]
-    if "dpmt_co2ol" in kinds:
-        point.setdefault("privacy", msgspec.to_builtins(Privacy()))
+
+
+def _with_levels(point: Point) -> Point:
+    """Write out the privacy that a file with private algorithms leaves to its defaults."""
+    private = any(record_of(one).private for one in point.algorithm)
+    needed = private and point.privacy is None
+    return msgspec.structs.replace(point, privacy=Privacy()) if needed else point
 
 
 def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict[str, Any]:
@@ -176,7 +193,11 @@ def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Plain) 
             f"sweep: parameter must name an algorithm ({names}), got {f'algorithm.{name}.{key}'!r}"
         )
     for algorithm in chosen:
-        algorithm[key] = value
+        *parents, last = key.split(".")
+        place: Any = algorithm
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
 
 
 def _resolve_path(point: dict[str, Any], folder: Path) -> None:

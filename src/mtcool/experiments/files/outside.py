@@ -1,30 +1,28 @@
-"""Losses that an experiment file brings along, as "module:Class"."""
+"""Code that an experiment file brings along, as "module:name": found, imported, known by its text.
 
+A module may stand next to the experiment file, or be installed. What it computes is known by the
+text of its file and of the files beside it that it imports.
+"""
+
+import ast
 import functools
+import hashlib
 import importlib
+import importlib.util
 import sys
-from collections.abc import Sequence
+import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from mtcool import streams
-from mtcool.experiments.files.spec import Point, Stream
-from mtcool.kernels import code_of
 from mtcool.types import Given
 
-FUNCTIONS = (
-    streams.value,
-    streams.subgradient,
-    streams.width,
-    streams.lipschitz,
-    streams.check,
-)
+INSTALLED = ("site-packages", "dist-packages")
 
 
-def is_outside(stream: Stream) -> bool:
-    """Whether the file brings this loss along."""
-    return ":" in stream.loss
+def is_outside(name: str | None) -> bool:
+    """Whether a name of the file stands for code that the file brings along."""
+    return name is not None and ":" in name
 
 
 def look_in(folder: str | Path) -> None:
@@ -35,49 +33,31 @@ def look_in(folder: str | Path) -> None:
         importlib.invalidate_caches()
 
 
-def look_for(points: Sequence[Point], folder: Path) -> None:
-    """Find the modules that the points ask for, in the folder or elsewhere."""
-    for stream in (point.stream for point in points if is_outside(point.stream)):
-        look_in(folder)
-        file, module = module_file(stream, folder), stream.loss.partition(":")[0]
-        found = getattr(_module("stream.loss", stream.loss), "__file__", None)
-        if file is not None and (found is None or not file.samefile(found)):
+def look_for(key: str, name: str, folder: Path) -> None:
+    """Import the module that a name asks for; refused if another one of its name was found."""
+    look_in(folder)
+    found, (module, _, _) = module_of(key, name), name.partition(":")
+    base = folder.joinpath(*module.split("."))
+    for file in (base.with_suffix(".py"), base / "__init__.py"):
+        path = getattr(found, "__file__", None)
+        if file.is_file() and (path is None or not file.samefile(path)):
             raise ValueError(
-                f"stream.loss must name a module that is there once, got {stream.loss!r}, and "
-                f"{module} is {file} and {found}"
+                f"{key} must name a module that is there once, got {name!r}, and "
+                f"{module} is {file} and {path}"
             )
 
 
-def loss_kind(stream: Stream) -> streams.Kind:
-    """The kind of loss that a stream asks for, with its parameters."""
-    if not is_outside(stream):
-        if stream.loss not in streams.KINDS:
-            raise ValueError(
-                f"stream.loss must be one of {', '.join(sorted(streams.KINDS))}, "
-                f'got {stream.loss!r}; a loss of your own is "module:Class"'
-            )
-        cls: Any = streams.KINDS[stream.loss]
-    else:
-        cls = find("stream.loss", stream.loss)
-    try:
-        kind = streams.make_kind(cls, stream.parameters)
-    except ValueError as error:
-        raise ValueError(f"stream.loss = {stream.loss!r}: {error}") from None
-    if streams.lipschitz.dispatch(cls) is streams.lipschitz.dispatch(object):
-        raise ValueError(f"stream.loss must have a lipschitz constant, got {stream.loss!r}")
-    return kind
-
-
-def find(key: str, name: str) -> Given:
-    """What the name "module:Class" stands for; the module is imported, which runs it."""
+def find(key: str, name: str, what: str) -> Given:
+    """What the name "module:name" stands for; the module is imported, which runs it."""
     module, _, attribute = name.partition(":")
-    found = getattr(_module(key, name), attribute, None)
+    found = getattr(module_of(key, name), attribute, None)
     if found is None:
-        raise ValueError(f"{key} must name a class of the module {module}, got {name!r}")
+        raise ValueError(f"{key} must name {what} of the module {module}, got {name!r}")
     return found
 
 
-def _module(key: str, name: str) -> ModuleType:
+def module_of(key: str, name: str) -> ModuleType:
+    """The module of a name."""
     try:
         return importlib.import_module(name.partition(":")[0])
     except Exception as error:  # whatever goes wrong in a module of the user's
@@ -87,17 +67,56 @@ def _module(key: str, name: str) -> ModuleType:
         ) from None
 
 
-def code_digest(stream: Stream) -> str | None:
-    """A name for the code of a loss from outside: its results are not those of other code."""
-    return _digest(find("stream.loss", stream.loss)) if is_outside(stream) else None
+@functools.cache
+def digest(module: ModuleType) -> str:
+    """A name for the code of a module, as it was when this process first asked."""
+    texts = [hashlib.sha256(file.read_bytes()).digest() for file in files_of(module)]
+    return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
 
 
 @functools.cache
-def _digest(cls: type) -> str:
-    return code_of(tuple(function.dispatch(cls) for function in FUNCTIONS))
+def files_of(module: ModuleType) -> tuple[Path, ...]:
+    """The file of a module, and those that it imports and that are not installed packages."""
+    if not (module.__file__ or "").endswith(".py"):
+        raise ValueError(f"module {module.__name__} must be a file of Python, got {module!r}")
+    found = {Path(str(module.__file__)).resolve(): module.__name__}
+    left = list(found)
+    while left:
+        file = left.pop()
+        for name in _imported(file, found[file]):
+            other = _file_of(name)
+            if other is not None and other not in found:
+                found[other] = name
+                left.append(other)
+    return tuple(found)
 
 
-def module_file(stream: Stream, folder: Path) -> Path | None:
-    """The file of a module that stands next to the experiment file."""
-    file = folder / f"{stream.loss.partition(':')[0]}.py"
-    return file if is_outside(stream) and file.is_file() else None
+def _imported(file: Path, module: str) -> Iterator[str]:
+    """The names of all modules that the text of a file may import, and their packages."""
+    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    names = [module]
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    for name in names:
+        parts = name.split(".")
+        yield from (".".join(parts[:k]) for k in range(1, len(parts) + 1))
+
+
+def _file_of(name: str) -> Path | None:
+    """The file of a module, unless it is installed, of Python itself, or of this package."""
+    first, _, rest = name.partition(".")
+    if first == __name__.split(".")[0] or (rest and _file_of(first) is None):
+        return None
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a class or a function, not a module
+        return None
+    if spec is None or not (spec.origin or "").endswith(".py"):
+        return None
+    file = Path(str(spec.origin)).resolve()
+    own = Path(sysconfig.get_paths()["stdlib"]).resolve()
+    return None if own in file.parents or set(INSTALLED) & set(file.parts) else file

@@ -148,15 +148,20 @@ class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One of the named algorithms with its parameters.
+    """An algorithm with its parameters.
 
-    Only "dpmt_co2ol" has an aggregator ("binary_tree" if not given), a calibration ("tight") and a
-    law of the noise ("laplace").
+    `algorithm` is the name of one in `mtcool.algorithms`, or "module:name" for a record from
+    outside, or for a function that makes one from `parameters`. `learner` is the name of one in
+    `mtcool.learners`, or "module:Class" for one from outside, made with `learner_parameters`.
+    Only private algorithms have an aggregator ("binary_tree" if not given), a calibration ("tight")
+    and a law of the noise ("laplace").
     """
 
     name: Annotated[str, Meta(min_length=1)]
-    algorithm: Literal["mt_co2ol", "dpmt_co2ol", "i_ftrl", "st_ftrl", "pairwise"]
-    learner: Literal["MTFTRL", "MTFTRLKT", "FTRL", "KT"] | None = None
+    algorithm: Annotated[str, Meta(min_length=1)]
+    parameters: dict[str, Any] = {}
+    learner: str | None = None
+    learner_parameters: dict[str, Any] = {}
     experts: Literal["paper", "geometric"] | Annotated[list[NonNegative], Meta(min_length=1)] = (
         "paper"
     )
@@ -169,14 +174,14 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     law: Literal["laplace", "gaussian"] | None = None
 
     @property
-    def private(self) -> bool:
-        """Whether it is the private algorithm."""
-        return self.algorithm == "dpmt_co2ol"
+    def mechanism(self) -> type[privacy.Aggregator]:
+        """The aggregator of a private algorithm."""
+        return privacy.AGGREGATORS[self.aggregator or privacy.Privacy.aggregator.name]
 
     @property
-    def mechanism(self) -> type[privacy.Aggregator]:
-        """The aggregator of the private algorithm."""
-        return privacy.AGGREGATORS[self.aggregator or privacy.Privacy.aggregator.name]
+    def noisy(self) -> bool:
+        """Whether what a private algorithm sends has noise in it."""
+        return self.mechanism.laws != ("none",)
 
 
 class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -272,9 +277,14 @@ def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
     ('MT (L = 0.5)', 'radius')
     >>> algorithm_parameter("algorithm.radius")
     ('', 'radius')
+    >>> algorithm_parameter("algorithm.mine.learner_parameters.step")
+    ('mine', 'learner_parameters.step')
     """
     table, _, path = parameter.partition(".")
     if table != "algorithm":
         return None
     name, _, key = path.rpartition(".")
+    for inner in ("parameters", "learner_parameters"):
+        if f".{name}".endswith(f".{inner}"):
+            return name.removesuffix(inner).removesuffix("."), f"{inner}.{key}"
     return name, key

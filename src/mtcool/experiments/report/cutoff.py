@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import theory
+from mtcool.experiments.files.named import record_of
+from mtcool.experiments.files.spec import Point
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
-from mtcool.experiments.run.build import build_graph
-from mtcool.experiments.run.cells import Job
 from mtcool.graphs import Graph, own_weights
 from mtcool.types import Floats
 
@@ -52,18 +52,19 @@ def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterato
     """Where sharing pays along the axis, if it is one that privacy or its cost depends on.
 
     Of every algorithm that shares and that the axis changes; nothing for figures without a private
-    one or without i-FTRL.
+    one or without one that learns alone.
     """
-    kinds = {name: results.kind_of(name) for name in points[0].names}
-    alone = next((name for name, kind in kinds.items() if kind == "i_ftrl"), None)
+    records = {name: results.record_of(name) for name in points[0].names}
+    alone = next((name for name, record in records.items() if record.alone), None)
     numbers = numbers_of(points, x) if x == "rounds" or x.startswith("privacy.") else None
-    if alone is None or numbers is None or "dpmt_co2ol" not in kinds.values():
+    private = any(record.private for record in records.values())
+    if alone is None or numbers is None or not private:
         return
     order = np.argsort(numbers, kind="stable")
     ordered, places = [points[k] for k in order], numbers[order]
     rival = np.array([point.regret(alone).mean for point in ordered])
-    for name, kind in kinds.items():
-        if kind in ("mt_co2ol", "dpmt_co2ol") and results.depends(name, x):
+    for name, record in records.items():
+        if not record.own_weights and results.depends(name, x):
             regret = np.array([point.regret(name).mean for point in ordered])
             leads = [point.difference(alone, name) for point in ordered]
             ahead = [lead for lead in leads if lead.mean > 0.0]
@@ -123,22 +124,15 @@ def _where(stretch: Stretch, axis: str) -> str:
     return f"{start} on" if stretch.end is None else f"{start} to {short(stretch.end, 2)}"
 
 
-def published_words(jobs: Sequence[Job]) -> Iterator[str]:
+def published_words(points: Sequence[Point], graphs: Sequence[Graph]) -> Iterator[str]:
     """The cut-offs that the bounds give, for experiments with a private algorithm."""
-    if not any(algorithm.private for job in jobs for algorithm in job.point.algorithm):
+    if not any(record_of(one).private for point in points for one in point.algorithm):
         return
-    graphs = [
-        job.graph or build_graph(job.point.graph, np.random.default_rng(job.seeds()[0]))
-        for job in jobs
+    settings = [
+        (graph, point.tasks.dim, point.rounds) for graph, point in zip(graphs, points, strict=True)
     ]
-    published = _span(
-        theory.published_cutoff(graph, job.point.tasks.dim, job.point.rounds)
-        for graph, job in zip(graphs, jobs, strict=True)
-    )
-    solved = _span(
-        _solved(graph, job.point.tasks.dim, job.point.rounds)
-        for graph, job in zip(graphs, jobs, strict=True)
-    )
+    published = _span(theory.published_cutoff(*setting) for setting in settings)
+    solved = _span(_solved(*setting) for setting in settings)
     yield (
         "By the paper's bounds sharing pays from an epsilon of the order d N_max^4 sqrt(N / T) on, "
         f"{published} here, up to constants and ln^2 T. With all constants the bound for equal "

@@ -1,5 +1,6 @@
 """Pictures of the regret: against time, against a parameter, or between categories."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,18 @@ from mtcool.experiments.report.results import PointResults, Results, numbers_of,
 from mtcool.types import Floats
 
 # Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines. An
-# algorithm has the same colour in all figures; other variants of it take the colours left over.
-OF_KIND = {
-    "mt_co2ol": "#0072B2",
-    "i_ftrl": "#D55E00",
-    "dpmt_co2ol": "#000000",
-    "st_ftrl": "#009E73",
-    "pairwise": "#CC79A7",
-}
-LEFT_OVER = ("#56B4E9", "#E69F00", "#7F7F7F")
+# algorithm has the colour of its record in all figures; other variants of it, and algorithms
+# without a colour, take those that are free, the first three before those of other records.
+COLOURS = (
+    "#56B4E9",
+    "#E69F00",
+    "#7F7F7F",
+    "#0072B2",
+    "#D55E00",
+    "#000000",
+    "#009E73",
+    "#CC79A7",
+)
 MARKERS = "osD^vP*X"
 WIDE = 30.0  # a ratio that asks for a logarithmic axis
 IN_A_ROW = 2
@@ -125,7 +129,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     means = values.mean(axis=1)
     errors = values.std(axis=1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
     names = points[0].names
-    colours = _colours([results.kind_of(name) for name in names])
+    colours = _colours([results.record_of(name).colour for name in names])
     return [
         Series(
             name,
@@ -140,11 +144,13 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     ]
 
 
-def _colours(kinds: Sequence[str]) -> list[str]:
-    """A colour for every algorithm: the first of a kind has the colour of its kind."""
-    free = [colour for kind, colour in OF_KIND.items() if kind not in kinds]
-    spare = iter([*LEFT_OVER, *free] * len(kinds))
-    return [OF_KIND[kind] if kind not in kinds[:k] else next(spare) for k, kind in enumerate(kinds)]
+def _colours(wanted: Sequence[str | None]) -> list[str]:
+    """A colour for every algorithm: the first that wants a colour has it."""
+    spare = itertools.cycle([colour for colour in COLOURS if colour not in wanted] or COLOURS)
+    return [
+        next(spare) if colour is None or colour in wanted[:k] else colour
+        for k, colour in enumerate(wanted)
+    ]
 
 
 def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:

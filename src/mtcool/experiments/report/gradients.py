@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.report.results import PointResults, Results, short
+from mtcool.learners import KT, MTFTRLKT
 
 FAR = 2.0  # times the longest gradient: from there on L wastes more than rounding
 
@@ -63,7 +65,7 @@ def _fits(results: Results) -> Iterator[_Fit]:
 def _too_small(results: Results, fits: list[_Fit], clipped: list[_Fit]) -> str:
     worst = min(clipped, key=lambda fit: fit.spare)
     count, of = sum(fit.clipped for fit in clipped), sum(fit.runs for fit in fits)
-    private = any(fit.algorithm.private for fit in clipped)
+    private = any(record_of(fit.algorithm).private for fit in clipped)
     doubt = " (or, in private runs, may have been)" if private else ""
     place = ", ".join(f"{results.title_of(k)} = {v}" for k, v in worst.point.values.items())
     where = f" at {place}" if place else ""
@@ -85,7 +87,7 @@ def _too_large(fits: list[_Fit], names: list[str]) -> str:
 
 def _advice(fits: list[_Fit]) -> str:
     fit = max(fits, key=lambda fit: fit.longest)
-    kt = any(one.algorithm.learner in ("KT", "MTFTRLKT") for one in fits)
+    kt = any(isinstance(learner_of(one.algorithm), KT | MTFTRLKT) for one in fits)
     limit = ", which KT may leave," if kt else ""
     return (
         f"On the ball of radius {fit.algorithm.radius:g}{limit} no gradient is longer than "

@@ -15,18 +15,18 @@ import numpy as np
 import mtcool
 from mtcool import graphs, theory
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.named import learner_of
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.run.build import build_graph, build_network, build_stream, probabilities
-from mtcool.experiments.run.cells import Job
-from mtcool.experiments.run.private import build_private
+from mtcool.experiments.running.build import Replicate, build_settings, probabilities
+from mtcool.experiments.running.cells import Cell, Job
+from mtcool.learners import KT, MTFTRLKT
 from mtcool.peers.algorithm import Question
-from mtcool.peers.settings import Settings
 from mtcool.theory.known import LINEAR
 from mtcool.types import Floats
 
 TIME_LIMIT = 5.0  # seconds for each graph parameter; an interval stands for what takes longer
 IN_EXPECTATION = ", in expectation"  # of statements about the mean over the replicates
-UNCONFINED = ("KT", "MTFTRLKT")  # learners whose predictions may leave the ball
+UNCONFINED = (KT, MTFTRLKT)  # learners whose predictions may leave the ball
 
 
 @dataclass(frozen=True)
@@ -71,24 +71,25 @@ class PointPromises:
     rows: list[Promise]
 
 
-class Replicate(NamedTuple):
-    """The graph and the losses of one replicate, built again."""
+class Kept(NamedTuple):
+    """One replicate of a point, as its cell keeps it."""
 
-    job: Job
-    graph: mtcool.Graph
-    stream: mtcool.Stream
+    replicate: Replicate
+    tasks: Floats
+    """The comparator."""
 
     @classmethod
-    def of(cls, job: Job) -> "Replicate":
-        """Build what the job describes."""
-        for_graph, for_stream, _ = job.seeds()
-        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
-        return cls(job, graph, build_stream(job.point, graph, for_stream))
+    def of(cls, job: Job, cell: Cell) -> "Kept":
+        """What the networks of a cell were made for; nothing is drawn again."""
+        instance, (_, _, for_noise) = cell.instance, job.seeds()
+        graph = job.graph or instance.graph
+        made_for = Replicate(job.point, graph, instance.activations, for_noise)
+        return cls(made_for, instance.tasks(job.point.tasks.dim))
 
     @property
-    def tasks(self) -> Floats:
-        """The comparator."""
-        return np.asarray(self.stream.comparator)
+    def graph(self) -> mtcool.Graph:
+        """The graph of the replicate."""
+        return self.replicate.graph
 
 
 class Ceiling(NamedTuple):
@@ -100,15 +101,15 @@ class Ceiling(NamedTuple):
 
 def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the point whose first replicate is `job`."""
-    first, algorithms = Replicate.of(job), job.point.algorithm
+    first, algorithms = Kept.of(job, results.cells[0]), job.point.algorithm
     runs = results.cells[0].runs
     found = [[_ceiling(first, one, run.clipped)] for one, run in zip(algorithms, runs, strict=True)]
     on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
     if on_average:
         for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
-            again = Replicate.of(msgspec.structs.replace(job, replicate=later))
+            other = Kept.of(msgspec.structs.replace(job, replicate=later), cell)
             for k in on_average:
-                found[k].append(_ceiling(again, algorithms[k], cell.runs[k].clipped))
+                found[k].append(_ceiling(other, algorithms[k], cell.runs[k].clipped))
     rows = [
         _promise(first, one, ceilings, results.final[: len(ceilings), k])
         for k, (one, ceilings) in enumerate(zip(algorithms, found, strict=True))
@@ -117,7 +118,7 @@ def promises(job: Job, results: PointResults) -> PointPromises:
 
 
 def _promise(
-    first: Replicate, algorithm: spec.Algorithm, ceilings: list[Ceiling], regrets: Floats
+    first: Kept, algorithm: spec.Algorithm, ceilings: list[Ceiling], regrets: Floats
 ) -> Promise:
     """One row, from as many replicates as there are ceilings."""
     bounds = [one.bound for one in ceilings if one.bound is not None]
@@ -128,44 +129,35 @@ def _promise(
         measured=float(regrets.mean()),
         ceiling=None if missing else float(np.mean([bound.value for bound in bounds])),
         statement=missing[0] if missing else ceilings[0].words,
-        floor=_floor(algorithm, first.graph, first.tasks, len(first.stream)),
+        floor=_floor(algorithm, first.graph, first.tasks, first.replicate.point.rounds),
     )
 
 
-def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
+def _ceiling(kept: Kept, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
-    tasks, point = replicate.tasks, replicate.job.point
     if clipped:
         return Ceiling(None, "none: gradients were longer than L")
-    longest = float(np.linalg.norm(tasks, axis=1).max())
-    if algorithm.learner not in UNCONFINED and longest > algorithm.radius * (1.0 + 1e-9):
+    longest = float(np.linalg.norm(kept.tasks, axis=1).max())
+    confined = not isinstance(learner_of(algorithm), UNCONFINED)
+    if confined and longest > algorithm.radius * (1.0 + 1e-9):
         return Ceiling(None, "none: tasks lie outside the ball")
-    bound = _bound(replicate, algorithm)
+    bound = _bound(kept, algorithm)
     if bound is None:
         return Ceiling(None, "none: no bound for it here")
-    if LINEAR in bound.assumptions and point.stream.loss != "linear":
+    if LINEAR in bound.assumptions and kept.replicate.point.stream.loss != "linear":
         return Ceiling(None, "none: losses are not linear")
     if not bound.covers_tasks:
         return Ceiling(None, f"none: a local variance is above {bound.admitted:g}")
     return Ceiling(bound, bound.statement + (IN_EXPECTATION if bound.in_expectation else ""))
 
 
-def _bound(replicate: Replicate, algorithm: spec.Algorithm) -> theory.Bound | None:
-    job, graph, stream = replicate
-    settings, q = _settings(replicate, algorithm), None
+def _bound(kept: Kept, algorithm: spec.Algorithm) -> theory.Bound | None:
+    point, graph, activations, _ = kept.replicate
+    settings, q = build_settings(kept.replicate, algorithm), None
     if algorithm.weights == "proportional" or algorithm.rates != "adversarial":
-        q = probabilities(job.point, graph.size)
-    counts = np.bincount(stream.agents, minlength=graph.size)
-    question = Question(graph, settings, algorithm.weights, q, replicate.tasks, counts)
+        q = probabilities(point, graph.size)
+    question = Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
     return settings.algorithm.bound(question)
-
-
-def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:
-    """Those that the algorithm ran with."""
-    job, graph, stream = replicate
-    if algorithm.private:
-        return build_private(job.point, algorithm, graph, stream, job.seeds()[2]).settings
-    return build_network(job.point, algorithm, graph).settings
 
 
 def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, rounds: int) -> float:

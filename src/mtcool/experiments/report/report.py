@@ -18,14 +18,15 @@ from mtcool.experiments.report.environment import environment
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words
 from mtcool.experiments.report.gradients import gradient_words
+from mtcool.experiments.report.outcome import Outcome
 from mtcool.experiments.report.overview import judged, judged_bounds, tally
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults, Results, default_figures
-from mtcool.experiments.report.tables import summary, write_promises, write_tables
+from mtcool.experiments.report.tables import write_promises, write_tables
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.report.theory_table import graph_rows, promise_rows
-from mtcool.experiments.run.cells import code_digest
-from mtcool.experiments.run.runner import Task
+from mtcool.experiments.running.cells import code_digest
+from mtcool.experiments.running.runner import Task
 from mtcool.simulation.progress import Advance
 from mtcool.types import Plain
 
@@ -37,8 +38,8 @@ def write_report(
     results: Sequence[Results],
     folder: Path,
     advance: Advance = lambda steps: None,
-) -> dict[str, Any]:
-    """Write tables, figures, configuration and `report.html`; returns the summary.
+) -> list[Outcome]:
+    """Write tables, figures, configuration and `report.html`; returns what they say.
 
     `advance` is told of every section.
     """
@@ -78,7 +79,10 @@ def write_report(
         environment=about["environment"],
     )
     _write(folder / "report.html", page + "\n")
-    return _summary(results, sections)
+    return [
+        Outcome(section["name"], folder, section["tables"], _summary(section))
+        for section in sections
+    ]
 
 
 def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
@@ -87,7 +91,8 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     place = folder / head.name
     place.mkdir(parents=True, exist_ok=True)
     keep_inputs(task, place)
-    write_tables(results, place)
+    tables, theory = write_tables(results, place), _theory(results, place)
+    tables["theory"] = theory.pop("records")
     figures = []
     for number, figure in enumerate(default_figures(task.experiment), start=1):
         path = place / f"figure-{number}"
@@ -116,8 +121,9 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "gradients": list(gradient_words(results)),
         "figures": figures,
         "claims": judged(task, results),
-        **_theory(results, place),
+        **theory,
         "table": _table(results),
+        "tables": tables,
         "source": task.source,
     }
 
@@ -127,17 +133,19 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
     points = [
         promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
-    write_promises(results, points, place)
+    graphs = [point.cells[0].instance.graph for point in results.points]
+    records = write_promises(results, points, place)
     with naming(place / "theory.png"):
         drawn = draw_promises(points, place / "theory")
     png = (place / "theory.png").read_bytes() if drawn else b""
     return {
         "promises": points,
+        "records": records,
         "theory": {
             "png": base64.b64encode(png).decode(),
             "facts": graph_rows(points),
             "rows": promise_rows(points),
-            "words": [*theory_words(points), *published_words(results.firsts)],
+            "words": [*theory_words(points), *published_words(results.experiment.points, graphs)],
         },
     }
 
@@ -171,10 +179,17 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz")
+        if key not in ("name", "algorithm", "lipschitz", "parameters", "learner_parameters")
         and f"algorithm.{algorithm.name}.{key}" not in swept
         and value != getattr(default, key)
     ]
+    for key in ("parameters", "learner_parameters"):
+        paths = (f"algorithm.{key}", f"algorithm.{algorithm.name}.{key}")
+        options += [
+            f"{parameter} {value}"
+            for parameter, value in getattr(algorithm, key).items()
+            if not {f"{path}.{parameter}" for path in paths} & set(swept)
+        ]
     if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
         options.append(f"L = {algorithm.lipschitz:g}")
     return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
@@ -211,24 +226,21 @@ def _cell(point: PointResults, name: str) -> dict[str, Any]:
     return {"text": str(point.regret(name)), "best": name == best, "more": more}
 
 
-def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _summary(section: dict[str, Any]) -> dict[str, Any]:
     return {
-        section["name"]: {
-            "replicates": section["replicates"],
-            "quick": section["quick"],
-            "regret": list(summary(result)),
-            "theory": section["theory"]["words"],
-            "graphs": section["theory"]["facts"],
-            "promises": section["theory"]["rows"],
-            "findings": [
-                f"{figure['title']}: {sentence}" if figure["title"] else sentence
-                for figure in section["figures"]
-                for sentence in figure["findings"]
-            ],
-            "gradients": section["gradients"],
-            "claims": section["claims"],
-        }
-        for result, section in zip(results, sections, strict=True)
+        "replicates": section["replicates"],
+        "quick": section["quick"],
+        "regret": section["tables"]["summary"],
+        "theory": section["theory"]["words"],
+        "graphs": section["theory"]["facts"],
+        "promises": section["theory"]["rows"],
+        "findings": [
+            f"{figure['title']}: {sentence}" if figure["title"] else sentence
+            for figure in section["figures"]
+            for sentence in figure["findings"]
+        ],
+        "gradients": section["gradients"],
+        "claims": section["claims"],
     }
 
 

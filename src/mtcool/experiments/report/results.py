@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from mtcool.algorithms import Algorithm
 from mtcool.experiments.files import spec
-from mtcool.experiments.run.cells import Cell, Job
+from mtcool.experiments.files.named import record_of
+from mtcool.experiments.running.cells import Cell, Job
 from mtcool.types import Floats
 
 
@@ -142,10 +144,10 @@ class Results:
         for label in labels:
             yield label, [point for point in chosen if point.values[figure.panels] == label]
 
-    def kind_of(self, name: str) -> str:
+    def record_of(self, name: str) -> Algorithm:
         """Which algorithm goes by this name in the file."""
         algorithms = self.experiment.points[0].algorithm
-        return next(a.algorithm for a in algorithms if a.name == name)
+        return record_of(next(a for a in algorithms if a.name == name))
 
     def depends(self, name: str, parameter: str) -> bool:
         """Whether this parameter can change an algorithm's numbers: privacy only private ones."""
@@ -153,8 +155,9 @@ class Results:
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:
             return owner == name
-        noisy = any(a.name == name and a.private and a.aggregator != "none" for a in algorithms)
-        return noisy or not parameter.startswith("privacy.")
+        if not parameter.startswith("privacy."):
+            return True
+        return any(a.name == name and record_of(a).private and a.noisy for a in algorithms)
 
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""

@@ -33,24 +33,27 @@ FIELDS = {
 """Columns after those of the swept parameters."""
 
 
-def write_tables(results: Results, folder: Path) -> None:
+def write_tables(results: Results, folder: Path) -> dict[str, list[Row]]:
     """Four tables: every run, means, paired differences, and the regret over time."""
     swept = [sweep.parameter for sweep in results.experiment.head.sweep]
-    for name, rows in (
-        ("runs", _runs(results)),
-        ("summary", summary(results)),
-        ("differences", _differences(results)),
-        ("curves", _curves(results)),
-    ):
-        _write(folder / f"{name}.csv", list(rows), [*swept, *FIELDS[name]])
+    tables = {
+        "runs": list(_runs(results)),
+        "summary": list(summary(results)),
+        "differences": list(_differences(results)),
+        "curves": list(_curves(results)),
+    }
+    for name, rows in tables.items():
+        _write(folder / f"{name}.csv", rows, [*swept, *FIELDS[name]])
+    return tables
 
 
-def write_promises(results: Results, points: Sequence[PointPromises], folder: Path) -> None:
+def write_promises(results: Results, points: Sequence[PointPromises], folder: Path) -> list[Row]:
     """The theory next to the measured regret, one row for each point and algorithm."""
     swept = [sweep.parameter for sweep in results.experiment.head.sweep]
     columns = [f.name for kind in (Promise, GraphFacts) for f in dataclasses.fields(kind)]
     rows = list(promise_records(points))
     _write(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
+    return rows
 
 
 def summary(results: Results) -> Iterator[Row]:

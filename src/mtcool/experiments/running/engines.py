@@ -1,14 +1,16 @@
 """Where cells are run: processes on this machine, or the workers of a Dask cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mtcool import validation
-from mtcool.experiments.run.cells import Cell, Job, code_digest, run_cell
+from mtcool.experiments.files.named import files_beside, outside_names
+from mtcool.experiments.running.cells import Cell, Job, run_cell
 from mtcool.simulation.workers import parallel
 
 # Runs in which not a single cell was finished before a worker was killed.
@@ -21,8 +23,8 @@ class Local:
     def __init__(self, workers: int) -> None:
         self.workers = validation.count("workers", workers)
 
-    def context(self) -> AbstractContextManager[Any]:
-        """The place where joblib runs."""
+    def context(self, modules: Iterable[Path] = ()) -> AbstractContextManager[Any]:
+        """The place where joblib runs; its processes find `modules` by themselves."""
         return nullcontext()
 
     def lost(self) -> tuple[type[Exception], ...]:
@@ -40,8 +42,8 @@ class Dask:
         self.timeout = timeout
 
     @contextmanager
-    def context(self) -> Iterator[None]:
-        """The place where joblib runs."""
+    def context(self, modules: Iterable[Path] = ()) -> Iterator[None]:
+        """The place where joblib runs; `modules` are sent to its workers."""
         try:
             from distributed import Client
         except ImportError:
@@ -61,6 +63,8 @@ class Dask:
             client,
             joblib.parallel_config(backend="dask", client=client, wait_for_workers_timeout=30),
         ):
+            for file in modules:
+                client.upload_file(str(file), load=False)
             yield
 
     def lost(self) -> tuple[type[Exception], ...]:
@@ -93,7 +97,7 @@ def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
     A worker that is killed costs the time of its cell: what is left is started again.
     """
     left, idle = dict(enumerate(jobs)), 0
-    with engine.context():
+    with engine.context(modules_of(jobs)):
         while left:
             before = len(left)
             try:
@@ -112,10 +116,20 @@ def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
     # One cell at a time, so that each is on disk as soon as it is finished.
     pool = parallel(workers, return_as="generator_unordered", batch_size=1)
     for k, cell, code in pool(tasks):
-        if code != code_digest():
+        if code != left[k].code:
             raise ValueError("workers must run the same code and versions as here, got others")
         yield left.pop(k), cell
 
 
-def _numbered(k: int, job: Job) -> tuple[int, Cell, str]:
-    return k, run_cell(job), code_digest()
+def _numbered(k: int, job: Job) -> tuple[int, Cell, list[str]]:
+    return k, run_cell(job), job.code
+
+
+def modules_of(jobs: Iterable[Job]) -> list[Path]:
+    """The files next to the experiment file that hold code of the jobs.
+
+    Parts of packages are left out: a package must be installed where the workers are.
+    """
+    distinct = {tuple(outside_names(job.point)): job for job in jobs if job.folder}
+    found = [files_beside([job.point], Path(job.folder)) for job in distinct.values()]
+    return [file for files in found for name, file in files.items() if "/" not in name]

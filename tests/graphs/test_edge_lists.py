@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtcool.graphs.edge_lists import read_edges
+from mtcool.graphs.files import read_edges
 
 READ = {
     "plain": ("a,b\nb,c\na,c\n", {("a", "b"), ("b", "c"), ("a", "c")}),

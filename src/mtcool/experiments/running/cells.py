@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
-from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import code_digest as outside_digest
+from mtcool.experiments.files import named, spec
 from mtcool.experiments.files.outside import look_in
-from mtcool.experiments.run.build import build_graph, build_network, build_stream
-from mtcool.experiments.run.private import build_private
+from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
+from mtcool.experiments.running.instance import Instance
 from mtcool.kernels import SOURCES, digest_of
 from mtcool.privacy import aggregators
 from mtcool.types import Floats
@@ -36,10 +35,12 @@ MAKERS = (
     "algorithms/mt_co2ol.py",
     "algorithms/pairwise.py",
     "algorithms/st_ftrl.py",
+    "experiments/files/named.py",
     "experiments/files/outside.py",
-    "experiments/run/build.py",
-    "experiments/run/cells.py",
-    "experiments/run/private.py",
+    "experiments/running/build.py",
+    "experiments/running/cells.py",
+    "experiments/running/instance.py",
+    "experiments/running/private.py",
     "graphs/dominating.py",
     "graphs/edges.py",
     "graphs/entries.py",
@@ -97,6 +98,8 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Mean local deviation of the tasks."""
     times: list[int]
     runs: list[Run]
+    instance: Instance
+    """What the algorithms were given, so that a report builds nothing again."""
 
     def fits(self, job: "Job") -> bool:
         """Whether these can be the numbers of that job: a file may hold anything."""
@@ -105,6 +108,7 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             names == [algorithm.name for algorithm in job.point.algorithm]
             and self.times == marks(job.point.rounds).tolist()
             and all(len(run.regret) == len(self.times) for run in self.runs)
+            and self.instance.fits(job.point)
         )
 
 
@@ -126,11 +130,13 @@ class Job(msgspec.Struct, frozen=True):
         if self.graph is not None:  # its content counts, not where it was read from
             point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
-        known = [code_digest(), point, self.seed, self.replicate, graph]
-        outside = outside_digest(point.stream)
-        if outside is not None:
-            known.append(outside)
+        known = [self.code, point, self.seed, self.replicate, graph]
         return hashlib.sha256(msgspec.json.encode(known)).hexdigest()[:32]
+
+    @property
+    def code(self) -> list[str]:
+        """Names for the code that makes the cell: ours, and that of modules from outside."""
+        return [code_digest(), *named.code_digest(self.point)]
 
     def seeds(self) -> list[np.random.SeedSequence]:
         """Of the graph, the stream and the privacy of the replicate, whatever the point."""
@@ -170,32 +176,30 @@ def run_cell(job: Job) -> Cell:
     with threadpool_limits(1):
         graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
         stream = build_stream(job.point, graph, for_stream)
-    times = marks(job.point.rounds)
+    times, kept = marks(job.point.rounds), Instance.of(graph, stream)
+    replicate = Replicate(job.point, graph, kept.activations, for_noise)
     runs = [
-        _recorded(job, one, stream, *_play(job.point, one, graph, stream, times, for_noise))
+        _recorded(job, one, stream, *_play(replicate, one, stream, times))
         for one in job.point.algorithm
     ]
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
-    return Cell(sigma=sigma, times=times.tolist(), runs=runs)
+    return Cell(sigma=sigma, times=times.tolist(), runs=runs, instance=kept)
 
 
 def _play(
-    point: spec.Point,
+    replicate: Replicate,
     algorithm: spec.Algorithm,
-    graph: mtcool.Graph,
     stream: mtcool.Stream,
     times: NDArray[np.int64],
-    for_noise: np.random.SeedSequence,
 ) -> tuple[mtcool.Trace, bool]:
     """The trace of an algorithm, and whether gradients were clipped."""
-    if algorithm.private:
-        network = build_private(point, algorithm, graph, stream, for_noise)
+    network = build_network(replicate, algorithm, on_excess="raise")
+    if network.settings.on_excess == "clip":  # a private one
         return mtcool.simulate(network, stream, times=times), _steep(algorithm, stream)
     try:
-        network = build_network(point, algorithm, graph, on_excess="raise")
         return mtcool.simulate(network, stream, times=times), False
     except ValueError:  # a gradient longer than L
-        network = build_network(point, algorithm, graph)
+        network = build_network(replicate, algorithm)
         return mtcool.simulate(network, stream, times=times), True
 
 

@@ -1,11 +1,17 @@
-"""Edge lists: a line for each edge, the names of two agents first. A header line is understood."""
+"""Graphs from files: the formats that networkx reads, and edge lists.
+
+An edge list has a line for each edge, the names of two agents first. A header line is understood.
+"""
 
 import csv
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+
+from mtcool.graphs.graph import Graph, as_graph
 
 # What people call the ends of an edge.
 ENDS = (
@@ -21,6 +27,32 @@ ENDS = (
     {"u", "v"},
     {"i", "j"},
 )
+
+
+def read_graph(path: str | os.PathLike[str]) -> Graph:
+    """A graph from a file, whose suffix tells the format; agents are named as in the file.
+
+    `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.csv`, `.txt`,
+    `.edges` and `.edgelist` are lists of edges: two names in a line, and what follows is not used.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "cities.csv").write_text("source,target\\nrome,milan\\nmilan,turin")
+    ...     graph = read_graph(Path(folder) / "cities.csv")
+    >>> graph.labels
+    ('rome', 'milan', 'turin')
+    """
+    file = Path(path)
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise ValueError(f"path must end in one of {', '.join(READERS)}, got {str(path)!r}")
+    what = "a list of edges" if file.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
+    try:
+        return as_graph(reader(file))
+    except OSError as error:
+        raise ValueError(f"path must be a file, got {str(path)!r}: {error.strerror}") from None
+    except Exception as error:  # of networkx and its XML parser: damage shows in many ways
+        raise ValueError(f"path must be {what}, got {str(path)!r}: {error}") from error
 
 
 def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
@@ -87,3 +119,20 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
+    ".edgelist": read_edges,
+    ".edges": read_edges,
+    ".txt": read_edges,
+    ".csv": lambda path: read_edges(path, ","),
+}
+READERS: dict[str, Callable[[Path], Any]] = {
+    ".graphml": nx.read_graphml,
+    ".gml": nx.read_gml,
+    ".adjlist": nx.read_adjlist,
+    ".net": nx.read_pajek,
+    ".g6": nx.read_graph6,
+    **EDGE_LISTS,
+}
+"""By the suffix of the file."""

@@ -1,43 +1,30 @@
-"""The private network of a cell: levels of the agents, a horizon, and noise that repeats."""
+"""The privacy of a cell: levels of the agents, a horizon, and noise that repeats."""
 
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
 from mtcool.experiments.files import spec
-from mtcool.experiments.run.build import build_learner, probabilities
+from mtcool.types import Integers
 
 
-def build_private(
+def privacy_of(
     point: spec.Point,
     algorithm: spec.Algorithm,
-    graph: mtcool.Graph,
-    stream: mtcool.Stream,
+    activations: Integers,
     seed: np.random.SeedSequence,
-) -> mtcool.Network:
-    """A fresh private network for this stream; the same `seed`, the same noise."""
+) -> mtcool.Privacy:
+    """The privacy of an algorithm, for agents with so many activations."""
     table = point.privacy or spec.Privacy()
-    privacy = mtcool.Privacy(
-        levels(table, graph.size, seed),
-        table.horizon or most_activations(stream),
+    return mtcool.Privacy(
+        levels(table, len(activations), seed),
+        table.horizon or most_activations(activations),
         delta=table.delta if algorithm.law == "gaussian" else None,
         aggregator=algorithm.mechanism(),
         calibration=algorithm.calibration or "tight",
     )
-    settings: dict[str, Any] = {
-        "learner": build_learner(algorithm),
-        "weights": algorithm.weights,
-        "rates": algorithm.rates,
-        "lipschitz": algorithm.lipschitz,
-        "radius": algorithm.radius,
-        "seed": _noise(seed, algorithm.name),
-    }
-    if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
-        settings["q"] = probabilities(point, graph.size)
-    return mtcool.dpmt_co2ol(graph, point.tasks.dim, privacy, **settings)
 
 
 def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> NDArray[np.float64]:
@@ -58,12 +45,12 @@ def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> ND
     return epsilon
 
 
-def most_activations(stream: mtcool.Stream) -> int:
+def most_activations(activations: Integers) -> int:
     """The horizon if the file gives none; at least 2, which the paper's noise needs."""
-    return max(2, int(np.bincount(stream.agents).max()))
+    return max(2, int(activations.max()))
 
 
-def _noise(seed: np.random.SeedSequence, name: str) -> np.random.Generator:
+def noise_for(seed: np.random.SeedSequence, name: str) -> np.random.Generator:
     """By name: an algorithm has the same noise at all points and whatever stands beside it."""
     return _child(seed, 1, zlib.crc32(name.encode()))
 

@@ -1,11 +1,15 @@
 """The paper's experiments, and those it could not show: experiment files that come with mtcool."""
 
 import dataclasses
+import os
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-from mtcool.experiments.files.loading import load_experiment
-from mtcool.experiments.run.runner import FullSize, Task
+from mtcool.experiments.files.loading import load_experiment, read_source
+from mtcool.experiments.files.toml import toml_of
+from mtcool.experiments.running.runner import FullSize, Task
 
 TITLE = "Multitask Online Learning: Listen to the Neighborhood Buzz, the experiments"
 LEAD = (
@@ -48,16 +52,24 @@ def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
     ]
 
 
-def task_of(path: Path, *, quick: bool = False) -> Task:
-    """An experiment file as a task: at its full size, or small enough for a first look."""
-    experiment = load_experiment(path)
-    source = path.read_text(encoding="utf-8")
-    task = Task(experiment, experiment.head.replicates, source, folder=path.parent)
+def task_of(experiment: str | os.PathLike[str] | Mapping[str, Any], *, quick: bool = False) -> Task:
+    """An experiment, a file or its content, as a task: at full size, or for a first look."""
+    if isinstance(experiment, Mapping):
+        place, source, folder = "experiment", toml_of(experiment), Path()
+    elif isinstance(experiment, str | os.PathLike):
+        path = Path(experiment)
+        place, source, folder = str(path), read_source(path), path.parent
+    else:
+        raise ValueError(
+            f"experiment must be the path of a file or a dictionary, got {experiment!r}"
+        )
+    whole = load_experiment(source, folder, place)
+    task = Task(whole, whole.head.replicates, source, folder=folder)
     if not quick:
         return task
     full = FullSize(task.replicates, task.rounds)
-    short = load_experiment(path, most_rounds=QUICK_ROUNDS)
-    look = Task(short, min(full.replicates, QUICK_REPLICATES), source, full, path.parent)
+    short = load_experiment(source, folder, place, most_rounds=QUICK_ROUNDS)
+    look = Task(short, min(full.replicates, QUICK_REPLICATES), source, full, folder)
     # A file that is small enough runs as it is, and there is nothing to warn of.
     return task if FullSize(look.replicates, look.rounds) == full else look
 

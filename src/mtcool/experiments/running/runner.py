@@ -11,19 +11,20 @@ import numpy as np
 import mtcool
 from mtcool import memory
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import is_outside
+from mtcool.experiments.files.named import learner_of, outside_names, record_of
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
-from mtcool.experiments.run.build import build_graph, build_network, build_stream, read_graph
-from mtcool.experiments.run.cells import Job
-from mtcool.experiments.run.engines import Engine, run_jobs
-from mtcool.experiments.run.private import build_private
-from mtcool.experiments.run.store import Store
+from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
+from mtcool.experiments.running.cells import Job
+from mtcool.experiments.running.engines import Engine, run_jobs
+from mtcool.experiments.running.store import Store
+from mtcool.graphs import read_graph
+from mtcool.learners import MTFTRL
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.streams.synthetic import check_stream
 
-# Memory of a cell and of each run in it, in bytes.
-CELL, RUN = 2_000, 3_000
+# Memory of a cell and of each run in it, in bytes, and of each number that it keeps of an agent.
+CELL, RUN, NUMBER = 3_000, 3_000, 8
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Task:
 def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]]:
     """The cells of an experiment: for every point, one for each replicate."""
     files = {
-        point.graph.path: read_graph(Path(point.graph.path))
+        point.graph.path: _read(point.graph.path)
         for point in task.experiment.points
         if isinstance(point.graph, spec.GraphFile)
     }
@@ -77,7 +78,7 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
                 task.experiment.head.seed,
                 k,
                 files.get(getattr(point.graph, "path", "")),
-                str(task.folder.resolve()) if is_outside(point.stream) else "",
+                str(task.folder.resolve()) if any(outside_names(point)) else "",
             )
             for k in range(task.replicates)
         ]
@@ -85,14 +86,36 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
     ]
 
 
+def _read(path: str) -> mtcool.Graph:
+    try:
+        return read_graph(path)
+    except ValueError as error:
+        raise ValueError(f"graph.{error}") from error
+
+
 def check_memory(task: Task, workers: int) -> None:
     """Refuse numbers that would not fit, before anything is allocated for them."""
     points = task.experiment.points
-    each = sum(CELL + RUN * len(point.algorithm) for point in points)
+    each = sum(
+        CELL + RUN * len(point.algorithm) + NUMBER * _agents(point.graph) * (point.tasks.dim + 2)
+        for point in points
+    )
     memory.require("replicates", task.replicates, task.replicates * each)
     workers = max(1, min(workers, len(points) * task.replicates))
     for point in points:
         check_stream(point.rounds, point.tasks.dim, workers)
+
+
+def _agents(table: spec.Graph) -> int:
+    """The agents of a graph that is to be made; one from a file is not made for each cell."""
+    match table:
+        case spec.Cliques() | spec.Stars():
+            return sum(table.sizes)
+        case spec.Grid():
+            return table.rows * table.columns
+        case spec.GraphFile():
+            return 0
+    return table.agents
 
 
 def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:
@@ -104,12 +127,10 @@ def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, 
         graph = graph or build_graph(point.graph, np.random.default_rng(child))
         part, short = "", msgspec.structs.replace(point, rounds=1)
         stream = build_stream(short, graph, child)
+        activations = np.bincount(stream.agents, minlength=graph.size)
         for algorithm in point.algorithm:
             part = f"{algorithm.name}: "
-            if algorithm.private:
-                build_private(short, algorithm, graph, stream, child)
-            else:
-                build_network(short, algorithm, graph)
+            build_network(Replicate(short, graph, activations, child), algorithm)
     except ValueError as error:
         raise ValueError(f"{place}: {part}{error}" if place else f"{part}{error}") from None
 
@@ -147,15 +168,14 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
     distinct: dict[tuple[Any, ...], Job] = {}
     for job in jobs:
         for algorithm in job.point.algorithm:
-            kind = algorithm.algorithm
-            learner = algorithm.learner or ("FTRL" if kind in ("i_ftrl", "st_ftrl") else "MTFTRL")
+            record, learner = record_of(algorithm), type(learner_of(algorithm))
             two_phase = algorithm.rates == "estimated"
-            noise = algorithm.private and algorithm.mechanism
+            noise = record.private and algorithm.mechanism
             line = job.point.tasks.dim == 1  # which has a solver of its own
-            key = kind == "st_ftrl", learner, two_phase, noise, job.point.stream.loss, line
+            key = record.peers, learner, two_phase, noise, job.point.stream.loss, line
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
             distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph, job.folder))
-    slowest = sorted(distinct, key=lambda key: "MTFTRL" not in key)
+    slowest = sorted(distinct, key=lambda key: MTFTRL not in key)
     with progress_bar("prepare", len(distinct), progress) as advance:
         for _ in run_jobs([distinct[key] for key in slowest], engine):
             advance(1)

@@ -1,19 +1,31 @@
 """From a point of an experiment and a replicate to graph, stream and networks."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
 from mtcool import graphs, streams
+from mtcool.algorithms.making import make_network, make_settings
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.outside import is_outside, loss_kind
-from mtcool.graphs.edge_lists import read_edges
-from mtcool.types import Floats
+from mtcool.experiments.files.named import learner_of, loss_kind, record_of
+from mtcool.experiments.files.outside import is_outside
+from mtcool.experiments.running.private import noise_for, privacy_of
+from mtcool.peers.settings import Settings
+from mtcool.privacy.noise import make_noise
+from mtcool.types import Floats, Integers
+
+
+class Replicate(NamedTuple):
+    """What the networks of a replicate are made for."""
+
+    point: spec.Point
+    graph: mtcool.Graph
+    activations: Integers
+    """Number of activations of each agent."""
+    seed: np.random.SeedSequence
+    """Of levels and noise of private networks."""
 
 
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
@@ -38,38 +50,6 @@ def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
         case spec.Grid():
             return graphs.grid(table.rows, table.columns)
     raise ValueError(f"graph must be read before it is used, got {table.path!r}")
-
-
-EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
-    ".edgelist": read_edges,
-    ".edges": read_edges,
-    ".txt": read_edges,
-    ".csv": lambda path: read_edges(path, ","),
-}
-READERS: dict[str, Callable[[Path], Any]] = {
-    ".graphml": nx.read_graphml,
-    ".gml": nx.read_gml,
-    ".adjlist": nx.read_adjlist,
-    ".net": nx.read_pajek,
-    ".g6": nx.read_graph6,
-    **EDGE_LISTS,
-}
-
-
-def read_graph(path: Path) -> mtcool.Graph:
-    """A graph from a file; the names of the agents are those in the file."""
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise ValueError(f"graph.path must end in one of {', '.join(READERS)}, got {str(path)!r}")
-    what = "a list of edges" if path.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
-    try:
-        return mtcool.graphs.as_graph(reader(path))
-    except OSError as error:
-        raise ValueError(
-            f"graph.path must be a file, got {str(path)!r}: {error.strerror}"
-        ) from None
-    except Exception as error:  # of networkx and its XML parser: damage shows in many ways
-        raise ValueError(f"graph.path must be {what}, got {str(path)!r}: {error}") from error
 
 
 def build_stream(
@@ -99,14 +79,14 @@ def build_stream(
         tasks = streams.gaussian_tasks(graph, table.dim, table.smoothness, for_tasks)
     else:
         tasks = streams.tasks_with_variance(graph, table.dim, table.sigma, for_tasks)
-    data = _data_of_own_loss(stream, table.dim) if is_outside(stream) else stream.loss
+    data = _data_of_own_loss(stream, table.dim) if is_outside(stream.loss) else stream.loss
     settings: Any = {"noise": stream.noise, "agents": agents}
     if data == "quadratic":
         made = streams.quadratic_stream(graph, tasks, point.rounds, for_losses, **settings)
     else:
         settings["kind"] = data
         made = streams.regression_stream(graph, tasks, point.rounds, for_losses, **settings)
-    if is_outside(stream):
+    if is_outside(stream.loss):
         losses = streams.Losses(loss_kind(stream), made.losses.rows)
         made = streams.Stream(made.agents, losses, made.comparator, made.labels)
     if stream.comparator == "hindsight":
@@ -134,28 +114,46 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
 
 
 def build_network(
-    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph, on_excess: str = "clip"
+    replicate: Replicate, algorithm: spec.Algorithm, on_excess: str = "clip"
 ) -> mtcool.Network:
-    """A fresh network that is not private (`build_private`).
+    """A fresh network; gradients longer than `lipschitz` are clipped unless asked otherwise.
 
-    Gradients longer than `lipschitz` are clipped unless asked otherwise.
+    Private networks clip always. The same replicate, the same noise.
     """
+    record, settings = record_of(algorithm), _settings(replicate, algorithm, on_excess)
+    if record.private:
+        source = noise_for(replicate.seed, algorithm.name)
+        settings["noise"] = make_noise(settings["privacy"].noise, source)
+    return make_network(record, replicate.graph, replicate.point.tasks.dim, **settings)
+
+
+def build_settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:
+    """The settings of that network, without the network."""
+    settings = _settings(replicate, algorithm, "clip")
+    return make_settings(
+        record_of(algorithm), replicate.graph, replicate.point.tasks.dim, **settings
+    )
+
+
+def _settings(replicate: Replicate, algorithm: spec.Algorithm, on_excess: str) -> dict[str, Any]:
+    point, graph, activations, seed = replicate
     settings: dict[str, Any] = {
+        "learner": learner_of(algorithm),
+        "weights": algorithm.weights,
+        "rates": algorithm.rates,
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
         "on_excess": on_excess,
-        "learner": build_learner(algorithm),
     }
-    make = getattr(mtcool, algorithm.algorithm)
-    if algorithm.algorithm in ("i_ftrl", "st_ftrl"):
-        return make(graph, point.tasks.dim, **settings)  # type: ignore[no-any-return]
-    settings |= {"weights": algorithm.weights, "rates": algorithm.rates}
     if algorithm.rates == "estimated":
         q = probabilities(point, graph.size)
         settings |= {"q_min": float(q.min()), "horizon": point.rounds}
     if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
         settings["q"] = probabilities(point, graph.size)
-    return make(graph, point.tasks.dim, **settings)  # type: ignore[no-any-return]
+    if record_of(algorithm).private:
+        levels = privacy_of(point, algorithm, activations, seed)
+        settings |= {"privacy": levels.of_agents(graph.labels), "on_excess": "clip"}
+    return settings
 
 
 def probabilities(point: spec.Point, agents: int) -> Floats:
@@ -177,14 +175,3 @@ def _activations(point: spec.Point, agents: int, rng: np.random.Generator) -> ND
         case spec.Bursts(length=length):
             return streams.bursts(point.rounds, agents, length, rng)
     return streams.stochastic(point.rounds, probabilities(point, agents), rng)
-
-
-def build_learner(algorithm: spec.Algorithm) -> mtcool.learners.Learner | None:
-    """The learner that an algorithm of the file asks for, or None for the algorithm's own."""
-    alone = algorithm.algorithm in ("i_ftrl", "st_ftrl")
-    if algorithm.learner is None and alone:
-        return None
-    if algorithm.learner in (None, "MTFTRL"):
-        experts = algorithm.experts
-        return mtcool.learners.MTFTRL(experts if isinstance(experts, str) else tuple(experts))
-    return getattr(mtcool.learners, str(algorithm.learner))()  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from mtcool.experiments.output import write
-from mtcool.experiments.run.cells import Cell, Job
+from mtcool.experiments.running.cells import Cell, Job
 
 
 class Store:

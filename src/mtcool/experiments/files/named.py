@@ -1,0 +1,180 @@
+"""What the names in an experiment file stand for: losses, algorithms and learners.
+
+Each is a word for one of the package's own, or "module:name" for one from outside.
+"""
+
+import dataclasses
+import difflib
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mtcool import algorithms, learners, streams
+from mtcool.experiments.files import outside, spec
+from mtcool.experiments.files.complaints import one_sentence
+from mtcool.experiments.files.outside import is_outside
+
+
+def loss_kind(stream: spec.Stream) -> streams.Kind:
+    """The kind of loss that a stream asks for, with its parameters."""
+    if not is_outside(stream.loss):
+        if stream.loss not in streams.KINDS:
+            raise ValueError(
+                f"stream.loss must be one of {', '.join(sorted(streams.KINDS))}, "
+                f'got {stream.loss!r}; a loss of your own is "module:Class"'
+            )
+        cls: Any = streams.KINDS[stream.loss]
+    else:
+        cls = outside.find("stream.loss", stream.loss, "a class")
+    try:
+        kind = streams.make_kind(cls, stream.parameters)
+    except ValueError as error:
+        raise ValueError(f"stream.loss = {stream.loss!r}: {error}") from None
+    if streams.lipschitz.dispatch(cls) is streams.lipschitz.dispatch(object):
+        raise ValueError(f"stream.loss must have a lipschitz constant, got {stream.loss!r}")
+    return kind
+
+
+def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algorithm:
+    """The record of an algorithm of the file, which `place` names if it is wrong.
+
+    >>> record_of(spec.Algorithm(name="mine", algorithm="i_ftrl"))
+    i_ftrl
+    """
+    key, name = f"{place}.algorithm", one.algorithm
+    if not is_outside(name):
+        # Others may be registered here, and workers on other machines would not know them.
+        if name not in algorithms.OWN:
+            raise ValueError(
+                f"{key} must be one of {', '.join(sorted(algorithms.OWN))}, got {name!r}; "
+                'an algorithm of your own is "module:name"'
+            )
+        found: Any = algorithms.algorithm(name)
+    else:
+        found = outside.find(key, name, "an algorithm")
+    if isinstance(found, algorithms.Algorithm):
+        if one.parameters:
+            raise ValueError(
+                f"{place}.parameters have no meaning for {name}, which is a record and has none, "
+                f"got {one.parameters!r}"
+            )
+        return found
+    try:
+        made = _made(found, msgspec.json.encode(one.parameters))
+    except Exception as error:  # whatever goes wrong in a function of the user's
+        raise ValueError(
+            f"{key} = {name!r} with parameters {one.parameters!r}: {type(error).__name__}: {error}"
+        ) from None
+    if not isinstance(made, algorithms.Algorithm):
+        raise ValueError(
+            f"{key} must name an Algorithm, or a function that makes one, got {name!r}, "
+            f"which gives {made!r}"
+        )
+    return made
+
+
+@functools.cache
+def _made(function: Callable[..., object], parameters: bytes) -> object:
+    """Once for the same parameters: what is compiled for a record serves all its networks."""
+    return function(**msgspec.json.decode(parameters))
+
+
+def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learner:
+    """The learner of an algorithm of the file, which `place` names if it is wrong.
+
+    >>> learner_of(spec.Algorithm(name="mine", algorithm="mt_co2ol", experts="geometric"))
+    MTFTRL(experts='geometric', free_last=False)
+    """
+    default = record_of(one, place).learner
+    if is_outside(one.learner):
+        return _outside_learner(one, place)
+    if one.learner is not None and one.learner not in learners.LEARNERS:
+        raise ValueError(
+            f"{place}.learner must be one of {', '.join(sorted(learners.LEARNERS))}, "
+            f'got {one.learner!r}; a learner of your own is "module:Class"'
+        )
+    if one.learner_parameters:
+        raise ValueError(
+            f"{place}.learner_parameters apply only to a learner of your own, "
+            f"got {one.learner_parameters!r}"
+        )
+    if one.learner is None and one.experts == "paper":
+        return default
+    kind: Any = type(default) if one.learner is None else learners.LEARNERS[one.learner]
+    if kind is not learners.MTFTRL:
+        if one.experts != "paper":
+            raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
+        return kind()  # type: ignore[no-any-return]
+    return learners.MTFTRL(one.experts if isinstance(one.experts, str) else tuple(one.experts))
+
+
+def _outside_learner(one: spec.Algorithm, place: str) -> learners.Learner:
+    """A learner from outside, made with the parameters of the file."""
+    key, name = f"{place}.learner", str(one.learner)
+    cls = outside.find(key, name, "a class")
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls) and hasattr(cls, "make_state")):
+        raise ValueError(
+            f"{key} must name a dataclass with a method make_state, got {name!r}, which is {cls!r}"
+        )
+    if one.experts != "paper":
+        raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
+    known = [field.name for field in dataclasses.fields(cls) if field.init]
+    table = one.learner_parameters
+    for parameter in table:
+        if parameter not in known:
+            close = difflib.get_close_matches(parameter, known, n=1) or known
+            told = f"; it has {', '.join(close)}" if close else ""
+            raise ValueError(f"{key} = {name!r}: {cls.__name__} has no parameter {parameter}{told}")
+    try:
+        made: Any = msgspec.convert(table, cls)
+    except msgspec.ValidationError as error:
+        told = str(error)  # of its own checks, or of msgspec's
+        if told.startswith(("Expected", "Object")):
+            told = f"{cls.__name__}.{one_sentence(told, table, cls)}"
+        raise ValueError(f"{key} = {name!r}: {told}") from None
+    except TypeError as error:  # an annotation that no value of a file could have
+        raise ValueError(f"{key} = {name!r}: {error}") from None
+    return made  # type: ignore[no-any-return]
+
+
+def check_names_of(point: spec.Point) -> None:
+    """Refuse names that stand for nothing, and parameters that do not fit them."""
+    loss_kind(point.stream)
+    for number, one in enumerate(point.algorithm, start=1):
+        learner_of(one, f"algorithm {number}")
+
+
+def outside_names(point: spec.Point) -> Iterator[tuple[str, str]]:
+    """The names of a point that stand for code from outside, each with its place in the file."""
+    every: list[tuple[str, str | None]] = [("stream.loss", point.stream.loss)]
+    for number, one in enumerate(point.algorithm, start=1):
+        every.append((f"algorithm {number}.algorithm", one.algorithm))
+        every.append((f"algorithm {number}.learner", one.learner))
+    yield from ((key, name) for key, name in every if name is not None and is_outside(name))
+
+
+def look_for(points: Iterable[spec.Point], folder: Path) -> None:
+    """Find the modules that the points ask for, in the folder or elsewhere."""
+    for name, key in _places(points).items():
+        outside.look_for(key, name, folder)
+
+
+def _places(points: Iterable[spec.Point]) -> dict[str, str]:
+    """Where in the file the names stand that are from outside; each once."""
+    return {name: key for point in points for key, name in outside_names(point)}
+
+
+def code_digest(point: spec.Point) -> list[str]:
+    """Names for the code from outside that makes numbers of the point, in the order of the file."""
+    return [outside.digest(outside.module_of(key, name)) for key, name in outside_names(point)]
+
+
+def files_beside(points: Iterable[spec.Point], folder: Path) -> dict[str, Path]:
+    """The files in the folder that hold code of the points, by their place in it."""
+    place = folder.resolve()
+    modules = [outside.module_of(key, name) for name, key in _places(points).items()]
+    files = {file for module in modules for file in outside.files_of(module)}
+    return {file.relative_to(place).as_posix(): file for file in files if place in file.parents}

@@ -1,0 +1,53 @@
+"""What a finished experiment gives to a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mtcool import validation
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished experiment: its tables, what they say, and where the rest is."""
+
+    name: str
+    """As in the file."""
+    folder: Path
+    """The result folder: `report.html`, figures, tables, and the cells that a next run takes."""
+    tables: dict[str, list[dict[str, Any]]]
+    """Rows of "runs", "summary", "differences" (paired), "curves", "theory", as the files have."""
+    summary: dict[str, Any]
+    """What `mtcool run --json` prints of the experiment."""
+
+    @property
+    def findings(self) -> list[str]:
+        """Sentences that are computed from the numbers: who has the least regret where."""
+        return list(self.summary["findings"])
+
+    @property
+    def claims(self) -> list[dict[str, str]]:
+        """The claims of the file: text, source, verdict, and the numbers behind it."""
+        return list(self.summary["claims"])
+
+    def to_frame(self, table: str = "summary") -> pandas.DataFrame:
+        """A table as a pandas frame, with a column for each swept parameter first.
+
+        Parameters
+        ----------
+        table
+            One of `tables`.
+        """
+        validation.one_of("table", table, tuple(self.tables))
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "to_frame needs pandas, which is not installed: pip install 'mtcool[pandas]'"
+            ) from None
+        return pandas.DataFrame(self.tables[table])

@@ -1,0 +1,92 @@
+"""Running an experiment from Python: the same work, and the same result folder, as `mtcool run`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mtcool.experiments.running.engines import Engine, choose_engine
+from mtcool.experiments.running.runner import Task, run_tasks
+from mtcool.experiments.running.suite import task_of
+from mtcool.simulation.progress import progress_bar
+
+if TYPE_CHECKING:
+    from mtcool.experiments.report.outcome import Outcome
+
+
+def run(
+    experiment: str | os.PathLike[str] | Mapping[str, Any],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    workers: int = 1,
+    engine: str = "local",
+    scheduler: str | None = None,
+    quick: bool = False,
+    progress: bool = False,
+) -> Outcome:
+    """Run an experiment, or what is left of it, and write its result folder.
+
+    The same as `mtcool run`: the same tables, figures and paired differences, to the byte.
+    Finished cells are in the folder and are not run again, unless the experiment or code that
+    makes their numbers has changed.
+
+    Parameters
+    ----------
+    experiment
+        Path of an experiment file, or its content as a dictionary. Losses, algorithms and learners
+        of your own are named as in a file, "module:name". Paths and modules of a dictionary are
+        looked for in the current folder.
+    output
+        Folder for the results; "results/NAME" if not given.
+    workers
+        Processes to run on.
+    engine, scheduler
+        "local", or "dask" with the address of a scheduler.
+    quick
+        Few short runs, for a first look.
+    progress
+        Show progress on standard error.
+
+    >>> import tempfile, mtcool.experiments
+    >>> content = {
+    ...     "name": "demo",
+    ...     "rounds": 200,
+    ...     "replicates": 2,
+    ...     "graph": {"kind": "ring", "agents": 4},
+    ...     "algorithm": [
+    ...         {"name": "shared", "algorithm": "mt_co2ol", "learner": "MTFTRLKT", "lipschitz": 4},
+    ...         {"name": "alone", "algorithm": "i_ftrl", "learner": "KT", "lipschitz": 4},
+    ...     ],
+    ... }
+    >>> outcome = mtcool.experiments.run(content, tempfile.mkdtemp())
+    >>> [row["algorithm"] for row in outcome.tables["summary"]]
+    ['shared', 'alone']
+    >>> sorted(path.name for path in (outcome.folder / "demo").glob("*.csv"))
+    ['curves.csv', 'differences.csv', 'runs.csv', 'summary.csv', 'theory.csv']
+    """
+    task = task_of(experiment, quick=quick)
+    head = task.experiment.head
+    folder = Path("results") / (f"{head.name}-quick" if quick else head.name)
+    if output is not None:
+        folder = Path(output)
+    place = choose_engine(engine, workers, scheduler)
+    (outcome,) = run_all(head.title or head.name, "", [task], folder, place, progress=progress)
+    return outcome
+
+
+def run_all(
+    title: str, lead: str, tasks: Sequence[Task], folder: Path, engine: Engine, *, progress: bool
+) -> list[Outcome]:
+    """Run several experiments into one folder, with one report."""
+    # Drawing takes time to import, and workers, which import this package, draw nothing.
+    from mtcool.experiments.report.report import write_report
+
+    try:
+        results = run_tasks(tasks, folder, engine, progress=progress)
+        with progress_bar("report", len(tasks), show=progress) as advance:
+            return write_report(title, lead, tasks, results, folder, advance)
+    except KeyboardInterrupt:
+        kept = f"finished runs are in {folder}" if folder.exists() else "no run was finished"
+        raise KeyboardInterrupt(f"{kept}, run again to go on") from None

@@ -1,0 +1,142 @@
+"""`mtcool.experiments.run`: an experiment from Python, as the command runs it."""
+
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+import small
+
+import mtcool
+from mtcool import cli
+from mtcool.experiments import whole
+from mtcool.experiments.files.toml import toml_of
+from mtcool.experiments.running import runner
+
+CONTENT = tomllib.loads(small.TEXT)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return mtcool.experiments.run(small.write(folder), folder / "out")
+
+
+def command(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["mtcool", *map(str, words)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code
+
+
+def test_the_command_writes_the_same_files(outcome, tmp_path, monkeypatch):
+    words = ("run", small.write(tmp_path), "--output", tmp_path / "out", "--workers", 1)
+    assert command(monkeypatch, *words) == 0
+    assert small.tables(tmp_path / "out") == small.tables(outcome.folder)
+    for name in ("small/figure-1.svg", "small/experiment.toml", "configuration.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (outcome.folder / name).read_bytes()
+
+
+def test_the_command_calls_it(monkeypatch, tmp_path):
+    asked = {}
+
+    def note(experiment, output, **options):
+        asked.update(options, experiment=experiment, output=output)
+        raise ValueError("that is enough")
+
+    monkeypatch.setattr(mtcool.experiments, "run", note)
+    assert command(monkeypatch, "run", "my.toml", "--quick", "--workers", 3) == 2
+    assert (str(asked["experiment"]), asked["output"]) == ("my.toml", None)
+    assert (asked["quick"], asked["workers"], asked["progress"]) == (True, 3, True)
+
+
+def test_a_dictionary_is_a_file(outcome, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = CONTENT | {"replicates": np.int64(3)}
+    made = mtcool.experiments.run(content)
+    assert made.folder.resolve() == tmp_path / "results" / "small"
+    assert small.tables(made.folder) == small.tables(outcome.folder)
+    kept = tomllib.loads((made.folder / "small" / "experiment.toml").read_text())
+    assert kept == CONTENT
+
+
+def test_tables_findings_and_claims_are_there_for_programs(outcome):
+    assert {name: len(rows) for name, rows in outcome.tables.items()} == {
+        "runs": 18,
+        "summary": 6,
+        "differences": 6,
+        "curves": 6 * len({row["time"] for row in outcome.tables["curves"]}),
+        "theory": 6,
+    }
+    gaps = [row["regret"] for row in outcome.tables["runs"] if row["tasks.smoothness"] == "1"]
+    mean = np.mean(np.array(gaps).reshape(3, 3), axis=0)
+    assert outcome.tables["differences"][0]["difference"] == pytest.approx(mean[0] - mean[1])
+    assert outcome.summary["regret"] == outcome.tables["summary"]
+    assert any("has the least regret" in sentence for sentence in outcome.findings)
+    assert outcome.claims == []
+
+
+def test_tables_become_frames(outcome):
+    pandas = pytest.importorskip("pandas")
+    frame = outcome.to_frame("runs")
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame.regret.tolist() == [row["regret"] for row in outcome.tables["runs"]]
+
+
+def test_frames_need_pandas_and_a_table_that_is_there(outcome, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"mtcool\[pandas\]"):
+        outcome.to_frame("runs")
+    with pytest.raises(ValueError, match=r"table must be one of runs, .*, got 'run'"):
+        outcome.to_frame("run")
+
+
+def test_finished_cells_are_not_run_again(outcome, monkeypatch):
+    def refuse(jobs, engine):
+        assert not jobs
+        return iter(())
+
+    monkeypatch.setattr(runner, "run_jobs", refuse)
+    again = mtcool.experiments.run(CONTENT, outcome.folder)
+    assert again.tables == outcome.tables
+
+
+def test_an_interrupt_says_what_is_kept(monkeypatch, tmp_path):
+    def stop(*arguments, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(whole, "run_tasks", stop)
+    with pytest.raises(KeyboardInterrupt, match="no run was finished, run again to go on"):
+        mtcool.experiments.run(CONTENT, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (7, "experiment must be the path of a file or a dictionary, got 7"),
+        ({"name": "x", "replicats": 3}, "experiment: unknown key replicats; did you mean replic"),
+        ({"name": None}, "name must be a text, a number, true or false, a list or a table, got No"),
+        ({"name": "x", "graph": {"p": len}}, r"graph\.p must be a text, .*, got <built-in"),
+        ({"name": "x", 3: "y"}, "experiment must have texts as keys, got 3"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(content, words, tmp_path):
+    with pytest.raises(ValueError, match=words):
+        mtcool.experiments.run(content, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_refused_options_leave_no_folder_behind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 1, got 0"):
+        mtcool.experiments.run(CONTENT, workers=0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_whatever_a_file_can_hold_is_written_and_read_again():
+    table = {
+        "name": 'quotes " and \\ and\nlines',
+        "numbers": [1, -2.5, 1e300, float("inf"), 1e-7],
+        "at": {"algorithm.MT (L = 0.5).radius": True, "empty": {}, "list": []},
+    }
+    assert tomllib.loads(toml_of(table)) == table
