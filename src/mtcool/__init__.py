@@ -40,12 +40,13 @@ __all__ = [
     "simulate",
     "st_ftrl",
     "streams",
+    "testing",
     "theory",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
-    # The audits take time to import, and few programs need them.
-    if name == "audit":
-        return importlib.import_module("mtcool.audit")
+    # Audits and checks take time to import, and few programs need them.
+    if name in ("audit", "testing"):
+        return importlib.import_module(f"mtcool.{name}")
     raise AttributeError(f"module 'mtcool' has no attribute {name!r}")
