@@ -32,7 +32,7 @@ def peers_checks(
 
     >>> from mtcool.algorithms import ALGORITHMS
     >>> [check.name for check in peers_checks(ALGORITHMS["i_ftrl"])][:2]
-    ['predicting_changes_nothing', 'predictions_belong_to_the_caller']
+    ['predicting_changes_nothing', 'networks_learn']
     """
     make = partial(make_network, algorithm) if isinstance(algorithm, Algorithm) else algorithm
     name = getattr(algorithm, "__name__", algorithm)

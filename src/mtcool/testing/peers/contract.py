@@ -14,7 +14,11 @@ def predicting_changes_nothing(trial: Trial) -> None:
     second = np.array([network.predict(label) for label in reversed(labels)])[::-1]
     require_equal(second, first, "asked again, it predicts something else")
     require(content(network) == before, "predict changed the state")
-    require(first.any(), "all predictions are zero after twenty updates")
+
+
+def networks_learn(trial: Trial) -> None:
+    """Predictions leave zero when agents are told gradients."""
+    require(all_predictions(trial.used()).any(), "all predictions are zero after twenty rounds")
 
 
 def predictions_belong_to_the_caller(trial: Trial) -> None:
@@ -52,6 +56,7 @@ def the_gradient_belongs_to_the_caller(trial: Trial) -> None:
 
 CLAIMS = (
     predicting_changes_nothing,
+    networks_learn,
     predictions_belong_to_the_caller,
     the_gradient_belongs_to_the_caller,
 )

@@ -40,7 +40,10 @@ class Trial(NamedTuple):
     def used(self, seed: int = 0) -> Network:
         """A network that has learned a little."""
         network = self.network(seed)
-        for agent, loss in self.rounds(20, seed=1):
+        settings, count = network.settings, 20
+        if settings.rates == "estimated":
+            count = 4 * settings.first_phase(AGENTS)  # well into the second phase
+        for agent, loss in self.rounds(count, seed=1):
             tell(network, agent, loss)
         return network
 
