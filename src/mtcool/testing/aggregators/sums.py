@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from mtcool.testing.aggregators.trial import Machine, Trial, encode_one
+from mtcool.testing.aggregators.trial import Machine, Trial, decode_one, encode_one
 from mtcool.testing.checks import require, require_close, require_equal
 
 
@@ -31,6 +31,28 @@ def published_sums_are_prefix_sums(trial: Trial) -> None:
         c, b, _, growth = case.matrices
         prefix = np.tril(np.ones_like(c))
         require_close((b[1:] / growth) @ c, prefix, 1e-9, f"with {case} B C is something else")
+        machine = Machine(trial.aggregator, case.law, case.horizon)
+        leaves = np.random.default_rng(0).standard_normal(case.horizon)
+        sums = np.array([machine.step(leaf, 0.0)[1][0] for leaf in leaves])
+        require_close(sums, np.cumsum(leaves), 1e-9, f"with {case} other sums are published")
+
+
+def sums_are_made_of_noisy_nodes_alone(trial: Trial) -> None:
+    """`decode` publishes the same if the noisy nodes are the same, whatever the leaves were.
+
+    Only `noisy` may reach `published`, now or later; `value` is the secret.
+    """
+    rng = np.random.default_rng(0)
+    noisy, leaves = rng.standard_normal((27, 1)), rng.standard_normal((2, 27, 1))
+    for law in trial.aggregator.laws:
+        one, other = (Machine(trial.aggregator, law, 27) for _ in range(2))
+        for t in range(27):
+            for machine, secret in zip((one, other), leaves, strict=True):
+                value = np.empty(1)
+                encode_one(machine.state, 0, secret[t], value)
+                decode_one(machine.state, 0, value, noisy[t].copy())
+            found, wanted = other.state.published, one.state.published
+            require_equal(found, wanted, f"with {law} noise, activation {t + 1} gives leaves away")
 
 
 def nodes_of_whole_leaves_are_whole(trial: Trial) -> None:
@@ -66,6 +88,7 @@ def activations_are_counted(trial: Trial) -> None:
 CLAIMS = (
     aggregator_says_what_it_is,
     published_sums_are_prefix_sums,
+    sums_are_made_of_noisy_nodes_alone,
     nodes_of_whole_leaves_are_whole,
     encoding_changes_nothing,
     activations_are_counted,

@@ -32,7 +32,7 @@ class Trial(NamedTuple):
         """A fresh network on a random graph, with random weights if it takes any."""
         graph = erdos_renyi(AGENTS, 0.5, seed=seed)
         plain = self.make(graph, self.dim, **self.settings)
-        given = {"lipschitz": LIPSCHITZ, **self.settings}
+        given = {"lipschitz": LIPSCHITZ, "radius": 2.0, **self.settings}
         if not plain.settings.algorithm.alone:
             given.setdefault("weights", random_weights(graph, seed))
         return self.make(graph, self.dim, **given)
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
         network = self.network(seed)
         settings, count = network.settings, 20
         if settings.rates == "estimated":
-            count = 4 * settings.first_phase(AGENTS)  # well into the second phase
+            count = 3 * settings.first_phase(AGENTS)  # well into the second phase
         for agent, loss in self.rounds(count, seed=1):
             tell(network, agent, loss)
         return network
