@@ -4,6 +4,7 @@ The mistakes are planted in the exchange of an i-FTRL network, or in what the ag
 """
 
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -97,6 +98,12 @@ def test_without_a_mistake_all_checks_pass():
     check_peers(algorithm("none"))
 
 
+def test_functions_that_workers_cannot_import_are_caught():
+    local = replace(algorithm("none"), exchange=lambda *rest: wrapped_exchange("none", *rest))
+    with pytest.raises(AssertionError, match=r"pickled_networks_go_on: it raised .*pickle"):
+        checks(local)["pickled_networks_go_on"].run()
+
+
 def test_a_prediction_that_is_not_new_is_caught(monkeypatch):
     monkeypatch.setattr(mtcool.Network, "predict", lambda network, agent: KEPT)
     with pytest.raises(AssertionError, match="predictions_belong_to_the_caller: writing into"):
@@ -153,6 +160,7 @@ def test_every_check_has_a_mistake():
         "predictions_belong_to_the_caller",
         "agents_play_as_their_network_does",
         "messages_are_counted",
+        "pickled_networks_go_on",
         "saved_networks_go_on",
     }
     assert planted | besides == set(checks(mtcool.i_ftrl))
