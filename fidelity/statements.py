@@ -231,7 +231,7 @@ STATEMENTS = (
         "noise on every gradient is too coarse",
         ("mtcool.privacy.PerGradient", "mtcool.theory.per_gradient_noise"),
         (
-            PRIVACY + "test_aggregators.py::test_the_variance_of_every_prefix_is_its_formula",
+            PRIVACY + "test_aggregators.py::test_an_aggregator_passes_every_check",
             KNOWN + "test_the_mean_regret_of_every_mechanism_is_below_its_bound",
             CUTOFF + "test_with_a_tree_it_vanishes_and_with_noise_on_every_gradient_it_does_not",
             PAPER + "privacy-rounds.toml",

@@ -41,12 +41,13 @@ __all__ = [
     "simulate",
     "st_ftrl",
     "streams",
+    "testing",
     "theory",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
     # They take time to import, and few programs need them.
-    if name in ("audit", "experiments"):
+    if name in ("audit", "experiments", "testing"):
         return importlib.import_module(f"mtcool.{name}")
     raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

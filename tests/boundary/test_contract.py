@@ -11,7 +11,7 @@ import pytest
 
 import mtcool
 import mtcool.learners.mt_ftrl.mt_ftrl as mt_ftrl
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
 from mtcool.peers import exchange
 from mtcool.peers.arrays import state_arrays
 
@@ -21,16 +21,6 @@ MAKERS = {
     "pairwise": mtcool.pairwise,
     "i_ftrl": mtcool.i_ftrl,
     "st_ftrl": mtcool.st_ftrl,
-}
-NETWORKS = {
-    "mt_co2ol, Hedge": (mtcool.mt_co2ol, MTFTRL()),
-    "mt_co2ol, KT": (mtcool.mt_co2ol, MTFTRLKT()),
-    "pairwise, Hedge": (mtcool.pairwise, MTFTRL()),
-    "i_ftrl, FTRL": (mtcool.i_ftrl, FTRL()),
-    "i_ftrl, KT": (mtcool.i_ftrl, KT()),
-    "st_ftrl, FTRL": (mtcool.st_ftrl, FTRL()),
-    "st_ftrl, KT": (mtcool.st_ftrl, KT()),
-    "dpmt_co2ol": (MAKERS["dpmt_co2ol"], MTFTRL()),
 }
 WHEEL = nx.wheel_graph(5)
 
@@ -59,63 +49,6 @@ def play(network, agents, seed=0, rounds=40):
         predictions.append(network.predict(agent))
         tell(network, agent, gradient / np.linalg.norm(gradient))
     return np.array(predictions)
-
-
-@pytest.fixture(params=NETWORKS)
-def network(request):
-    make, learner = NETWORKS[request.param]
-    network = make(WHEEL, 3, learner=learner, radius=2.0)
-    play(network, range(5), rounds=60)
-    return network
-
-
-def test_predict_has_no_side_effect(network):
-    before = state(network)
-    first = [network.predict(agent) for agent in WHEEL]
-    second = [network.predict(agent) for agent in reversed(range(5))][::-1]
-    np.testing.assert_array_equal(first, second)
-    assert state(network) == before
-    assert any(x.any() for x in first)
-
-
-def test_predict_returns_a_fresh_float64_array_of_length_dim(network):
-    x = network.predict(1)
-    assert type(x) is np.ndarray
-    assert (x.dtype, x.shape) == (np.float64, (3,))
-    assert x.flags.writeable
-    assert x.flags.owndata
-    kept = x.copy()
-    x[:] = np.nan
-    np.testing.assert_array_equal(network.predict(1), kept)
-
-
-def test_an_earlier_prediction_stays_as_it_was(network):
-    x = network.predict(1)
-    kept = x.copy()
-    play(network, range(5), seed=1)
-    network.predict(1)
-    np.testing.assert_array_equal(x, kept)
-
-
-def test_update_returns_none_and_leaves_the_callers_gradient_alone(network):
-    gradient = np.array([0.3, -0.4, 0.5])
-    kept = gradient.copy()
-    single_task = network.settings.algorithm.name == "st_ftrl"
-    argument = (lambda x: gradient) if single_task else gradient
-    assert network.update(1, argument) is None
-    np.testing.assert_array_equal(gradient, kept)
-
-
-def test_the_callers_gradient_is_not_kept(network):
-    twin = MAKERS[network.settings.algorithm.name](
-        WHEEL, 3, learner=network.settings.learner, radius=2.0
-    )
-    play(twin, range(5), rounds=60)
-    gradient = np.array([0.3, -0.4, 0.5])
-    tell(network, 1, gradient)
-    gradient[:] = 1e6
-    tell(twin, 1, np.array([0.3, -0.4, 0.5]))
-    assert state(network) == state(twin)
 
 
 def test_a_clipped_gradient_is_shortened_in_a_copy():

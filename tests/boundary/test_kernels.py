@@ -24,7 +24,7 @@ from mtcool.kernels import (
     power_of_two,
     routine,
 )
-from mtcool.learners import FTRL, Cliques, predict_row, update_row
+from mtcool.learners import FTRL, MTFTRLKT, Cliques, predict_row, update_row
 from mtcool.learners.exponential import exp_of_nonpositive
 from mtcool.streams import Stream, quadratic
 
@@ -156,6 +156,16 @@ def test_a_foreign_learner_runs_in_the_simulator():
     np.testing.assert_array_equal(network.peers.state.total, [[-0.5 - 0.375], [-0.5]])
 
 
+def test_a_clique_alone_is_not_compiled_anew():
+    """NumPy calls a column of one record contiguous, and numba would take that for another type."""
+    for count in (2, 1):
+        cliques = Cliques(np.arange(count + 1), np.ones(count), np.ones(count))
+        predict_here(MTFTRLKT().make_state(cliques, 2), 0, 0, np.zeros(2))
+        if count == 2:
+            known = len(predict_here.overloads)
+    assert len(predict_here.overloads) == known
+
+
 @pytest.fixture
 def package(tmp_path):
     """A copy of the package's sources and the digest that would name its cache folder."""
@@ -224,12 +234,42 @@ def test_the_cache_lies_where_numba_and_the_desktop_are_told(monkeypatch):
     assert cache_folder().parent == Path.home() / ".cache" / "mtcool"
 
 
-def run(program, **environment):
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(
-        command, env=os.environ | environment, check=True, capture_output=True, text=True
-    )
-    return done.stdout.split()
+# Importing mtcool takes longer than most programs below: one process does it, and forks for each.
+NURSERY = """
+import os, sys, traceback
+import mtcool
+for line in sys.stdin:
+    program, environment = eval(line)
+    if os.fork() == 0:
+        os.environ.update(environment)
+        try:
+            exec(program, {"__name__": "__main__"})
+        except BaseException:
+            traceback.print_exc()
+            print("failed")
+        sys.stdout.flush()
+        os._exit(0)
+    os.wait()
+    print("done", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Runs a program in a process of its own, in which only mtcool is imported."""
+    with subprocess.Popen(
+        [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as nursery:
+
+        def words_of(program, **environment):
+            nursery.stdin.write(repr((program, environment)) + "\n")
+            nursery.stdin.flush()
+            lines = list(iter(nursery.stdout.readline, "done\n"))
+            assert "failed\n" not in lines
+            return " ".join(lines).split()
+
+        yield words_of
+        nursery.stdin.close()
 
 
 SIMULATION = """
@@ -242,7 +282,7 @@ print(float(network.predict(0)[0]).hex())
 """
 
 
-def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path):
+def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path, run):
     first = run(SIMULATION, NUMBA_CACHE_DIR=str(tmp_path))
     second = run(SIMULATION, NUMBA_CACHE_DIR=str(tmp_path))
     assert first[:2] == ["0", "1"]
@@ -305,7 +345,7 @@ print(outer(1.0), sum(outer.stats.cache_hits.values()), sum(inner.stats.cache_hi
 """
 
 
-def test_a_kernel_from_the_cache_brings_the_kernels_that_it_calls(tmp_path):
+def test_a_kernel_from_the_cache_brings_the_kernels_that_it_calls(tmp_path, run):
     (tmp_path / "pair.py").write_text(MODULE)
     call = CALL.format(folder=str(tmp_path))
     where = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -327,7 +367,7 @@ DAMAGE = {
 }
 
 
-def test_a_damaged_cache_is_a_miss_and_heals(tmp_path):
+def test_a_damaged_cache_is_a_miss_and_heals(tmp_path, run):
     (tmp_path / "pair.py").write_text(MODULE)
     call, cache = CALL.format(folder=str(tmp_path)), tmp_path / "cache"
     where = {"NUMBA_CACHE_DIR": str(cache)}
@@ -347,7 +387,7 @@ def test_a_damaged_cache_is_a_miss_and_heals(tmp_path):
     assert {file for file in cache.rglob("*") if file.is_file()} == set(files)
 
 
-def test_without_a_folder_or_with_a_full_disk_everything_runs():
+def test_without_a_folder_or_with_a_full_disk_everything_runs(run):
     first = run(SIMULATION, NUMBA_CACHE_DIR="/dev/null/nowhere")
     full = """
 import errno, pathlib
@@ -398,7 +438,7 @@ print(float(network.predict(0)[0]), sum(_receive.stats.cache_hits.values()))
 """
 
 
-def test_a_learner_from_outside_is_cached_by_what_it_computes(tmp_path):
+def test_a_learner_from_outside_is_cached_by_what_it_computes(tmp_path, run):
     where = {"NUMBA_CACHE_DIR": str(tmp_path)}
     plain = LEARNER.format(part=0.5, step="PART * weight * g")
     assert run(plain, **where) == ["0.5", "0"]

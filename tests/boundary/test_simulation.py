@@ -14,6 +14,7 @@ from mtcool.learners import FTRL, KT, MTFTRLKT
 from mtcool.peers.arrays import state_arrays
 from mtcool.simulation.communication import communication
 from mtcool.streams import Stream, quadratic
+from mtcool.testing.peers.trial import play
 
 WHEEL = mtcool.Graph.from_networkx(nx.wheel_graph(6))
 ROUNDS = 700  # more than two chunks
@@ -261,19 +262,7 @@ def counted_messages(network, agents, losses):
     units = {label: network.agent(label) for label in network.graph.labels}
     counts = [(0, 0)]
     for i, (_, loss) in zip(agents.tolist(), losses, strict=True):
-        sent = []
-        activation = units[i].activate()
-        answers = {}
-        for to, request in activation.requests.items():
-            answers[to] = units[to].receive(request)
-            sent += [request, answers[to]]
-        x = activation.predict(answers)
-        told = activation.learn(
-            loss if network.settings.algorithm.name == "st_ftrl" else loss(x)[1]
-        )
-        for to, message in told.items():
-            units[to].receive(message)
-            sent.append(message)
+        sent = play(units, i, loss).messages
         size = sum(len(encode(message)) for message in sent)
         counts.append((counts[-1][0] + len(sent), counts[-1][1] + size))
     return np.array(counts).T

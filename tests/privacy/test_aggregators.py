@@ -1,4 +1,4 @@
-"""Aggregators as matrices: published sums are B (C leaves + noise) with B C = prefix sums."""
+"""Every aggregator passes the checks of `mtcool.testing`, and has the constants of its paper."""
 
 import itertools
 import math
@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mtcool.kernels import kernel
-from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
-from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
+from mtcool.privacy import AGGREGATORS, BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from mtcool.privacy.aggregators.blt import DESIGNS, coefficients
+from mtcool.testing import aggregator_checks
+from mtcool.testing.aggregators.trial import HORIZONS, Machine, column_norms, matrices
 
 ROOT = Path(__file__).parents[2]
-HORIZONS = (1, 2, 3, 7, 8, 16, 27)
 CASES = [
     (BinaryTree(), "laplace"),
     (BinaryTree(completed=False), "laplace"),
@@ -29,130 +28,36 @@ CASES = [
     (NoNoise(), "none"),
 ]
 ids = [f"{aggregator}-{law}" for aggregator, law in CASES]
+CHECKS = {
+    f"{aggregator}: {check.name}": check
+    for aggregator in dict.fromkeys(aggregator for aggregator, _ in CASES)
+    for check in aggregator_checks(aggregator)
+}
 every_aggregator = pytest.mark.parametrize(("aggregator", "law"), CASES, ids=ids)
 
 
-@kernel
-def _begin(state, agent, draws):
-    begin(state, agent, draws)
+def test_every_aggregator_of_the_package_is_checked_with_every_law():
+    known = {(kind, law) for kind in AGGREGATORS.values() for law in kind.laws}
+    assert {(type(aggregator), law) for aggregator, law in CASES} == known
 
 
-@kernel
-def _encode(state, agent, leaf, value):
-    encode(state, agent, leaf, value)
-
-
-@kernel
-def _decode(state, agent, value, noisy):
-    decode(state, agent, value, noisy)
-
-
-class Machine:
-    """One agent's aggregator, a number in each leaf."""
-
-    def __init__(self, aggregator, law, horizon, width=1):
-        self.state = aggregator.make_state(Blocks(np.array([width]), np.array([horizon])), law)
-        self.padding = int(aggregator.padding(self.state)[0])
-
-    def begin(self, draws):
-        _begin(self.state, 0, np.asarray(draws, float).ravel())
-        return self.state.published.copy()
-
-    def step(self, leaf, noise):
-        leaf = np.atleast_1d(np.asarray(leaf, float))
-        value = np.empty_like(leaf)
-        _encode(self.state, 0, leaf, value)
-        _decode(self.state, 0, value, value + noise)
-        return value, self.state.published.copy()
-
-
-def matrices(aggregator, law, horizon):
-    """C, B and the part of the padding, found by feeding unit leaves and unit noise."""
-    growth = aggregator.growth(np.arange(1, horizon + 1), law)
-    c = np.zeros((horizon, horizon))
-    b = np.zeros((horizon + 1, horizon))
-    for s in range(horizon):
-        leaves, noises = Machine(aggregator, law, horizon), Machine(aggregator, law, horizon)
-        for t in range(horizon):
-            c[t, s] = leaves.step(float(t == s), 0.0)[0][0]
-            b[t + 1, s] = noises.step(0.0, growth[t] * float(t == s))[1][0]
-    probe = Machine(aggregator, law, horizon)
-    pad = np.zeros((horizon + 1, probe.padding))
-    for k in range(probe.padding):
-        machine = Machine(aggregator, law, horizon)
-        pad[0, k] = machine.begin(np.eye(probe.padding)[k])[0]
-        for t in range(horizon):
-            pad[t + 1, k] = machine.step(0.0, 0.0)[1][0]
-    return c, b, pad, growth
+@pytest.mark.parametrize("name", CHECKS)
+def test_an_aggregator_passes_every_check(name):
+    CHECKS[name].run()
 
 
 @every_aggregator
 @pytest.mark.parametrize("horizon", HORIZONS)
-def test_b_times_c_is_prefix_sums(aggregator, law, horizon):
-    c, b, _, growth = matrices(aggregator, law, horizon)
-    prefix = np.tril(np.ones((horizon, horizon)))
-    np.testing.assert_allclose((b[1:] / growth) @ c, prefix, atol=1e-9)
-
-
-@every_aggregator
-@pytest.mark.parametrize("horizon", HORIZONS)
-def test_the_column_norm_bounds_every_column_and_is_attained(aggregator, law, horizon):
-    c, _, _, growth = matrices(aggregator, law, horizon)
-    scaled = np.abs(c) / growth[:, None]
-    norms = np.sqrt((scaled**2).sum(0)) if law == "gaussian" else scaled.sum(0)
-    claimed = aggregator.column_norm(horizon, law)
-    assert norms.max() <= claimed * (1 + 1e-12)
-    full = not isinstance(aggregator, SmoothTree) or _all_words_used(aggregator, law, horizon)
-    if full:
-        assert norms.max() == pytest.approx(claimed, rel=1e-12)
+def test_the_column_norm_is_attained(aggregator, law, horizon):
+    if isinstance(aggregator, SmoothTree) and not _all_words_used(aggregator, law, horizon):
+        return
+    norms = column_norms(matrices(aggregator, law, horizon).scaled, law)
+    assert norms.max() == pytest.approx(aggregator.column_norm(horizon, law), rel=1e-12)
 
 
 def _all_words_used(aggregator, law, horizon):
     z, k = aggregator.shape(horizon, law)
     return math.comb(z + k, z) == horizon + 1
-
-
-@every_aggregator
-@pytest.mark.parametrize("horizon", HORIZONS)
-def test_what_is_spent_is_the_norm_of_the_part_of_a_column_that_is_out(aggregator, law, horizon):
-    c, _, _, growth = matrices(aggregator, law, horizon)
-    scaled = np.abs(c) / growth[:, None]
-    for t in range(horizon + 1):
-        out = scaled[:t]
-        norms = np.sqrt((out**2).sum(0)) if law == "gaussian" else out.sum(0)
-        share = aggregator.spent(t, horizon, law)
-        spent = share * aggregator.column_norm(horizon, law)
-        assert spent == pytest.approx(norms.max(initial=0.0), rel=1e-9)
-
-
-@every_aggregator
-@pytest.mark.parametrize("horizon", HORIZONS)
-def test_the_variance_of_every_prefix_is_its_formula(aggregator, law, horizon):
-    """Rows of B and the padding, all of them independent draws."""
-    _, b, pad, _ = matrices(aggregator, law, horizon)
-    if law == "none":
-        b = 0.0 * b  # no noise is drawn
-    found = (b**2).sum(1) + (pad**2).sum(1)
-    times = np.arange(horizon + 1)
-    np.testing.assert_allclose(found, aggregator.variance(times, horizon, law), rtol=1e-9)
-
-
-@every_aggregator
-def test_the_noise_of_long_runs_has_the_variance_of_the_formula(aggregator, law):
-    """Many numbers in a leaf are as many samples."""
-    horizon, width = 100, 4000
-    rng = np.random.default_rng(0)
-    machine = Machine(aggregator, law, horizon, width)
-    first = machine.begin(rng.standard_normal((machine.padding, width)))
-    growth = aggregator.growth(np.arange(1, horizon + 1), law)
-    silent = 0.0 if law == "none" else 1.0
-    found = [first.var()]
-    for t in range(horizon):
-        noise = silent * growth[t] * rng.standard_normal(width)
-        found.append(machine.step(np.zeros(width), noise)[1].var())
-    expected = aggregator.variance(np.arange(horizon + 1), horizon, law)
-    # variance of a sample variance of normal variables: 2 sigma^4 / n, here within 5 sigmas
-    np.testing.assert_allclose(found, expected, rtol=5 * math.sqrt(2 / width), atol=1e-12)
 
 
 def test_with_unit_noise_and_no_completion_the_noise_is_the_popcount():
@@ -264,23 +169,6 @@ def test_an_unknown_horizon_costs_a_fifth_to_a_third(horizon):
     known = BinaryTree().variance(end, horizon, "laplace") * horizon.bit_length() ** 2
     unknown = Doubling().variance(end - 1, horizon, "laplace")
     assert 1.1 < unknown[0] / known[0] < 1.3
-
-
-def test_agents_with_different_horizons_and_widths_do_not_meet():
-    widths, horizons = np.array([2, 1, 3]), np.array([5, 100, 17])
-    rng = np.random.default_rng(1)
-    for aggregator, law in CASES:
-        state = aggregator.make_state(Blocks(widths, horizons), law)
-        sums = [np.zeros(width) for width in widths]
-        for agent in [0, 2, 1, 1, 0, 2, 2, 1, 0]:
-            leaf = rng.standard_normal(widths[agent])
-            value = np.empty_like(leaf)
-            _encode(state, agent, leaf, value)
-            _decode(state, agent, value, value)
-            sums[agent] += leaf
-            start = state.start[agent]
-            found = state.published[start : start + widths[agent]]
-            np.testing.assert_allclose(found, sums[agent], atol=1e-12)
 
 
 def test_horizons_that_an_aggregator_cannot_serve_are_refused():

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import config, types
 from numba.core.registry import CPUDispatcher
@@ -51,6 +52,8 @@ _intrinsic: Any = intrinsic
 _njit: Any = numba.njit
 _CPUDispatcher: Any = CPUDispatcher
 _unliteral: Any = types.unliteral
+_NamedTuple: Any = types.BaseNamedTuple
+_named_tuple: Any = types.NamedTuple
 
 # - `numpy` error model: a division by zero gives inf, as in NumPy, and no branch in the hot loop.
 # - No NRT, numba's reference counting: kernels fill arrays that are there already and allocate
@@ -102,11 +105,29 @@ def _without_door(compiled: F) -> F:
 class _Plain(_CPUDispatcher):  # type: ignore[misc]
     """A compiled function that sees types only: numba would compile it for every constant."""
 
+    def typeof_pyval(self, value: Any) -> Any:
+        kind = _same_for_one_record(value, super().typeof_pyval(value))
+        self._types_active_call.add(kind)  # as numba does: types live as long as the call
+        return kind
+
     def get_call_template(self, arguments: Any, named: Any) -> Any:
         return super().get_call_template(
             tuple(_unliteral(kind) for kind in arguments),
             {name: _unliteral(kind) for name, kind in named.items()},
         )
+
+
+def _same_for_one_record(value: Any, kind: Any) -> Any:
+    """The type of a state, the same whether it has one record or several.
+
+    NumPy calls the column of an array of records contiguous if there is one record, so that numba
+    would compile everything anew for a clique alone, such as an agent's own.
+    """
+    if isinstance(kind, _NamedTuple) and hasattr(value, "_fields"):
+        parts = tuple(_same_for_one_record(*pair) for pair in zip(value, kind, strict=True))
+        return kind if tuple(kind) == parts else _named_tuple(parts, type(value))
+    column = isinstance(value, np.ndarray) and value.base is not None and value.base.dtype.names
+    return kind.copy(layout="A") if column and value.dtype.names is None else kind
 
 
 class _Inside(_Plain):

@@ -71,6 +71,7 @@ SOURCES = (
     "streams/loss.py",
     "streams/losses.py",
     "streams/regression.py",
+    "testing/aggregators/trial.py",
 )
 
 registries: list[Any] = []

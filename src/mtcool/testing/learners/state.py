@@ -1,0 +1,81 @@
+"""Claims about a learner's parameters and about the state that it makes."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from mtcool.learners.two_phase import TwoPhaseState
+from mtcool.testing.checks import require, require_equal
+from mtcool.testing.learners.trial import (
+    SIZES,
+    Trial,
+    arrays,
+    changed,
+    content,
+    make_cliques,
+    updates,
+)
+
+
+def learner_is_a_frozen_dataclass(trial: Trial) -> None:
+    """A learner is a frozen dataclass of its parameters; files and reports show its repr."""
+    kind = type(trial.learner)
+    require(dataclasses.is_dataclass(kind), f"{kind.__name__} is no dataclass")
+    frozen: Any = getattr(kind, "__dataclass_params__", None)
+    require(frozen.frozen, f"{kind.__name__} is not frozen: use @dataclass(frozen=True)")
+    shown = repr(trial.learner)
+    require(shown.startswith(kind.__name__ + "("), f"its repr is {shown}")
+
+
+def state_is_a_named_tuple_of_arrays(trial: Trial) -> None:
+    """The state is a NamedTuple of C-contiguous arrays of float64 or int64, numbers, and states."""
+    state = trial.make_state()
+    require(hasattr(state, "_fields"), f"make_state returned a {type(state).__name__}")
+    for name, field in zip(state._fields, state, strict=True):
+        known = isinstance(field, np.ndarray | tuple | int | float)
+        require(known, f"field {name} is a {type(field).__name__}")
+    for name, array in arrays(state):
+        column = array.base is not None and array.base.dtype.names  # of an array of records
+        require(array.flags.c_contiguous or column, f"field {name} is not C-contiguous")
+        for kind in [array.dtype[part] for part in array.dtype.names or ()] or [array.dtype]:
+            require(kind in (np.float64, np.int64), f"field {name} has numbers of type {kind}")
+
+
+def state_has_a_clock_and_a_rate(trial: Trial) -> None:
+    """Field `n` (int64) is zero, and field `rate` is the given one, for every clique."""
+    state = trial.make_state()
+    if isinstance(state, TwoPhaseState):
+        state = state.inner
+    for name in ("n", "rate"):
+        require(hasattr(state, name), f"{type(state).__name__} has no field {name}")
+    require(state.n.dtype == np.int64, f"n has numbers of type {state.n.dtype}")
+    require_equal(state.n, np.zeros(len(SIZES), np.int64), "n of a fresh state is not zero")
+    require_equal(state.rate, make_cliques().rate, "rate is not that of the cliques")
+
+
+def state_shares_no_memory_with_the_cliques(trial: Trial) -> None:
+    """Learning changes nothing in the cliques that the state was made for: copy their arrays."""
+    cliques, fresh = make_cliques(), make_cliques()
+    trial.learn(trial.make_state(cliques), updates())
+    for name in cliques._fields:
+        found, wanted = getattr(cliques, name), getattr(fresh, name)
+        require_equal(found, wanted, f"{name} of the cliques was changed by learning")
+
+
+def two_states_are_independent(trial: Trial) -> None:
+    """Two states of one learner share no memory."""
+    one, other = trial.make_state(), trial.make_state()
+    fresh = content(other)
+    trial.learn(one, updates())
+    found = changed(fresh, content(other))
+    require(not found, f"learning in one state changed {found} of another")
+
+
+CLAIMS = (
+    learner_is_a_frozen_dataclass,
+    state_is_a_named_tuple_of_arrays,
+    state_has_a_clock_and_a_rate,
+    state_shares_no_memory_with_the_cliques,
+    two_states_are_independent,
+)

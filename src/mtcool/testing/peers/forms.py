@@ -1,0 +1,72 @@
+"""Claims about the forms in which rounds are played: all of them give the same bits."""
+
+import copy
+
+import numpy as np
+
+from mtcool.agents import encode
+from mtcool.agents.private import PrivateAgent
+from mtcool.network import Network
+from mtcool.simulation import simulate
+from mtcool.simulation.communication import communication
+from mtcool.testing.checks import require, require_equal
+from mtcool.testing.peers.trial import Trial, all_predictions, content, play, tell
+
+ROUNDS = 40
+
+
+def simulation_plays_the_same_rounds(trial: Trial) -> None:
+    """`simulate` and `predict`, `update` give the same losses and the same state, to the bit."""
+    fast, slow = trial.used(), trial.used()
+    trace = simulate(fast, trial.stream(ROUNDS), times=range(1, ROUNDS + 1))
+    paid = [loss(tell(slow, agent, loss))[0] for agent, loss in trial.rounds(ROUNDS)]
+    by_agent = np.zeros(len(fast.graph.labels))
+    for (agent, _), one in zip(trial.rounds(ROUNDS), paid, strict=True):
+        by_agent[agent] += one
+    require_equal(trace.agent_loss, by_agent, "simulate pays other losses")
+    require(content(fast) == content(slow), "simulate leaves another state behind")
+
+
+def agents_play_as_their_network_does(trial: Trial) -> None:
+    """Agents cut out of a network, with messages in between, predict the same, to the bit.
+
+    Put together again, they are the network that has played the same rounds.
+    """
+    for seed in range(2):
+        network = trial.used(seed)
+        twin = copy.deepcopy(network)  # with a copy of the noise
+        agents = {label: twin.agent(label) for label in twin.graph.labels}
+        for t, (agent, loss) in enumerate(trial.rounds(ROUNDS, seed)):
+            wanted = tell(network, agent, loss)
+            found = play(agents, agent, loss).prediction
+            require_equal(found, wanted, f"in round {t} agent {agent} predicts something else")
+        again = Network.from_agents(agents.values(), network.graph)
+        found = all_predictions(again)
+        require_equal(found, all_predictions(network), "put together again, agents predict others")
+        if network.settings.algorithm.private:
+            alone = {
+                label: agent.account()
+                for label, agent in agents.items()
+                if isinstance(agent, PrivateAgent)
+            }
+            require(alone == network.ledger(), "the ledgers of agents and network differ")
+            require(again.ledger() == network.ledger(), "put together again, the ledger differs")
+
+
+def messages_are_counted(trial: Trial) -> None:
+    """Messages and bytes of a trace are those that the agents send in the same rounds."""
+    network, stream = trial.used(), trial.stream(ROUNDS)
+    agents = {label: network.agent(label) for label in network.graph.labels}
+    sent = [play(agents, agent, loss).messages for agent, loss in trial.rounds(ROUNDS)]
+    messages, size = communication(network, stream, np.arange(ROUNDS + 1))
+    numbers = np.cumsum([0, *(len(one) for one in sent)])
+    sizes = np.cumsum([0, *(sum(len(encode(message)) for message in one) for one in sent)])
+    require_equal(messages, numbers, "the trace counts other messages than agents send")
+    require_equal(size, sizes, "the trace counts other bytes than agents send")
+
+
+CLAIMS = (
+    simulation_plays_the_same_rounds,
+    agents_play_as_their_network_does,
+    messages_are_counted,
+)

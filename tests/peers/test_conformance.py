@@ -1,0 +1,72 @@
+"""The peers of every algorithm pass the checks that `mtcool.testing` has for peers."""
+
+import numpy as np
+import pytest
+
+import mtcool
+from mtcool.algorithms import ALGORITHMS
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.privacy import AGGREGATORS, BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
+from mtcool.testing import peers_checks
+from mtcool.testing.peers.trial import AGENTS
+
+ESTIMATED = {"rates": "estimated", "q_min": 1 / AGENTS, "horizon": 1}
+PLAIN = {
+    "mt_co2ol, Hedge": (mtcool.mt_co2ol, {"learner": MTFTRL()}),
+    "mt_co2ol, KT": (mtcool.mt_co2ol, {"learner": MTFTRLKT()}),
+    "mt_co2ol, FTRL": (mtcool.mt_co2ol, {"learner": FTRL()}),
+    "two phases": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), **ESTIMATED}),
+    "pairwise, Hedge": (mtcool.pairwise, {"learner": MTFTRL()}),
+    "pairwise, KT": (mtcool.pairwise, {"learner": MTFTRLKT()}),
+    "st_ftrl, FTRL": (mtcool.st_ftrl, {"learner": FTRL()}),
+    "st_ftrl, KT": (mtcool.st_ftrl, {"learner": KT()}),
+    "i_ftrl, FTRL": (mtcool.i_ftrl, {"learner": FTRL()}),
+    "i_ftrl, KT": (mtcool.i_ftrl, {"learner": KT()}),
+}
+PRIVATE = {
+    "binary tree": (BinaryTree(), {}),
+    "smooth tree": (SmoothTree(), {}),
+    "doubling": (Doubling(), {}),
+    "BLT": (BLT(), {"delta": 1e-6}),
+    "per gradient": (PerGradient(), {}),
+    "no noise": (NoNoise(), {}),
+}
+
+
+def private(name, dim):
+    """Agents with levels and horizons of their own."""
+    aggregator, levels = PRIVATE[name]
+    rng = np.random.default_rng(dim)
+    epsilon, horizon = rng.uniform(10.0, 100.0, AGENTS), rng.integers(100, 2_000, AGENTS)
+    return mtcool.Privacy(epsilon, horizon, aggregator=aggregator, **levels)
+
+
+def cases():
+    for dim in (1, 3):
+        for name, (make, settings) in PLAIN.items():
+            yield f"{name}, dim {dim}", dim == 3, peers_checks(make, dim=dim, **settings)
+        for name in PRIVATE:
+            settings = {"privacy": private(name, dim), "seed": 1}
+            every = dim == 3 and name in ("binary tree", "BLT")  # a tree and a filter
+            yield f"{name}, dim {dim}", every, peers_checks(mtcool.dpmt_co2ol, dim=dim, **settings)
+
+
+def all_checks():
+    """All of them in three dimensions; on the line, where solvers differ, those of the numbers."""
+    for case, every, checks in cases():
+        for check in checks:
+            if every or check.name == "agents_play_as_their_network_does":
+                yield f"{case}: {check.name}", check
+
+
+CHECKS = dict(all_checks())
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_peers_pass_every_check(name):
+    CHECKS[name].run()
+
+
+def test_every_algorithm_and_aggregator_of_the_package_is_checked():
+    assert {make.__name__ for make, _ in PLAIN.values()} | {"dpmt_co2ol"} == set(ALGORITHMS)
+    assert {type(aggregator) for aggregator, _ in PRIVATE.values()} == set(AGGREGATORS.values())

@@ -1,0 +1,207 @@
+"""Every check of learners catches the mistake that it is there for, and says what is wrong.
+
+The mistakes are planted in online gradient descent, and played in plain Python.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from mtcool.learners import Cliques, predict_row, update_row
+from mtcool.testing import check_learner, learner_checks
+
+
+class State(NamedTuple):
+    points: Any
+    n: Any
+    rate: Any
+    spare: Any
+    bug: Any
+
+
+NAMES = [
+    "narrow",
+    "no clock",
+    "greedy",
+    "shared",
+    "curious",
+    "careless",
+    "neighbourly",
+    "impatient",
+    "random",
+    "stopped clock",
+    "weightless",
+    "optimist",
+    "lazy",
+    "backwards",
+    "crash",
+    "far",
+    "timid",
+    "favourite",
+]
+BUG = {name: number for number, name in enumerate(["none", *NAMES])}
+SHARED = np.zeros((9, 2))
+NOISE = np.random.default_rng(0)
+
+
+@dataclass(frozen=True)
+class OGD:
+    """Gradient descent on the ball, with one mistake if it is named."""
+
+    bug: str = "none"
+
+    def make_state(self, cliques: Cliques, dim: int) -> Any:
+        rows, count = int(cliques.start[-1]), len(cliques.rate)
+        points = SHARED[:rows] if self.bug == "shared" else np.zeros((rows, dim))
+        if self.bug == "optimist":
+            points = np.full((rows, dim), 0.1)
+        return State(
+            points=points.astype(np.float32) if self.bug == "narrow" else points,
+            n=np.ones(count, np.int64) if self.bug == "no clock" else np.zeros(count, np.int64),
+            rate=cliques.rate if self.bug == "greedy" else cliques.rate.copy(),
+            spare=np.zeros(count),
+            bug=np.array([BUG[self.bug]]),
+        )
+
+
+@dataclass
+class Mutable:
+    """A dataclass that is not frozen."""
+
+    def make_state(self, cliques: Cliques, dim: int) -> Any:
+        return OGD().make_state(cliques, dim)
+
+
+@predict_row.register
+def _(state: State, clique: int, row: int, out: Any) -> None:
+    bug = state.bug[0]
+    out[:] = state.points[row]
+    if bug == BUG["curious"]:
+        state.spare[clique] += 1.0
+    if bug == BUG["lazy"]:
+        out[:] = 0.0
+    if bug == BUG["timid"]:
+        out[:] *= 0.5
+
+
+@update_row.register
+def _(state: State, clique: int, row: int, weight: float, gradient: Any) -> None:
+    bug = state.bug[0]
+    if bug == BUG["greedy"]:
+        state.rate[clique] += 1.0
+    if bug == BUG["careless"]:
+        gradient *= 0.5
+    if bug == BUG["neighbourly"]:
+        state.spare[0] += 1.0
+    if bug == BUG["impatient"]:
+        state.spare[clique] = state.n.sum()
+    if bug == BUG["random"]:
+        state.spare[clique] = NOISE.standard_normal()
+    if bug == BUG["weightless"]:
+        weight = 1.0
+    if bug == BUG["crash"] and len(state.n) == 3:
+        state.spare[len(state.n)] = 0.0
+    if bug == BUG["favourite"] and row == 4:
+        weight *= 2.0
+    if bug != BUG["stopped clock"]:
+        state.n[clique] += 1
+    sign = 1.0 if bug == BUG["backwards"] else -1.0
+    state.points[row] += sign * weight * gradient
+    norm = np.linalg.norm(state.points[row])
+    if norm > 1.0 and bug != BUG["far"]:
+        state.points[row] /= norm
+
+
+CAUGHT = {
+    "narrow": ("state_is_a_named_tuple_of_arrays", "field points has numbers of type float32"),
+    "no clock": ("state_has_a_clock_and_a_rate", "n of a fresh state is not zero"),
+    "greedy": ("state_shares_no_memory_with_the_cliques", "rate of the cliques was changed"),
+    "shared": ("two_states_are_independent", "learning in one state changed points of another"),
+    "curious": ("predicting_changes_nothing", "predict_row changed spare"),
+    "careless": ("updating_leaves_the_gradient_alone", "update_row changed its gradient"),
+    "neighbourly": ("updating_changes_its_own_clique_only", "changed spare of another one"),
+    "impatient": ("cliques_may_take_turns_in_any_order", "spare depends on the order"),
+    "random": ("learning_is_deterministic", "spare differs after the same updates"),
+    "stopped clock": ("the_clock_counts_updates", "n does not count updates"),
+    "weightless": ("the_weight_multiplies_the_gradient", "got a difference of"),
+    "optimist": ("a_fresh_state_predicts_zero", "a fresh state predicts something else"),
+    "lazy": ("a_used_state_predicts_something_finite", "after 120 updates the models are"),
+    "backwards": ("models_follow_the_gradients", "the model is"),
+    "crash": ("cliques_may_be_empty", "it raised IndexError"),
+    "far": ("models_stay_in_the_ball", "a model has norm"),
+    "timid": ("models_reach_the_ball", "after 400 updates the models have norms"),
+    "favourite": ("rows_have_no_order", "models depend on the order of the rows"),
+}
+
+
+def checks(bug):
+    return {check.name: check for check in learner_checks(OGD(bug), compiled=False)}
+
+
+@pytest.mark.parametrize("bug", CAUGHT)
+def test_a_planted_mistake_is_caught_by_its_check(bug, monkeypatch):
+    SHARED[:] = 0.0
+    name, words = CAUGHT[bug]
+    said = re.escape(f"OGD(bug={bug!r}) fails the check {name}: ") + f"(?s:.*){words}"
+    with pytest.raises(AssertionError, match=said + "(?s:.*)What must hold: "):
+        checks(bug)[name].run()
+
+
+def test_without_a_mistake_all_checks_pass():
+    check_learner(OGD, compiled=False)
+    check_learner(OGD(), compiled=False, first_phase=12)
+
+
+def test_a_learner_that_can_change_is_caught():
+    with pytest.raises(
+        AssertionError, match="learner_is_a_frozen_dataclass: Mutable is not frozen"
+    ):
+        check_learner(Mutable())
+
+
+class ScaledState(NamedTuple):
+    total: Any
+    n: Any
+    rate: Any
+
+
+SCALE = 1.0
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """Reads a global that changes after it was compiled."""
+
+    def make_state(self, cliques: Cliques, dim: int) -> ScaledState:
+        count = len(cliques.rate)
+        return ScaledState(np.zeros((count, dim)), np.zeros(count, np.int64), cliques.rate.copy())
+
+
+@predict_row.register
+def _(state: ScaledState, clique: int, row: int, out: Any) -> None:
+    for k in range(out.shape[0]):
+        out[k] = -SCALE * state.total[clique, k]
+
+
+@update_row.register
+def _(state: ScaledState, clique: int, row: int, weight: float, gradient: Any) -> None:
+    state.n[clique] += 1
+    for k in range(gradient.shape[0]):
+        state.total[clique, k] += weight * gradient[k]
+
+
+def test_compiled_code_that_is_not_what_is_written_is_caught(monkeypatch):
+    (check,) = (c for c in learner_checks(Scaled()) if c.name.startswith("compiled_code"))
+    check.run()
+    monkeypatch.setitem(globals(), "SCALE", 2.0)
+    with pytest.raises(AssertionError, match="compiled models are other ones"):
+        check.run()
+
+
+def test_every_check_has_a_mistake():
+    planted = {name for name, _ in CAUGHT.values()}
+    besides = {"learner_is_a_frozen_dataclass", "compiled_code_and_plain_python_agree"}
+    assert planted | besides == {check.name for check in learner_checks(OGD())}
