@@ -18,7 +18,7 @@ from benchmarks.timing import Run, fastest
 from mtcool import graphs, mt_co2ol, simulate, streams
 from mtcool.kernels import kernel
 from mtcool.kernels.lanes import LANES
-from mtcool.learners.mt_ftrl.state import CAP, MULTIPLIER, PULL
+from mtcool.learners.mt_ftrl.state import CAP, FACTOR, MULTIPLIER
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.solvers.newton import minimise, put_expert, start_at_mean
 from mtcool.learners.solvers.sweep import gather_rows, make_scratch
@@ -107,7 +107,7 @@ def _stretch(dim: int, updates: int) -> Stretch:
         gradients.append(state.gradients[:SIZE].copy())
         total.append(state.total[0].copy())
         deviation.append(1.0 / state.cliques["inverse"][0])
-        eta.append(state.cliques["unit"][0] * state.table[PULL, :SIZE])
+        eta.append(state.cliques["unit"][0] * state.table[FACTOR, :SIZE])
         clipped.append(state.experts[MULTIPLIER, :SIZE] >= 0.0)
     return Stretch(
         np.concatenate(gradients),

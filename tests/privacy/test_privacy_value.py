@@ -97,7 +97,7 @@ class Strange(BinaryTree):
         ),
         (
             {"epsilon": 1.0, "calibration": "paper", "aggregator": SmoothTree()},
-            'calibration must be "tight" but for BinaryTree, got "paper" with SmoothTree',
+            'calibration must be "tight" except for BinaryTree, got "paper" with SmoothTree',
         ),
         (
             {"epsilon": 1.0, "calibration": "paper", "horizon": {"rome": 9, "milan": 1}},
