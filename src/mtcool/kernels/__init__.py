@@ -28,13 +28,12 @@ from numba.extending import intrinsic, overload
 
 from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
 from mtcool.kernels.cache import KernelCache, cache_folder
-from mtcool.kernels.identity import SOURCES, code_of, digest_of, registries, source_digest
+from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
 
 __all__ = [
     "SOURCES",
     "cache_folder",
-    "code_of",
     "digest_of",
     "dispatched",
     "inline",

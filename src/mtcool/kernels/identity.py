@@ -112,15 +112,6 @@ def identity(function: Any, arguments: tuple[types.Type, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
-def code_of(functions: tuple[Any, ...]) -> str:
-    """A name for what these functions of the user's compute, compiled or not."""
-    digest, seen = hashlib.sha256(), set[int]()
-    for function in functions:
-        for item in _description(function, seen):
-            digest.update(repr(item).encode() + b"\0")
-    return digest.hexdigest()[:16]
-
-
 def _classes(argument: types.Type) -> Iterator[type]:
     if isinstance(argument, types.NamedTuple | types.NamedUniTuple):
         yield argument.instance_class
