@@ -20,7 +20,7 @@ class Statement(NamedTuple):
     erratum: str = ""
 
 
-CORE, THEORY = "tests/core/", "tests/theory/test_bounds.py::"
+ALGORITHMS, THEORY = "tests/algorithms/", "tests/theory/test_bounds.py::"
 PAIRS, BETTING = "tests/theory/test_pairs.py::", "tests/theory/test_betting.py::"
 KNOWN, CUTOFF = "tests/theory/test_known.py::", "tests/theory/test_sharing_cutoff.py::"
 PRIVACY, AUDIT = "tests/privacy/", "tests/privacy/test_audit.py::"
@@ -31,13 +31,13 @@ STATEMENTS = (
         "sec:model",
         "protocol: activate, fetch, predict, pay, send",
         ("mtcool.peers.protocol.play_round",),
-        (CORE + "test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+        ("tests/simulation/test_fast_loop.py::test_simulate_equals_ask_and_tell",),
     ),
     Statement(
         "eq:mt-regret",
         "multitask regret",
         ("mtcool.simulate", "mtcool.Trace"),
-        (CORE + "test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+        ("tests/simulation/test_fast_loop.py::test_simulate_equals_ask_and_tell",),
         erratum="quadratic losses on the ball are not 1-Lipschitz: |x - z| reaches 1 + |z|",
     ),
     Statement(
@@ -45,7 +45,7 @@ STATEMENTS = (
         "independent FTRL pays at most the sum of 2 sqrt(T_i)",
         ("mtcool.i_ftrl", "mtcool.theory.independent"),
         (
-            CORE + "test_guarantees.py::"
+            ALGORITHMS + "test_guarantees.py::"
             "test_i_ftrl_pays_at_most_three_halves_of_the_root_of_its_rounds",
             THEORY + "test_measured_regret_never_exceeds_the_bound",
         ),
@@ -56,15 +56,15 @@ STATEMENTS = (
         "remark on cesa2020cooperative",
         "the single-task baseline: neighbours share losses, each at its own point",
         ("mtcool.st_ftrl",),
-        (CORE + "test_oracle_equality.py::test_st_ftrl_equals_the_oracle",),
+        (ALGORITHMS + "test_oracle_equality.py::test_st_ftrl_equals_the_oracle",),
     ),
     Statement(
         "alg:mt-ftrl",
         "MT-FTRL with Hedge over task variances",
         ("mtcool.learners.MTFTRL", "mtcool.learners.solvers.newton.minimise"),
         (
-            CORE + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",
-            CORE + "test_argmin.py::test_the_minimiser_is_exact_for_any_gamma_and_any_rate",
+            ALGORITHMS + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",
+            "tests/learners/test_argmin.py::test_the_minimiser_is_exact_for_any_gamma_and_any_rate",
         ),
         erratum="the largest expert excludes variances above 1, which rows in the ball can have",
     ),
@@ -73,8 +73,8 @@ STATEMENTS = (
         "regret of MT-FTRL on a clique",
         ("mtcool.theory.clique",),
         (
-            CORE + "test_guarantees.py::test_mt_ftrl_with_hedge_keeps_its_bound_on_a_clique",
-            CORE + "test_guarantees.py::"
+            ALGORITHMS + "test_guarantees.py::test_mt_ftrl_with_hedge_keeps_its_bound_on_a_clique",
+            ALGORITHMS + "test_guarantees.py::"
             "test_the_largest_expert_as_published_breaks_the_theorem_for_variances_above_one",
         ),
         erratum="fails for variances above 1; `free_last=True` mends it",
@@ -91,19 +91,19 @@ STATEMENTS = (
         "alg:global_alg",
         "MT-CO2OL",
         ("mtcool.mt_co2ol",),
-        (CORE + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",),
+        (ALGORITHMS + "test_oracle_equality.py::test_mt_co2ol_with_hedge_equals_the_oracle",),
     ),
     Statement(
         "fig:cool_cn",
         "a clique in a network learns as if it were alone (illustration)",
         ("mtcool.peers.assemble.clique_peers",),
-        (CORE + "test_lemma.py::test_a_clique_in_a_network_learns_as_if_it_were_alone",),
+        (ALGORITHMS + "test_lemma.py::test_a_clique_in_a_network_learns_as_if_it_were_alone",),
     ),
     Statement(
         "lem:cool-cn",
         "the regret is the sum of the regrets of the cliques",
         ("mtcool.peers.cliques.CliquePeers",),
-        (CORE + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
+        (ALGORITHMS + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
     ),
     Statement(
         "thm:any-G",
@@ -134,7 +134,7 @@ STATEMENTS = (
         "stochastic activations: known q, and weights q_j / Q_i",
         ("mtcool.theory.stochastic", "mtcool.theory.stochastic_independence"),
         (
-            CORE + "test_oracle_equality.py::test_stochastic_rates_equal_the_oracle",
+            ALGORITHMS + "test_oracle_equality.py::test_stochastic_rates_equal_the_oracle",
             THEORY + "test_the_independence_number_bounds_the_stochastic_theorem",
         ),
         erratum="sqrt(T ln N) is too small for N <= 2: 1 in place of ln N",
@@ -143,7 +143,7 @@ STATEMENTS = (
         "rmk:unknown_q, apx:unknown_q",
         "two phases for unknown q",
         ("mtcool.learners.first_phase", "mtcool.theory.unknown_q"),
-        (CORE + "test_oracle_equality.py::test_the_two_phase_strategy_equals_the_oracle",),
+        (ALGORITHMS + "test_oracle_equality.py::test_the_two_phase_strategy_equals_the_oracle",),
         erratum="the statement has 4 / q_min in tau, its proof needs 12; the trivial regret is 2 T",
     ),
     Statement(
@@ -278,14 +278,14 @@ STATEMENTS = (
         "lem:invert",
         "sums over (i, j in N_i) may be taken in either order",
         ("mtcool.Graph",),
-        (CORE + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
+        (ALGORITHMS + "test_lemma.py::test_the_regret_is_the_sum_of_the_regrets_of_the_cliques",),
     ),
     Statement(
         "sec:fail",
         "the pairwise approach",
         ("mtcool.pairwise", "mtcool.theory.pairwise", "mtcool.theory.pairwise_stochastic"),
         (
-            CORE + "test_oracle_equality.py::test_pairwise_equals_the_oracle",
+            ALGORITHMS + "test_oracle_equality.py::test_pairwise_equals_the_oracle",
             PAIRS + "test_measured_regret_never_exceeds_the_bound",
             PAIRS + "test_no_weights_make_the_bound_better_than_learning_alone",
             PAPER + "pairwise.toml",
@@ -297,7 +297,10 @@ STATEMENTS = (
         "alg:mt-ftrl-kt",
         "MT-FTRL with KT",
         ("mtcool.learners.MTFTRLKT", "mtcool.learners.KT"),
-        (CORE + "test_oracle_equality.py::test_mt_co2ol_with_a_closed_form_equals_the_oracle",),
+        (
+            ALGORITHMS
+            + "test_oracle_equality.py::test_mt_co2ol_with_a_closed_form_equals_the_oracle",
+        ),
         erratum="the box leaves out max w_ij; one agent alone needs no factor sqrt(1 / 2)",
     ),
     Statement(
@@ -305,7 +308,7 @@ STATEMENTS = (
         "regret of MT-CO2OL with KT",
         ("mtcool.theory.kt",),
         (
-            CORE + "test_guarantees.py::test_mt_co2ol_with_kt_keeps_its_bound",
+            ALGORITHMS + "test_guarantees.py::test_mt_co2ol_with_kt_keeps_its_bound",
             THEORY + "test_measured_regret_never_exceeds_the_bound",
         ),
         measure.tightest_kt,

@@ -20,6 +20,9 @@ from mtcool.experiments.report.results import Estimate, PointResults, Results, s
 from mtcool.experiments.report.tables import summary
 from mtcool.experiments.running.cells import Cell, Run
 
+COMMAND = [sys.executable, "-m", "mtcool"]
+ALONE = ["--workers", "1"]  # in the process of the command: nothing here is about workers
+
 
 def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(), names=("A", "B")):
     """Results with given final regrets: regrets[point][replicate][algorithm]."""
@@ -192,7 +195,7 @@ def finished(tmp_path_factory):
     claim = '\n[[claim]]\ntext = "Alone & <best>."\nbest = "i-FTRL"\n'
     path = small.write(folder, small.TEXT + claim)
     done = subprocess.run(
-        [sys.executable, "-m", "mtcool", "run", path, "--output", folder / "out", "--json"],
+        [*COMMAND, "run", path, "--output", folder / "out", "--json", *ALONE],
         check=True,
         capture_output=True,
         text=True,
@@ -318,7 +321,7 @@ def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path):
     text = alone[0].replace("replicates = 3", 'replicates = 1\ntitle = "[/tmp] [red]"')
     text += "[[algorithm]]" + alone[2] + '[[claim]]\ntext = "[/b] it is"\nbest = "i-FTRL"\n'
     done = subprocess.run(
-        [sys.executable, "-m", "mtcool", "run", small.write(tmp_path, text), "--output", tmp_path],
+        [*COMMAND, "run", small.write(tmp_path, text), "--output", tmp_path, *ALONE],
         check=True,
         capture_output=True,
         text=True,
@@ -354,7 +357,7 @@ def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
     text = small.TEXT.replace("lipschitz = 2.0", "lipschitz = 0.001").replace("= 3", "= 1")
     path = small.write(tmp_path, text)
     done = subprocess.run(
-        [sys.executable, "-m", "mtcool", "theory", path, "--output", tmp_path / "out"],
+        [*COMMAND, "theory", path, "--output", tmp_path / "out", *ALONE],
         check=True,
         capture_output=True,
         text=True,

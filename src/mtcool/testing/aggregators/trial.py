@@ -1,7 +1,7 @@
 """An aggregator as matrices: what is published is B (C leaves + noise), and padding."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from mtcool.kernels import kernel
 from mtcool.privacy import Aggregator
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.privacy.words import Law
-from mtcool.types import Floats
+from mtcool.types import Floats, State
 
 HORIZONS = (1, 2, 3, 7, 8, 16, 27)
 
@@ -20,7 +20,7 @@ class Machine:
 
     def __init__(self, aggregator: Aggregator, law: Law, horizon: int, width: int = 1) -> None:
         blocks = Blocks(np.array([width]), np.array([horizon]))
-        self.state: Any = aggregator.make_state(blocks, law)
+        self.state: State = aggregator.make_state(blocks, law)
         self.padding = int(aggregator.padding(self.state)[0])
 
     def begin(self, draws: ArrayLike) -> Floats:
@@ -38,19 +38,19 @@ class Machine:
 
 
 @kernel
-def begin_one(state: Any, agent: int, draws: Floats) -> None:
+def begin_one(state: State, agent: int, draws: Floats) -> None:
     """`begin`, for callers in Python."""
     begin(state, agent, draws)
 
 
 @kernel
-def encode_one(state: Any, agent: int, leaf: Floats, value: Floats) -> None:
+def encode_one(state: State, agent: int, leaf: Floats, value: Floats) -> None:
     """`encode`, for callers in Python."""
     encode(state, agent, leaf, value)
 
 
 @kernel
-def decode_one(state: Any, agent: int, value: Floats, noisy: Floats) -> None:
+def decode_one(state: State, agent: int, value: Floats, noisy: Floats) -> None:
     """`decode`, for callers in Python."""
     decode(state, agent, value, noisy)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mtcool.agents.agent import learn_row, read_row
 from mtcool.learners import Cliques, Learner, predict_row, update_row
 from mtcool.learners.two_phase import TwoPhase
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 DIM = 2
 SIZES = (3, 0, 1, 5)  # a clique that nobody listens to, and a clique of one, among the others
@@ -37,37 +37,37 @@ class Trial(NamedTuple):
     first_phase: int
     compiled: bool
 
-    def make_state(self, cliques: Cliques | None = None, weight: Floats = WEIGHT) -> Any:
+    def make_state(self, cliques: Cliques | None = None, weight: Floats = WEIGHT) -> State:
         """A fresh state; `weight` has one entry for each row."""
         learner = self.learner
         if self.first_phase:
             learner = TwoPhase(learner, weight, self.first_phase)
         return learner.make_state(make_cliques() if cliques is None else cliques, DIM)
 
-    def update(self, state: Any, step: Step, weight: float = 1.0) -> None:
+    def update(self, state: State, step: Step, weight: float = 1.0) -> None:
         """Feed a gradient to the clique of its row."""
         self.update_at(state, clique_of(step.row), step.row, step.gradient, weight)
 
     def update_at(
-        self, state: Any, clique: int, row: int, gradient: Floats, weight: float = 1.0
+        self, state: State, clique: int, row: int, gradient: Floats, weight: float = 1.0
     ) -> None:
         """Feed a gradient to a clique of any cliques."""
         play = learn_row if self.compiled else update_row
         with np.errstate(all="ignore"):  # as compiled code divides
             play(state, clique, row, weight, gradient)
 
-    def predict_at(self, state: Any, clique: int, row: int, out: Floats) -> None:
+    def predict_at(self, state: State, clique: int, row: int, out: Floats) -> None:
         """Write the model of a row of any cliques into `out`."""
         play = read_row if self.compiled else predict_row
         with np.errstate(all="ignore"):
             play(state, clique, row, out)
 
-    def learn(self, state: Any, steps: Iterable[Step]) -> None:
+    def learn(self, state: State, steps: Iterable[Step]) -> None:
         """Feed several gradients."""
         for step in steps:
             self.update(state, step)
 
-    def predictions(self, state: Any) -> Floats:
+    def predictions(self, state: State) -> Floats:
         """The model of every row, (rows, dim)."""
         out = np.full((ROWS, DIM), np.nan)
         for row in range(ROWS):
@@ -95,14 +95,14 @@ def updates(count: int = 120, lean: float = 0.6) -> Iterator[Step]:
         yield Step(row, WEIGHT[row] * g / np.linalg.norm(g))
 
 
-def clock_of(state: Any) -> Integers:
+def clock_of(state: State) -> Integers:
     """Updates that each clique received, whichever phase they fell into."""
     if hasattr(state, "inner"):
         return np.asarray(state.elapsed + state.inner.n)
     return np.asarray(state.n)
 
 
-def arrays(state: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+def arrays(state: State, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
     """Names and arrays of a state, nested states included; a field `work` is scratch."""
     for name, field in zip(state._fields, state, strict=True):
         if name == "work":
@@ -113,7 +113,7 @@ def arrays(state: Any, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
             yield prefix + name, field
 
 
-def content(state: Any) -> dict[str, bytes]:
+def content(state: State) -> dict[str, bytes]:
     """Everything that a state knows, to the bit."""
     return {name: array.tobytes() for name, array in arrays(state)}
 

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from mtcool.algorithms import Algorithm, make_network
 from mtcool.network import Network
 from mtcool.testing.checks import Check, checks_of, run_all
 from mtcool.testing.peers import contract, copies, forms, refusals
 from mtcool.testing.peers.trial import Trial
+from mtcool.types import Given
 
 
 def peers_checks(
-    algorithm: Algorithm | Callable[..., Network], *, dim: int = 2, **settings: Any
+    algorithm: Algorithm | Callable[..., Network], *, dim: int = 2, **settings: Given
 ) -> list[Check]:
     """The checks that the peers of an algorithm must pass, each with its name.
 
@@ -41,7 +41,7 @@ def peers_checks(
 
 
 def check_peers(
-    algorithm: Algorithm | Callable[..., Network], *, dim: int = 2, **settings: Any
+    algorithm: Algorithm | Callable[..., Network], *, dim: int = 2, **settings: Given
 ) -> None:
     """Check that the peers of an algorithm do what every network must do.
 

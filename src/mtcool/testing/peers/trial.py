@@ -14,7 +14,7 @@ from mtcool.network import Network
 from mtcool.peers.arrays import state_arrays
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams import Loss, Losses, Quadratic, Stream, quadratic
-from mtcool.types import Floats, Integers, Label
+from mtcool.types import Floats, Given, Integers, Label
 
 AGENTS = 7
 LIPSCHITZ = 9.0  # no gradient of a loss below is longer
@@ -83,9 +83,9 @@ def tell(network: Network, agent: Label, loss: Loss) -> Floats:
     return x
 
 
-def tell_gradient(network: Network, agent: Label, gradient: Any) -> Any:
+def tell_gradient(network: Network, agent: Label, gradient: Given) -> None:
     """`update` with this gradient, wherever it is asked for."""
-    return network.update(agent, (lambda x: gradient) if shares_losses(network) else gradient)
+    network.update(agent, (lambda x: gradient) if shares_losses(network) else gradient)
 
 
 def all_predictions(network: Network) -> Floats:
