@@ -234,11 +234,11 @@ BAD = {
     ),
     "delta of one": (
         with_options(privacy={"delta": 1.0}),
-        "privacy.delta must be float < 1.0, got 1.0",
+        "privacy.delta must be a number below 1, got 1.0",
     ),
     "epsilon of zero": (
         with_options(privacy={"epsilon": 0.0}, sweep=[]),
-        "privacy.epsilon must be float > 0.0, got 0.0",
+        "privacy.epsilon must be a number above 0, got 0.0",
     ),
     "strict agents without a level": (
         with_options(privacy={"strict_agents": 2}),

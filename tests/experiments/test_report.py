@@ -78,7 +78,8 @@ def test_a_lead_within_the_noise_is_called_so():
     noisy = [[[1, 2], [3, 1], [2, 4]]] * 2
     (told,) = findings(made_up(noisy), spec.Figure(x="tasks.smoothness"))
     assert told.startswith("from tasks.smoothness = 1 to 10 A has the least regret")
-    assert told.endswith("over B, within the noise.")
+    assert "; its closest rival is B, 0.333 ± " in told
+    assert told.endswith(" behind, within the noise.")
 
 
 def test_equal_algorithms_are_called_equal():
@@ -336,7 +337,7 @@ def test_the_theory_stands_next_to_the_measured_regret(finished):
             assert float(row["ratio"]) == pytest.approx(
                 float(row["measured"]) / float(row["ceiling"])
             )
-    assert {row["statement"] for row in rows if row["ceiling"]} == {"th:basebound"}
+    assert {row["statement"] for row in rows if row["ceiling"]} == {"KT (theorem of Appendix C)"}
     assert "the bound holds in all" in finished[1]["small"]["theory"][0]
 
 
@@ -344,7 +345,7 @@ def test_a_bound_that_fails_is_shouted():
     facts = GraphFacts(2, 1, 2, 2, "1", "1", "1")
     row = Promise("A", 9.0, 3.0, "thm:any-G", 1.0)
     (first, _) = theory_words([PointPromises({"L": "1"}, facts, [row])])
-    assert first.startswith("the bound FAILS in 1 of 1 runs")
+    assert first.startswith("the bound FAILS in the one run that meets the assumptions")
 
 
 def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):

@@ -2,16 +2,21 @@
 
 import json
 import math
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from mtcool.cli.terminal import console, shown
 from mtcool.privacy import AGGREGATORS, Privacy
 
-app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
+if TYPE_CHECKING:
+    from mtcool.audit.suite import Verdict
+
+app = typer.Typer(
+    help="Noise, mechanisms and audits of the private algorithm.", rich_markup_mode=None
+)
 
 Agents = Annotated[int, typer.Option(help="Agents of a random graph.")]
 EdgeProbability = Annotated[float, typer.Option("--p", help="Probability of an edge.")]
@@ -105,7 +110,7 @@ def compare(
     for row in rows:
         numbers = (f"{row.gradients:,.0f}", f"{row.products:,.0f}", f"{row.gain:,.0f}")
         table.add_row(row.mechanism, row.experts, row.law, *numbers)
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 @app.command()
@@ -120,7 +125,7 @@ def audit(
 
     Ends with status 1 if right code fails or a bug is not found.
     """
-    from mtcool.audit.suite import Verdict, audit_suite
+    from mtcool.audit.suite import audit_suite
     from mtcool.simulation.progress import progress_bar
 
     checks: list[Callable[[], Verdict]] = list(audit_suite(pairs, runs, seed, exact))
@@ -129,25 +134,64 @@ def audit(
         for check in checks:
             verdicts.append(check())
             advance(1)
-    good = all(verdict.as_it_should for verdict in verdicts)
     if as_json:
         print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
     else:
-        table = Table(title="Audits")
-        for head in ("audit", "subject", "found", "allowed", "verdict"):
-            table.add_column(head, justify="right" if head in ("found", "allowed") else "left")
-        for one in verdicts:
-            colour = "green" if one.as_it_should else "red"
-            word = "passed" if one.passed else "failed"
-            planted = ", as it must" if one.bug and not one.passed else ""
-            cells = (f"{one.found:.4g}", f"{one.allowed:.4g}")
-            table.add_row(one.audit, one.subject, *cells, f"[{colour}]{word}{planted}[/{colour}]")
-        console = Console(highlight=False)
-        console.print(table)
-        told = "All right code passed, all planted bugs were found."
-        console.print(told if good else "Something is not as it should be: see the red rows.")
-    if not good:
+        _tell_audits(verdicts)
+    if not all(verdict.as_it_should for verdict in verdicts):
         raise typer.Exit(1)
+
+
+MEASURED = (
+    "worst case, random pairs: the privacy loss between two runs that differ in one loss, given "
+    "all that is published; its limit is what was promised (epsilon, or mu of Gaussian noise).",
+    "law of noise: the mean size of the noise over the size that it should have.",
+    "black box: the least epsilon that is consistent with many outputs.",
+)
+
+
+def _tell_audits(verdicts: "Sequence[Verdict]") -> None:
+    """Print the mechanisms, the planted bugs, what was measured, and what follows from it."""
+    screen = console()
+    mechanisms = [one for one in verdicts if not one.bug]
+    bugs = [one for one in verdicts if one.bug]
+    for title, rows in (
+        ("The mechanisms, which must stay within the limit", mechanisms),
+        ("Planted bugs, which must be caught", bugs),
+    ):
+        table = Table(title=title, title_justify="left")
+        for head in ("audit", "subject", "measured", "limit", "result"):
+            table.add_column(head, justify="right" if head in ("measured", "limit") else "left")
+        for one in rows:
+            good, bad = ("caught", "MISSED") if one.bug else ("within", "EXCEEDED")
+            result = f"[green]{good}[/green]" if one.as_it_should else f"[red]{bad}[/red]"
+            law = one.audit == "law of noise"
+            limit = f"1 ± {one.allowed - 1.0:.2g}" if law else f"{one.allowed:.4g}"
+            subject = one.subject.removeprefix("bug: ")
+            table.add_row(one.audit, subject, f"{one.found:.4g}", shown(limit), result)
+        screen.print(table)
+    for sentence in MEASURED:
+        screen.print(sentence, markup=False)
+    screen.print(_conclusion(mechanisms, bugs), markup=False, style="bold")
+
+
+def _conclusion(mechanisms: "Sequence[Verdict]", bugs: "Sequence[Verdict]") -> str:
+    exceeded = sum(not one.as_it_should for one in mechanisms)
+    missed = sum(not one.as_it_should for one in bugs)
+    if exceeded:
+        return (
+            f"{exceeded} of {len(mechanisms)} audits of the mechanisms exceed their limit: do not "
+            "rely on the privacy of those mechanisms."
+        )
+    if missed:
+        return (
+            f"The mechanisms keep their promises as far as the audits can see, but {missed} of "
+            f"{len(bugs)} planted bugs went unnoticed: the audits do not see enough."
+        )
+    return (
+        f"The mechanisms keep their promises in all {len(mechanisms)} audits, and all {len(bugs)} "
+        "planted bugs were caught."
+    )
 
 
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:

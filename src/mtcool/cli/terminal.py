@@ -6,6 +6,11 @@ import os
 import sys
 import unicodedata
 
+from rich.console import Console
+
+# Columns of output that no terminal shows: more than any line has, so that none is broken.
+UNBROKEN = 100_000
+
 # The signs of the reports in words; others lose their accents or become a question mark.
 WORDS = {
     "α": "alpha",
@@ -51,6 +56,12 @@ def prepare_streams() -> None:
             _locale_is_c() or not codecs.lookup(stream.encoding).name.startswith("utf")
         ):
             stream.reconfigure(encoding="ascii", errors=ERRORS)
+
+
+def console() -> Console:
+    """Standard output for text and tables; lines are wrapped for a terminal only."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNBROKEN
+    return Console(highlight=False, width=width)
 
 
 def ascii_only() -> bool:

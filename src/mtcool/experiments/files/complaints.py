@@ -7,6 +7,18 @@ from typing import Any
 
 from msgspec import inspect
 
+# What msgspec calls things, in words.
+WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
+
 
 def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | None = None) -> str:
     """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
@@ -17,7 +29,7 @@ def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | No
     >>> one_sentence("Object contains unknown field `widht`", {"widht": 2}, Box)
     'unknown key widht; did you mean width?'
     >>> one_sentence("Expected `int`, got `str` - at `$.width`", {"width": "2"}, Box)
-    "width must be int, got '2'"
+    "width must be a whole number, got '2'"
     """
     text, path = _parts(message)
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", text)
@@ -62,7 +74,18 @@ def _wanted(text: str) -> str:
     wanted = re.sub(r"^Expected ", "", text).split(", got ")[0]
     if "matching regex" in wanted:  # names are the only texts with one
         return "small letters, digits and hyphens, and not cells"
-    return wanted.replace("`", "").replace("array", "list").replace("object", "table")
+    kinds, _, limit = wanted.partition("` ")
+    kind = " or ".join(WORDS.get(name, name) for name in re.findall(r"\w+", kinds))
+    return f"{kind} {_limit(limit)}".strip()
+
+
+def _limit(text: str) -> str:
+    """What msgspec says of a size, such as ">= 1" or "of length >= 1", in words."""
+    found = re.fullmatch(r"(of length )?(\S+) (\S+)", text)
+    if found is None:
+        return text
+    sign, number = SIGNS[found[2]], found[3].removesuffix(".0")
+    return f"{sign} {number}" if found[1] is None else f"with {sign} {number} in it"
 
 
 def _dotted(path: list[str]) -> str:

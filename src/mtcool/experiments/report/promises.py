@@ -147,7 +147,7 @@ def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, clipped: bool) -> 
         return Ceiling(None, "none: losses are not linear")
     if not bound.covers_tasks:
         return Ceiling(None, f"none: a local variance is above {bound.admitted:g}")
-    return Ceiling(bound, bound.statement + (IN_EXPECTATION if bound.in_expectation else ""))
+    return Ceiling(bound, bound.name + (IN_EXPECTATION if bound.in_expectation else ""))
 
 
 def _bound(replicate: Replicate, algorithm: spec.Algorithm) -> theory.Bound | None:
