@@ -132,7 +132,7 @@ def test_one_run_above_a_bound_in_expectation_does_not_break_it(tmp_path):
 def test_a_mean_needs_all_replicates_to_meet_the_assumptions(tmp_path):
     jobs = jobs_in(tmp_path, STOCHASTIC)
     cells = [run_cell(job) for job in jobs]
-    runs = [msgspec.structs.replace(run, clipped=True) for run in cells[2].runs]
+    runs = [msgspec.structs.replace(run, clipped=1) for run in cells[2].runs]
     cells[2] = msgspec.structs.replace(cells[2], runs=runs)
     known, any_order = promises(jobs[0], PointResults.of({}, cells)).rows
     assert known.ceiling is None

@@ -220,6 +220,12 @@ def test_the_folder_has_all_there_is_to_know(finished):
         "summary.csv",
         "differences.csv",
         "curves.csv",
+        "agents.csv",
+        "agents.png",
+        "agents.svg",
+        "bounds.csv",
+        "bounds.png",
+        "bounds.svg",
         "theory.csv",
         "theory.png",
         "theory.svg",
@@ -360,4 +366,4 @@ def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
     )
     assert "No algorithm here meets the assumptions of a theorem." in done.stdout
     with open(tmp_path / "out/small/runs.csv") as file:
-        assert {row["clipped"] for row in csv.DictReader(file)} == {"1"}
+        assert all(int(row["clipped"]) > 1 for row in csv.DictReader(file))

@@ -125,7 +125,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     means = values.mean(axis=1)
     errors = values.std(axis=1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
     names = points[0].names
-    colours = _colours([results.kind_of(name) for name in names])
+    colours = colours_of([results.kind_of(name) for name in names])
     return [
         Series(
             name,
@@ -140,7 +140,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     ]
 
 
-def _colours(kinds: Sequence[str]) -> list[str]:
+def colours_of(kinds: Sequence[str]) -> list[str]:
     """A colour for every algorithm: the first of a kind has the colour of its kind."""
     free = [colour for kind, colour in OF_KIND.items() if kind not in kinds]
     spare = iter([*LEFT_OVER, *free] * len(kinds))

@@ -17,7 +17,7 @@ from mtcool import graphs, theory
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.run.build import build_graph, build_network, build_stream, probabilities
-from mtcool.experiments.run.cells import Job
+from mtcool.experiments.run.cells import Job, Run
 from mtcool.experiments.run.private import build_private
 from mtcool.peers.algorithm import Question
 from mtcool.peers.settings import Settings
@@ -102,13 +102,17 @@ def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the point whose first replicate is `job`."""
     first, algorithms = Replicate.of(job), job.point.algorithm
     runs = results.cells[0].runs
-    found = [[_ceiling(first, one, run.clipped)] for one, run in zip(algorithms, runs, strict=True)]
+    found = [
+        [_ceiling(first, one, _too_long(one, run))]
+        for one, run in zip(algorithms, runs, strict=True)
+    ]
     on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
     if on_average:
         for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
             again = Replicate.of(msgspec.structs.replace(job, replicate=later))
             for k in on_average:
-                found[k].append(_ceiling(again, algorithms[k], cell.runs[k].clipped))
+                too_long = _too_long(algorithms[k], cell.runs[k])
+                found[k].append(_ceiling(again, algorithms[k], too_long))
     rows = [
         _promise(first, one, ceilings, results.final[: len(ceilings), k])
         for k, (one, ceilings) in enumerate(zip(algorithms, found, strict=True))
@@ -132,10 +136,19 @@ def _promise(
     )
 
 
-def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
+def _too_long(algorithm: spec.Algorithm, run: Run) -> bool:
+    """Whether gradients were longer than L, or, of a private run, could be.
+
+    Noise decides where a private run predicts, and its bound is a mean over all noise.
+    """
+    steep = run.longest_gradient > algorithm.lipschitz * (1.0 + 1e-9)
+    return run.clipped > 0 or (algorithm.private and steep)
+
+
+def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, too_long: bool) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
     tasks, point = replicate.tasks, replicate.job.point
-    if clipped:
+    if too_long:
         return Ceiling(None, "none: gradients were longer than L")
     longest = float(np.linalg.norm(tasks, axis=1).max())
     if algorithm.learner not in UNCONFINED and longest > algorithm.radius * (1.0 + 1e-9):
@@ -151,13 +164,18 @@ def _ceiling(replicate: Replicate, algorithm: spec.Algorithm, clipped: bool) -> 
 
 
 def _bound(replicate: Replicate, algorithm: spec.Algorithm) -> theory.Bound | None:
+    question = question_of(replicate, algorithm)
+    return question.settings.algorithm.bound(question)
+
+
+def question_of(replicate: Replicate, algorithm: spec.Algorithm) -> Question:
+    """What the algorithm's record is asked about the whole run."""
     job, graph, stream = replicate
     settings, q = _settings(replicate, algorithm), None
     if algorithm.weights == "proportional" or algorithm.rates != "adversarial":
         q = probabilities(job.point, graph.size)
     counts = np.bincount(stream.agents, minlength=graph.size)
-    question = Question(graph, settings, algorithm.weights, q, replicate.tasks, counts)
-    return settings.algorithm.bound(question)
+    return Question(graph, settings, algorithm.weights, q, replicate.tasks, counts)
 
 
 def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:

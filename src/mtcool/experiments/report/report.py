@@ -3,7 +3,7 @@
 import base64
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,22 @@ import msgspec
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.output import naming, write
+from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.cutoff import published_words
 from mtcool.experiments.report.environment import environment
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words
 from mtcool.experiments.report.gradients import gradient_words
 from mtcool.experiments.report.overview import judged, judged_bounds, tally
+from mtcool.experiments.report.panels import draw_agents, draw_bound_curves
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults, Results, default_figures
-from mtcool.experiments.report.tables import summary, write_promises, write_tables
+from mtcool.experiments.report.tables import (
+    summary,
+    write_bound_curves,
+    write_promises,
+    write_tables,
+)
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.report.theory_table import graph_rows, promise_rows
 from mtcool.experiments.run.cells import code_digest
@@ -115,6 +122,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "gradients": list(gradient_words(results)),
         "figures": figures,
         "claims": judged(task, results),
+        "agents": _picture(place / "agents", lambda path: draw_agents(results, path)),
         **_theory(results, place),
         "table": _table(results),
         "source": task.source,
@@ -127,18 +135,31 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
         promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
     write_promises(results, points, place)
-    with naming(place / "theory.png"):
-        drawn = draw_promises(points, place / "theory")
-    png = (place / "theory.png").read_bytes() if drawn else b""
+    curves = list(bound_curves(results, points))
+    write_bound_curves(results, curves, place)
+    over_time = _picture(place / "bounds", lambda path: draw_bound_curves(results, curves, path))
     return {
         "promises": points,
         "theory": {
-            "png": base64.b64encode(png).decode(),
+            "png": _picture(place / "theory", lambda path: draw_promises(points, path)),
+            "over_time": over_time,
             "facts": graph_rows(points),
             "rows": promise_rows(points),
             "words": [*theory_words(points), *published_words(results.firsts)],
         },
     }
+
+
+def _picture(path: Path, draw_to: Callable[[Path], bool]) -> str:
+    """Draw PNG and SVG at a path without suffix; the PNG in base64, or "" if nothing was drawn."""
+    png = path.with_suffix(".png")
+    with naming(png):
+        drawn = draw_to(path)
+    if not drawn:  # pictures of an earlier run would be of other numbers
+        for suffix in (".png", ".svg"):
+            path.with_suffix(suffix).unlink(missing_ok=True)
+        return ""
+    return base64.b64encode(png.read_bytes()).decode()
 
 
 def _quick(task: Task) -> dict[str, int] | None:

@@ -105,6 +105,16 @@ class PointResults:
         a, b = self.names.index(name), self.names.index(other)
         return Estimate.of(self.final[:, a] - self.final[:, b])
 
+    @property
+    def agent_times(self) -> NDArray[np.int64]:
+        """Times at which the agents are recorded; none for very many agents."""
+        return np.array(self.cells[0].agent_times, np.int64)
+
+    def agent_curves(self, name: str) -> Floats:
+        """Regret of every agent under an algorithm, (replicates, times, agents)."""
+        runs = [next(r for r in cell.runs if r.algorithm == name) for cell in self.cells]
+        return np.array([run.agents for run in runs])
+
     def ranking(self) -> list[str]:
         """The algorithms, the least mean regret first."""
         means = self.final.mean(axis=0)
@@ -155,6 +165,12 @@ class Results:
             return owner == name
         noisy = any(a.name == name and a.private and a.aggregator != "none" for a in algorithms)
         return noisy or not parameter.startswith("privacy.")
+
+    def agent_names(self, point: int) -> list[str]:
+        """Names of the agents at a point: those in its graph file, else numbers from 0 on."""
+        graph, cell = self.firsts[point].graph, self.points[point].cells[0]
+        count = len(cell.activations[0]) if cell.activations else 0
+        return [str(k) for k in (range(count) if graph is None else graph.labels)]
 
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""

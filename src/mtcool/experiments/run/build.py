@@ -134,16 +134,13 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
 
 
 def build_network(
-    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph, on_excess: str = "clip"
+    point: spec.Point, algorithm: spec.Algorithm, graph: mtcool.Graph
 ) -> mtcool.Network:
-    """A fresh network that is not private (`build_private`).
-
-    Gradients longer than `lipschitz` are clipped unless asked otherwise.
-    """
+    """A fresh network that is not private (`build_private`) and clips gradients."""
     settings: dict[str, Any] = {
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
-        "on_excess": on_excess,
+        "on_excess": "clip",
         "learner": build_learner(algorithm),
     }
     make = getattr(mtcool, algorithm.algorithm)

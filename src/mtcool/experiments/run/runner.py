@@ -22,7 +22,7 @@ from mtcool.experiments.run.store import Store
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.streams.synthetic import check_stream
 
-# Memory of a cell and of each run in it, in bytes.
+# Memory of a cell and of each run in it, in bytes, where agents are few.
 CELL, RUN = 2_000, 3_000
 
 
