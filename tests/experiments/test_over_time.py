@@ -124,11 +124,11 @@ def test_bounds_over_time_are_those_of_shorter_runs(finished):
         for time in shared.times
     ]
     for one in (shared, alone):
-        assert not one.level
+        assert not one.whole_run
         assert (np.diff(one.bound) >= 0).all()
         assert (one.measured <= one.bound).all()
     # In expectation: the bound of the whole run, next to the mean.
-    assert stochastic.level
+    assert stochastic.whole_run
     assert len(set(stochastic.bound)) == 1
     assert stochastic.measured[-1] == pytest.approx(results.points[0].final[:, -1].mean())
     rows = rows_of(folder / "bounds.csv")

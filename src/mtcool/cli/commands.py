@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias
 
 import typer
 from rich import box
@@ -20,6 +20,7 @@ from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.overview import Judged
+    from mtcool.experiments.report.report import SectionSummary
     from mtcool.experiments.run.runner import Task
 
 app = typer.Typer(
@@ -38,9 +39,9 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask schedul
 Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Side: TypeAlias = Literal["left", "right"]
-Summary: TypeAlias = dict[str, dict[str, Any]]
+Summary: TypeAlias = "dict[str, SectionSummary]"
 """Of every experiment by name, what `write_report` returns."""
-Tell: TypeAlias = Callable[[Summary, Path], None]
+Tell: TypeAlias = "Callable[[Summary, Path], None]"
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
@@ -151,7 +152,7 @@ def _run_file(
     scheduler: str | None,
     quick: bool,
     as_json: bool,
-    tell: Tell,
+    tell: "Tell",
 ) -> None:
     from mtcool.experiments.run.suite import task_of
 
@@ -170,7 +171,7 @@ def _run(
     engine: str,
     scheduler: str | None,
     as_json: bool,
-    tell: Tell,
+    tell: "Tell",
 ) -> None:
     from mtcool.experiments.report.report import write_report
     from mtcool.experiments.run.engines import choose_engine
@@ -194,7 +195,7 @@ def _run(
         tell(summary, folder)
 
 
-def _tell(summary: Summary, folder: Path) -> None:
+def _tell(summary: "Summary", folder: Path) -> None:
     """Print the findings, and where the rest is."""
     screen = console()
     for name, part in summary.items():
@@ -213,7 +214,7 @@ def _tell(summary: Summary, folder: Path) -> None:
     )
 
 
-def _tell_many(summary: Summary, folder: Path) -> None:
+def _tell_many(summary: "Summary", folder: Path) -> None:
     """Print the verdict on every claim, experiment by experiment; the report has the rest."""
     from mtcool.experiments.report.overview import tally
 
@@ -261,7 +262,7 @@ def _tell_quick(screen: Console, size: dict[str, int] | None) -> None:
         )
 
 
-def _tell_theory(summary: Summary, folder: Path) -> None:
+def _tell_theory(summary: "Summary", folder: Path) -> None:
     """Print graph parameters, bounds and ratios as tables."""
     screen = console()
     for part in summary.values():

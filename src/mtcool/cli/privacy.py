@@ -1,4 +1,4 @@
-"""The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
+"""The commands under `mtcool privacy`: calibrate noise, compare mechanisms, audit them."""
 
 import json
 import math
@@ -12,7 +12,9 @@ from mtcool.cli.terminal import console, shown
 from mtcool.privacy import AGGREGATORS, Privacy
 
 if TYPE_CHECKING:
+    from mtcool import Graph
     from mtcool.audit.suite import Verdict
+    from mtcool.learners import MTFTRL
 
 app = typer.Typer(
     help="Noise, mechanisms and audits of the private algorithm.", rich_markup_mode=None
@@ -30,7 +32,7 @@ NOISY = [name for name, kind in AGGREGATORS.items() if kind.laws != ("none",)]
 
 @app.command()
 def calibrate(
-    epsilon: Annotated[float | None, typer.Option(help="Privacy level.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Privacy level of each agent.")] = None,
     delta: Annotated[float | None, typer.Option(help="With it the noise is Gaussian.")] = None,
     rho: Annotated[float | None, typer.Option(help="Zero-concentrated privacy instead.")] = None,
     noise: Annotated[
@@ -75,19 +77,19 @@ def calibrate(
         **words,
     )
     noises = published_noise(_graph(agents, p, seed), dim, privacy, learner=_learner(experts))
-    level = _level(float(noises.promised.max()), delta, rho)
+    promised = _in_words_of(float(noises.promised.max()), delta, rho)
     told = {
         "std of a published gradient sum": float(noises.gradients.max()),
         "std of a published expert loss": float(noises.products.max()),
         "largest possible gradient sum": float(horizon),
-        "true epsilon" if rho is None else "true rho": level,
+        "true epsilon" if rho is None else "true rho": promised,
     }
     _tell(told, as_json)
 
 
 @app.command()
 def compare(
-    epsilon: Annotated[float, typer.Option(help="Privacy level.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(help="Privacy level of each agent.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Of the Gaussian mechanisms.")] = 1e-6,
     horizon: Horizon = 150_000,
     agents: Agents = 30,
@@ -207,16 +209,16 @@ def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[st
     }
 
 
-def _level(level: float, delta: float | None, rho: float | None) -> float:
-    """Epsilon or rho of the noise; `level` is epsilon of Laplace noise and mu of Gaussian."""
+def _in_words_of(promised: float, delta: float | None, rho: float | None) -> float:
+    """Epsilon or rho of noise with this epsilon, if it is Laplace, or mu, if it is Gaussian."""
     from mtcool.privacy import gaussian_epsilon
 
     if rho is not None:
-        return level**2 / 2.0
-    return level if delta is None else gaussian_epsilon(level, delta)
+        return promised**2 / 2.0
+    return promised if delta is None else gaussian_epsilon(promised, delta)
 
 
-def _graph(agents: int, p: float, seed: int) -> Any:
+def _graph(agents: int, p: float, seed: int) -> "Graph":
     from mtcool import validation
     from mtcool.graphs import erdos_renyi
     from mtcool.graphs.edges import check_size
@@ -227,7 +229,7 @@ def _graph(agents: int, p: float, seed: int) -> Any:
     return erdos_renyi(agents, p, seed=validation.count("seed", seed, least=0))
 
 
-def _learner(experts: str) -> Any:
+def _learner(experts: str) -> "MTFTRL":
     from mtcool.learners import MTFTRL
 
     if experts in ("paper", "geometric"):

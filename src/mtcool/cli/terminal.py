@@ -1,4 +1,4 @@
-"""What the screen can show: terminals that know only ASCII get ASCII."""
+"""What the screen can show: ASCII where nothing else is known, and lines as long as they fit."""
 
 import codecs
 import io
@@ -70,7 +70,7 @@ def ascii_only() -> bool:
 
 
 def shown(text: str) -> str:
-    """The text as it will appear, so that tables leave the right room for it."""
+    """The text as it will appear, so that columns of tables are wide enough."""
     return plain(text) if ascii_only() else text
 
 

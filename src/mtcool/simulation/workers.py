@@ -3,8 +3,11 @@
 import os
 import threading
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
+Call: TypeAlias = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
+"""A function with its arguments, as joblib takes it."""
 SECONDS = 0.5  # between two looks at who the parent is
 
 

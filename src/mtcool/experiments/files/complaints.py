@@ -46,7 +46,7 @@ def one_sentence(message: str, table: Any, kind: type, known: Iterable[str] | No
 
 
 def make_whole(message: str, table: Any) -> bool:
-    """If msgspec complains about a float that is a whole number, make it one; was it?
+    """If msgspec complains about a float that is a whole number, make it one, and return True.
 
     >>> table = {"rounds": 1e6}
     >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table

@@ -35,7 +35,7 @@ class BoundCurve:
     """Regret of the first replicate; the mean of all if the bound holds in expectation."""
     bound: Floats
     statement: str
-    level: bool
+    whole_run: bool
     """The bound is that of the whole run, at all times."""
 
 
@@ -67,9 +67,9 @@ def _curve(replicate: Replicate, point: PointResults, row: Promise, position: in
     times = point.agent_times
     question = question_of(replicate, replicate.job.point.algorithm[position])
     settings = question.settings
-    level = on_average or settings.horizon is not None or settings.privacy is not None
+    whole_run = on_average or settings.horizon is not None or settings.privacy is not None
     bounds = [float(row.ceiling or 0.0)] * len(times)
-    if not level:
+    if not whole_run:
         for t, counts in enumerate(point.cells[0].activations[:-1]):
             bound = settings.algorithm.bound(question._replace(activations=np.array(counts)))
             bounds[t] = np.nan if bound is None else bound.value
@@ -79,5 +79,5 @@ def _curve(replicate: Replicate, point: PointResults, row: Promise, position: in
         measured=regret[np.isin(point.times, times)],
         bound=np.array(bounds),
         statement=row.statement,
-        level=level,
+        whole_run=whole_run,
     )

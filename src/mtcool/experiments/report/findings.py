@@ -24,7 +24,7 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
             yield from (where + _standing(point) for point in points)
         else:
             varied = [name for name in points[0].names if results.depends(name, figure.x)]
-            # Along a level of privacy the private ones are compared; the others are told below.
+            # Along epsilon the private algorithms are compared; the others follow below.
             private = figure.x.startswith("privacy.")
             compared = [point.only(varied) for point in points] if private else points
             yield from (where + sentence for sentence in _along(compared, figure.x, results))

@@ -1,4 +1,4 @@
-"""Does the gradient bound L fit the gradients? Words for where it is too small, or far too large.
+"""Words for where the gradient bound L is too small for the gradients, or far too large.
 
 Clipped gradients are counted. What a gradient can at most be is known beforehand, on the ball that
 an algorithm is given.

@@ -16,7 +16,7 @@ from mtcool.experiments.report.results import Results
 from mtcool.types import Floats
 
 IN_A_ROW, MOST = 3, 9
-LOWEST = 1e-3  # of a logarithmic axis, in units of the largest regret
+LOWEST = 1e-3  # of a logarithmic axis, relative to the largest bound
 
 
 def draw_bound_curves(
@@ -32,7 +32,7 @@ def draw_bound_curves(
             colour = looks[one.algorithm]
             positive = np.where(one.measured > 0.0, one.measured, np.nan)
             axes.plot(one.times, positive, color=colour, label=one.algorithm)
-            style = (0, (1, 2)) if one.level else "--"
+            style = (0, (1, 2)) if one.whole_run else "--"
             axes.plot(one.times, one.bound, color=colour, linestyle=style, linewidth=1.2)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -42,8 +42,8 @@ def draw_bound_curves(
         axes.set_xlabel("rounds")
         axes.legend(frameon=False, fontsize=7, loc="lower right")
     grid[0].set_ylabel("multitask regret")
-    level = any(one.level for _, algorithms in curves for one in algorithms)
-    words = "full: measured; dashed: bound" + ("; dotted: bound of the whole run" if level else "")
+    whole = any(one.whole_run for _, algorithms in curves for one in algorithms)
+    words = "full: measured; dashed: bound" + ("; dotted: bound of the whole run" if whole else "")
     canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
     save(canvas, path)
     return True
@@ -53,7 +53,7 @@ def draw_agents(results: Results, path: Path) -> bool:
     """Write the regret of every agent over time; nothing, and False, where they are too many."""
     points = [k for k, point in enumerate(results.points) if len(point.agent_times)]
     names = results.points[0].names[:MOST]
-    # The first and the last point, if there is room for all algorithms at both.
+    # The first and the last point, if all algorithms fit in twice.
     both = points and 2 * len(names) <= MOST
     chosen = dict.fromkeys((points[0], points[-1]) if both else points[:1])
     panels = [(k, name) for k in chosen for name in names]

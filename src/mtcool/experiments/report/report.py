@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import jinja2
 import msgspec
@@ -19,11 +19,12 @@ from mtcool.experiments.report.environment import environment
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words
 from mtcool.experiments.report.gradients import gradient_words
-from mtcool.experiments.report.overview import judged, judged_bounds, tally
+from mtcool.experiments.report.overview import Judged, judged, judged_bounds, tally
 from mtcool.experiments.report.panels import draw_agents, draw_bound_curves
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults, Results, default_figures
 from mtcool.experiments.report.tables import (
+    Row,
     summary,
     write_bound_curves,
     write_promises,
@@ -36,6 +37,21 @@ from mtcool.experiments.run.runner import Task
 from mtcool.simulation.progress import Advance
 
 
+class SectionSummary(TypedDict):
+    """What the commands print of an experiment, or give as JSON."""
+
+    replicates: int
+    quick: dict[str, int] | None
+    """Sizes of a quick look and of the file, or None for a full run."""
+    regret: list[Row]
+    theory: list[str]
+    graphs: list[list[str]]
+    promises: list[list[str]]
+    findings: list[str]
+    gradients: list[str]
+    claims: list[Judged]
+
+
 def write_report(
     title: str,
     lead: str,
@@ -43,10 +59,10 @@ def write_report(
     results: Sequence[Results],
     folder: Path,
     advance: Advance = lambda steps: None,
-) -> dict[str, Any]:
-    """Write tables, figures, configuration and `report.html`; returns the summary.
+) -> dict[str, SectionSummary]:
+    """Write tables, figures, configuration and `report.html`; returns a summary of each section.
 
-    `advance` is told of every section.
+    `advance` is called after every section.
     """
     sections = []
     for task, result in zip(tasks, results, strict=True):
@@ -231,7 +247,9 @@ def _cell(point: PointResults, name: str) -> dict[str, Any]:
     return {"text": str(point.regret(name)), "best": name == best, "more": more}
 
 
-def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _summary(
+    results: Sequence[Results], sections: Sequence[dict[str, Any]]
+) -> dict[str, SectionSummary]:
     return {
         section["name"]: {
             "replicates": section["replicates"],
@@ -252,8 +270,8 @@ def _summary(results: Sequence[Results], sections: Sequence[dict[str, Any]]) -> 
     }
 
 
-def _finite(value: Any) -> Any:
-    """JSON knows no infinity: it is written as a word."""
+def _finite(value: object) -> object:
+    """The value with infinite numbers as words, because JSON has none."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -48,7 +48,7 @@ class Estimate:
 
     @property
     def certainty(self) -> float:
-        """The mean in units of half of its 95 % interval (Student's): clear from 1 on."""
+        """The mean over half of its 95 % interval (Student's): clear from 1 on."""
         if self.error is None:
             return 0.0
         half = float(stdtrit(self.count - 1, 0.975)) * self.error
@@ -158,7 +158,7 @@ class Results:
         return next(a.algorithm for a in algorithms if a.name == name)
 
     def depends(self, name: str, parameter: str) -> bool:
-        """Whether this parameter can change an algorithm's numbers: privacy only private ones."""
+        """Whether this parameter can change an algorithm's numbers."""
         algorithms = self.experiment.points[0].algorithm
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:

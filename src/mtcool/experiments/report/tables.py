@@ -70,7 +70,7 @@ def write_bound_curves(
             "measured": float(measured),
             "bound": float(bound),
             "statement": one.statement,
-            "whole_run": one.level,
+            "whole_run": one.whole_run,
         }
         for values, algorithms in curves
         for one in algorithms

@@ -108,7 +108,7 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Activations of every agent at these times, the same for all algorithms."""
 
     def fits(self, job: "Job") -> bool:
-        """Can these be the numbers of that job? A file may hold anything."""
+        """Whether these can be the numbers of that job: a file may hold anything."""
         names = [run.algorithm for run in self.runs]
         return (
             names == [algorithm.name for algorithm in job.point.algorithm]
