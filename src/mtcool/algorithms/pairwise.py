@@ -30,7 +30,7 @@ def pairwise(
     q_min: float | None = None,
     horizon: int | None = None,
 ) -> Network:
-    """The approach that fails (`sec:fail`): one learner for every pair of neighbours, and oneself.
+    """The approach that fails (Appendix A.6): one learner for each pair of neighbours, and oneself.
 
     Its regret bound does not improve on that of independent learning, whatever the weights.
     Parameters as in `mt_co2ol`.

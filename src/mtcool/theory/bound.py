@@ -15,7 +15,7 @@ class Bound:
     """What a statement of the paper says of one setting."""
 
     statement: str
-    """Its label in the paper."""
+    """Its label in the LaTeX source of the paper; `name` is for readers."""
     value: float
     parts: Mapping[str, float]
     """Terms that add up to the value."""
