@@ -10,6 +10,8 @@ import pytest
 import small
 
 from mtcool import cli, memory
+from mtcool.audit.suite import Verdict
+from mtcool.cli import commands, privacy
 from mtcool.cli.terminal import plain
 
 
@@ -71,8 +73,98 @@ def test_terminals_that_know_only_ascii_get_ascii(command, said, call, experimen
         assert "+/-" in out
     else:
         assert "| alpha | alpha2 | gamma |" in out
-        lines = [line for line in out.splitlines() if line[:1] in "+|"]
-        assert len({len(line) for line in lines}) == 1  # columns still stand below each other
+        tables = re.findall(r"^\+-.*?^\+-[^\n]*", out, re.MULTILINE | re.DOTALL)
+        assert len(tables) == 2
+        for table in tables:  # columns still stand below each other
+            assert len({len(line) for line in table.splitlines()}) == 1
+
+
+def test_words_of_tables_stay_whole_on_a_terminal_of_80_columns(call, experiment, monkeypatch):
+    path, folder = experiment
+    _, wide, _ = call("theory", path, "--output", folder, "--workers", 1)
+    monkeypatch.setenv("COLUMNS", "80")
+    _, narrow, _ = call("theory", path, "--output", folder, "--workers", 1)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert max(map(len, wide.splitlines())) > 80
+    letters = re.compile(r"[\w.,=-]+")
+    assert sorted(letters.findall(narrow)) == sorted(letters.findall(wide))
+
+
+@pytest.mark.parametrize("command", ["run", "theory"])
+def test_lines_are_not_broken_where_no_terminal_shows_them(command, call, experiment):
+    path, folder = experiment
+    _, out, _ = call(command, path, "--output", folder, "--workers", 1)
+    told = [line for line in out.splitlines() if "the bound holds in all" in line]
+    assert len(told) == 1
+    assert told[0].endswith("of the bound.")
+    assert len(told[0]) > 80
+
+
+def test_many_experiments_are_told_by_their_claims_and_the_report_has_the_rest(capsys, tmp_path):
+    claim = {"text": "Sharing pays.", "verdict": "holds", "note": "by 3", "source": ""}
+    part = {
+        "replicates": 2,
+        "quick": {"replicates": 2, "of_replicates": 9, "rounds": 10, "of_rounds": 90},
+        "findings": ["a long story"] * 9,
+        "gradients": ["L is too small."],
+        "theory": ["the bound holds.", "and more."],
+        "claims": [claim],
+    }
+    commands._tell_many({f"part-{k}": part for k in range(12)}, tmp_path)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == [
+        "part-0 (2 replicates)",
+        "  Holds: Sharing pays.",
+        "  theory: the bound holds.",
+    ]
+    assert len(lines) == 12 * 3 + 3
+    assert lines[-3] == "All 12 claims hold."
+    assert lines[-2].startswith("This was a QUICK LOOK")
+
+
+@pytest.mark.parametrize("words", [("paper",), ("run",), ("privacy", "audit")])
+def test_flags_take_no_value_in_the_help_and_defaults_are_told(words, call):
+    _, out, _ = call(*words, "--help")
+    assert "bool" not in out.lower()
+    assert re.search(r"--json  +Print", out)
+    assert "default:" in out
+
+
+def test_a_run_that_is_interrupted_at_once_says_that_nothing_was_finished(
+    call, tmp_path, monkeypatch
+):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "out"
+    (folder / "small").mkdir(parents=True)  # of a report, say
+    monkeypatch.setattr("mtcool.experiments.running.runner.compile_kernels", interrupt)
+    status, _, err = call("run", small.write(tmp_path), "--output", folder, "--workers", 1)
+    assert status == 130
+    told = "mtcool: interrupted; no run was finished, run again to start anew"
+    assert err.splitlines()[-1] == told
+
+
+def verdicts(*rows):
+    return [Verdict("worst case", name, bug, 0.5, 1.0, passed) for name, bug, passed in rows]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [("tree", False, True), ("blt", False, True), ("half noise", True, False)],
+            "keep their promises in all 2 audits",
+        ),
+        ([("tree", False, False)], "1 of 1 audits of the mechanisms exceed their limit"),
+        ([("tree", False, True), ("half noise", True, True)], "1 of 1 planted bugs went unnoticed"),
+    ],
+)
+def test_audits_end_with_what_follows_from_them(rows, told, capsys):
+    privacy._tell_audits(verdicts(*rows))
+    lines = capsys.readouterr().out.splitlines()
+    assert told in lines[-1]
+    assert "Planted bugs, which must be caught" in "".join(lines)
 
 
 def test_json_stays_exact_in_ascii(call, experiment):

@@ -51,17 +51,20 @@ def test_the_default_bound_below_the_gradients_of_the_default_loss_is_told():
     """Small components have large tasks, here above 1."""
     graph = {"kind": "cliques", "sizes": [1] * 20}
     (told,) = gradient_words(results_with(ALONE, graph=graph))
-    assert told.startswith(
+    share = re.search(r"in up to ([\d.]+) % of the rounds, ", told)
+    assert told.replace(share[0], "").startswith(
         "L is too small: gradients were longer and were clipped in 1 of 1 runs, most of all with "
         "alone, where L = 1. On the ball of radius 1 no gradient is longer than "
     )
+    assert 0.0 < float(share[1]) < 100.0
     assert advice(told) > 2.0
 
 
 def test_one_line_speaks_of_all_points_and_names_the_worst():
     sweep = [{"parameter": "algorithm.lipschitz", "title": "L", "values": [0.01, 0.1, 9.0]}]
     (told,) = gradient_words(results_with(ALONE, sweep=sweep))
-    assert "in 2 of 3 runs, most of all with alone at L = 0.01" in told
+    assert "clipped in 2 of 3 runs" in told
+    assert "% of the rounds, most of all with alone at L = 0.01" in told
 
 
 def test_the_ball_is_no_limit_for_kt():
@@ -71,19 +74,20 @@ def test_the_ball_is_no_limit_for_kt():
         "50 for alone. On the ball of radius 1, which KT may leave, no gradient is longer than "
         "2.00: use lipschitz = 2."
     )
-    (left,) = gradient_words(results_with(kt, longest=2.0, clipped=True))
+    (left,) = gradient_words(results_with(kt, longest=2.0, clipped=1))
     assert left.endswith(
         "Predictions left the ball of radius 1, on which no gradient is longer "
         "than 2.00: try lipschitz = 100."
     )
 
 
-def test_private_runs_do_not_tell_whether_they_clipped():
+def test_private_runs_are_told_of_as_others_are():
     private = {"name": "private", "algorithm": "dpmt_co2ol"}
     experiment = make_experiment({"name": "small", "algorithm": [private]})
-    cell = Cell(0.1, [1], [Run("private", [1.0], 1.0, 1.0, 1, 8, True, 3.0)], small.instance())
+    run = Run("private", [1.0], 1.0, 1.0, 1, 8, 600, 3.0)
+    cell = Cell(0.1, [1], [run], small.instance())
     (told,) = gradient_words(Results(experiment, 1, [PointResults.of({}, [cell])], []))
-    assert "clipped (or, in private runs, may have been) in 1 of 1 runs" in told
+    assert "were clipped in 1 of 1 runs, in up to 0.40 % of the rounds, most" in told
     assert advice(told) == 3.0
 
 

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from typer.testing import CliRunner
 
 from mtcool.cli.commands import app
-from mtcool.experiments.report.findings import verdicts
+from mtcool.experiments.report.findings import theory_words, verdicts
 from mtcool.experiments.report.gradients import gradient_words
 from mtcool.experiments.report.overview import judged_bounds
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
@@ -78,7 +78,7 @@ def test_the_report_opens_with_every_claim_its_verdict_and_its_number(two):
         assert told[2] == claim["note"] + "."
     assert opening.count("Alone is best.") == 2
     assert opening.count("a rumour") == 2
-    assert "Regret stays below the bound of th:basebound." in opening
+    assert "Regret stays below the bound for KT (theorem of Appendix C)." in opening
 
 
 def test_the_contents_stay_in_sight_and_lead_to_every_part(two):
@@ -137,7 +137,16 @@ def test_every_bound_is_judged_once_by_its_tightest_run():
     assert held["verdict"] == "holds"
     assert held["note"] == "in all 2 runs; the most is 0.50 of the bound, C in “Two” at L = 2"
     assert broken["verdict"] == "does not hold"
-    assert broken["note"].startswith("1 of 1 runs exceed it; the most is 3.0 of the bound")
+    assert broken["note"].startswith("the one run exceeds it; the most is 3.0 of the bound")
+
+
+def test_one_run_is_not_called_all_1_runs():
+    row = Promise("A", 9.0, 30.0, "any graph (Theorem 3)", 1.0)
+    (held,) = judged_bounds([("One", PointPromises({}, FACTS, [row]))])
+    assert held["text"] == "Regret stays below the bound for any graph (Theorem 3)."
+    assert held["note"].startswith("in the one run that it covers; the most is 0.30")
+    told = next(theory_words([PointPromises({}, FACTS, [row])]))
+    assert told.startswith("the bound holds in the one run that meets the assumptions")
 
 
 def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(tmp_path):

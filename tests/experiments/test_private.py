@@ -12,7 +12,7 @@ import small
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.loading import make_experiment
 from mtcool.experiments.files.named import record_of
-from mtcool.experiments.report.promises import promises
+from mtcool.experiments.report.promises import _too_long, promises
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import (
     Replicate,
@@ -20,7 +20,7 @@ from mtcool.experiments.running.build import (
     build_settings,
     build_stream,
 )
-from mtcool.experiments.running.cells import Job, run_cell
+from mtcool.experiments.running.cells import Job, Run, run_cell
 from mtcool.experiments.running.engines import Local, run_jobs
 from mtcool.experiments.running.private import levels, most_activations
 from mtcool.experiments.running.runner import jobs_of
@@ -159,11 +159,23 @@ def test_strict_agents_are_nested_and_drawn_by_the_replicate():
     assert strict(3) != strict(3, seed=1)
 
 
-def test_a_private_run_tells_whether_gradients_could_be_clipped(tmp_path):
+def test_a_private_run_tells_how_many_gradients_were_clipped(tmp_path):
     job = jobs_in(tmp_path)[0]
-    assert [run.clipped for run in run_cell(job).runs] == [False] * 3
-    short = [msgspec.structs.replace(one, lipschitz=0.5) for one in job.point.algorithm]
-    assert [run.clipped for run in run_cell(changed(job, algorithm=short)).runs] == [True] * 3
+    assert [run.clipped for run in run_cell(job).runs] == [0] * 3
+    short = [msgspec.structs.replace(one, lipschitz=0.01) for one in job.point.algorithm]
+    assert all(run.clipped > 1 for run in run_cell(changed(job, algorithm=short)).runs)
+
+
+def test_a_private_run_has_no_bound_where_a_gradient_could_have_been_clipped():
+    """Noise decides where it predicts, and the bound is a mean over all noise."""
+    algorithm = (
+        make_experiment({"name": "small", "algorithm": [{"name": "p", "algorithm": "dpmt_co2ol"}]})
+        .points[0]
+        .algorithm[0]
+    )
+    run = Run("p", [1.0], 1.0, 1.0, 1, 8, 0, 1.0)
+    assert not _too_long(algorithm, run)
+    assert _too_long(algorithm, msgspec.structs.replace(run, longest_gradient=1.1))
 
 
 def test_private_algorithms_have_no_ceiling_where_tasks_vary_more_than_their_expert(tmp_path):
@@ -241,11 +253,11 @@ BAD = {
     ),
     "delta of one": (
         with_options(privacy={"delta": 1.0}),
-        "privacy.delta must be float < 1.0, got 1.0",
+        "privacy.delta must be a number below 1, got 1.0",
     ),
     "epsilon of zero": (
         with_options(privacy={"epsilon": 0.0}, sweep=[]),
-        "privacy.epsilon must be float > 0.0, got 0.0",
+        "privacy.epsilon must be a number above 0, got 0.0",
     ),
     "strict agents without a level": (
         with_options(privacy={"strict_agents": 2}),

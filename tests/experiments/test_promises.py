@@ -107,10 +107,13 @@ def test_a_bound_in_expectation_stands_next_to_the_mean_of_all_replicates(tmp_pa
         tasks = build_stream(job.point, graph, for_stream).comparator
         q = probabilities(job.point, graph.size)
         bounds.append(theory.kt_stochastic(graph, tasks, q, 300, lipschitz=4.0).value)
-    assert known.statement == "th:basebound, stochastic rates, in expectation"
+    assert (
+        known.statement
+        == "KT with stochastic rates (theorem of Appendix C, remark), in expectation"
+    )
     assert known.measured == pytest.approx(results.final[:, 0].mean())
     assert known.ceiling == pytest.approx(np.mean(bounds))
-    assert any_order.statement == "th:basebound"
+    assert any_order.statement == "KT (theorem of Appendix C)"
     assert any_order.measured == results.final[0, 1]
 
 
@@ -129,7 +132,7 @@ def test_one_run_above_a_bound_in_expectation_does_not_break_it(tmp_path):
 def test_a_mean_needs_all_replicates_to_meet_the_assumptions(tmp_path):
     jobs = jobs_in(tmp_path, STOCHASTIC)
     cells = [run_cell(job) for job in jobs]
-    runs = [msgspec.structs.replace(run, clipped=True) for run in cells[2].runs]
+    runs = [msgspec.structs.replace(run, clipped=1) for run in cells[2].runs]
     cells[2] = msgspec.structs.replace(cells[2], runs=runs)
     known, any_order = promises(jobs[0], PointResults.of({}, cells)).rows
     assert known.ceiling is None
@@ -160,12 +163,15 @@ def test_the_record_of_an_algorithm_is_asked_for_its_bound(tmp_path):
     assert question.settings.algorithm is I_FTRL
 
 
+PLACE = "regret theorem of Section 4, remark"
+
+
 def test_private_algorithms_have_a_ceiling_where_their_expert_covers_the_tasks(tmp_path):
     jobs = jobs_in(tmp_path, PRIVATE)
     results = PointResults.of({}, [run_cell(job) for job in jobs])
     tree, each, experts = promises(jobs[0], results).rows
-    assert tree.statement == "th:reg-DP_anyG, known variances, in expectation"
-    assert each.statement == "th:reg-DP_anyG, noise on every gradient, in expectation"
+    assert tree.statement == f"private learning, known variances ({PLACE}), in expectation"
+    assert each.statement == f"noise on every gradient ({PLACE}), in expectation"
     assert experts.statement == "none: no bound for it here"
     for k, row in enumerate((tree, each)):
         assert row.measured == pytest.approx(results.final[:, k].mean())

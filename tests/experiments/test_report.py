@@ -83,7 +83,8 @@ def test_a_lead_within_the_noise_is_called_so():
     noisy = [[[1, 2], [3, 1], [2, 4]]] * 2
     (told,) = findings(made_up(noisy), spec.Figure(x="tasks.smoothness"))
     assert told.startswith("from tasks.smoothness = 1 to 10 A has the least regret")
-    assert told.endswith("over B, within the noise.")
+    assert "; its closest rival is B, 0.333 ± " in told
+    assert told.endswith(" behind, within the noise.")
 
 
 def test_equal_algorithms_are_called_equal():
@@ -224,6 +225,12 @@ def test_the_folder_has_all_there_is_to_know(finished):
         "summary.csv",
         "differences.csv",
         "curves.csv",
+        "agents.csv",
+        "agents.png",
+        "agents.svg",
+        "bounds.csv",
+        "bounds.png",
+        "bounds.svg",
         "theory.csv",
         "theory.png",
         "theory.svg",
@@ -341,7 +348,7 @@ def test_the_theory_stands_next_to_the_measured_regret(finished):
             assert float(row["ratio"]) == pytest.approx(
                 float(row["measured"]) / float(row["ceiling"])
             )
-    assert {row["statement"] for row in rows if row["ceiling"]} == {"th:basebound"}
+    assert {row["statement"] for row in rows if row["ceiling"]} == {"KT (theorem of Appendix C)"}
     assert "the bound holds in all" in finished[1]["small"]["theory"][0]
 
 
@@ -349,7 +356,7 @@ def test_a_bound_that_fails_is_shouted():
     facts = GraphFacts(2, 1, 2, 2, "1", "1", "1")
     row = Promise("A", 9.0, 3.0, "thm:any-G", 1.0)
     (first, _) = theory_words([PointPromises({"L": "1"}, facts, [row])])
-    assert first.startswith("the bound FAILS in 1 of 1 runs")
+    assert first.startswith("the bound FAILS in the one run that meets the assumptions")
 
 
 def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
@@ -364,4 +371,4 @@ def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
     )
     assert "No algorithm here meets the assumptions of a theorem." in done.stdout
     with open(tmp_path / "out/small/runs.csv") as file:
-        assert {row["clipped"] for row in csv.DictReader(file)} == {"1"}
+        assert all(int(row["clipped"]) > 1 for row in csv.DictReader(file))

@@ -61,19 +61,25 @@ BAD = {
         changed(algorithm__0__algorithm="mtcool"),
         "algorithm 1.algorithm must be one of dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl, ",
     ),
-    "text for a number": (changed(rounds="many"), "rounds must be int, got 'many'"),
-    "no rounds": (changed(rounds=0), "rounds must be int >= 1, got 0"),
-    "negative replicates": (changed(replicates=-1), "replicates must be int >= 1, got -1"),
-    "probability": (changed(graph__p=1.5), "graph.p must be float <= 1.0, got 1.5"),
+    "text for a number": (changed(rounds="many"), "rounds must be a whole number, got 'many'"),
+    "no rounds": (changed(rounds=0), "rounds must be a whole number at least 1, got 0"),
+    "negative replicates": (
+        changed(replicates=-1),
+        "replicates must be a whole number at least 1, got -1",
+    ),
+    "probability": (changed(graph__p=1.5), "graph.p must be a number at most 1, got 1.5"),
     "bound 0": (
         changed(algorithm__0__lipschitz=0.0),
-        "algorithm 1.lipschitz must be float > 0.0, got 0.0",
+        "algorithm 1.lipschitz must be a number above 0, got 0.0",
     ),
-    "a table for a list": (changed(algorithm={"name": "x"}), "algorithm must be list, got {'name"),
+    "a table for a list": (
+        changed(algorithm={"name": "x"}),
+        "algorithm must be a list, got {'name",
+    ),
     "names twice": (changed(algorithm__1__name="MT-CO2OL"), "algorithm must have distinct names"),
     "sweep of nothing": (
         changed(sweep__0__values=[]),
-        "sweep 1.values must be list of length >= 1",
+        "sweep 1.values must be a list with at least 1 in it",
     ),
     "sweep of an unknown key": (
         changed(sweep__0__parameter="tasks.smothness"),
@@ -81,7 +87,7 @@ BAD = {
     ),
     "sweep with a wrong value": (
         changed(sweep__0__values=[1, -1]),
-        "tasks.smoothness must be float >= 0.0, got -1",
+        "tasks.smoothness must be a number at least 0, got -1",
     ),
     "sweep through a number": (
         changed(sweep__0__parameter="rounds.long"),
@@ -93,7 +99,11 @@ BAD = {
     ),
     "figure of an unknown axis": (
         changed(figure=[{"x": "graph.p"}]),
-        "figure: x must be a swept parameter, got 'graph.p'",
+        "figure: x must be one of tasks.smoothness, time, sigma, got 'graph.p'",
+    ),
+    "panels of an unknown parameter": (
+        changed(figure=[{"x": "sigma", "panels": "graph.p"}]),
+        "figure: panels must be one of tasks.smoothness, got 'graph.p'",
     ),
     "figure of several points": (
         changed(figure=[{"x": "time"}]),
@@ -140,7 +150,7 @@ BAD = {
         ),
         "sweep: parameter must be for all algorithms or for one, got algorithm.lipschitz and algo",
     ),
-    "half a round": (changed(rounds=2.5), "rounds must be int, got 2.5"),
+    "half a round": (changed(rounds=2.5), "rounds must be a whole number, got 2.5"),
     "the name of the store": (changed(name="cells"), "name must be small letters, digits"),
     "drift without use": (
         changed(stream={"drift": 1.0}),

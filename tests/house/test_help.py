@@ -1,12 +1,16 @@
 """`help` of a public name shows types as they are called, not what they are made of."""
 
 import importlib
+import inspect
 import pkgutil
 import pydoc
+import re
+from pathlib import Path
 
 import pytest
 
 import mtcool
+from mtcool.theory.names import NAMES
 
 MODULES = ["mtcool"] + [
     module.name
@@ -40,3 +44,19 @@ def test_the_signature_of_an_algorithm_fits_on_a_few_lines(value):
     signature = pydoc.plain(pydoc.render_doc(value)).splitlines()[2]
     assert len(signature) < 600
     assert "'ArrayLike | None'" in signature
+
+
+@pytest.mark.parametrize("name", ["mt_co2ol", "dpmt_co2ol", "i_ftrl", "st_ftrl", "pairwise"])
+def test_help_names_theorems_as_readers_of_the_paper_know_them(name):
+    """Labels of the LaTeX source are not in the paper that one can read."""
+    text = inspect.getdoc(getattr(mtcool, name))
+    assert not re.search(r"\b(thm|th|eq|alg|sec|apx|cor):\w", text)
+
+
+def test_every_bound_has_a_name_for_readers():
+    labels = re.compile(r"Bound\.of\(\s*\"([^\"]+)\"")
+    folder = Path(mtcool.theory.__file__).parent
+    used = {label for file in folder.glob("*.py") for label in labels.findall(file.read_text())}
+    assert len(used) > 15
+    assert used == set(NAMES)
+    assert mtcool.theory.independent([4]).name == "learning alone (Section 2)"

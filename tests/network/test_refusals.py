@@ -97,7 +97,11 @@ BAD_GRADIENTS = {
 
 
 LONG_GRADIENTS = {
-    "too large": ([3.0, 4.0], "gradient must have norm at most lipschitz = 1.0, got norm 5.0"),
+    "too large": (
+        [3.0, 4.0],
+        "gradient must have norm at most lipschitz = 1.0, got norm 5.0; give a larger lipschitz, "
+        'or on_excess="clip"',
+    ),
     "a little too large": ([1.0 + 1e-8, 0.0], "gradient must have norm at most lipschitz = 1.0"),
     "too large to square": ([1e200, 0.0], "lipschitz = 1.0, got norm 1e+200"),
 }

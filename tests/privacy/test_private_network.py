@@ -174,10 +174,11 @@ def test_without_noise_in_the_buffer_nothing_is_released():
     """Whoever calls the protocol without providing noise gets a refusal, not a raw value."""
     net = private(dim=1)
     losses = mtcool.streams.linear(np.ones((1, 1)))
-    totals = np.zeros(7, np.int64), np.zeros(7), np.zeros(7)
+    totals = np.zeros(7, np.int64), np.zeros(7), np.zeros(7), np.zeros(7, np.int64)
+    rounds = np.zeros((0, 1)), np.zeros(0), np.zeros(0)
     room = np.zeros((0, 1)), np.zeros(1)
     agents = np.zeros(1, np.int64)
-    assert play(net.peers, losses, agents, *room, 0, 1, *totals) == 0
+    assert play(net.peers, losses, agents, *room, 0, 1, *totals, *rounds) == 0
     assert net.released == 0
 
 

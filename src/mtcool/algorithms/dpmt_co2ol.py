@@ -38,7 +38,7 @@ def dpmt_co2ol(
     q: ArrayLike | None = None,
     seed: Seed | None = None,
 ) -> Network:
-    """DPMT-CO2OL (Algorithm `alg:DOPE_learning`): MT-CO2OL that keeps every loss private.
+    """DPMT-CO2OL (Algorithm 3 of the paper): MT-CO2OL that keeps every loss private.
 
     Agents publish noisy sums of their gradients and of their experts' losses, and learn from those
     alone. From all that the agents send, predict and store about each other together, one loss of
@@ -88,7 +88,7 @@ def dpmt_co2ol(
 
 
 def bound(question: Question) -> theory.Bound | None:
-    """Theorem `th:reg-DP_anyG` for the paper's noise, and the remarks on it for a single expert."""
+    """The regret theorem of Section 4 for the paper's noise; its remarks for a single expert."""
     settings, privacy = question.settings, question.settings.privacy
     if privacy is None or settings.rates != "adversarial":
         return None

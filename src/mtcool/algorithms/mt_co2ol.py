@@ -30,7 +30,7 @@ def mt_co2ol(
     q_min: float | None = None,
     horizon: int | None = None,
 ) -> Network:
-    """MT-CO2OL (Algorithm `alg:global_alg`): multitask online learning on any graph.
+    """MT-CO2OL (Algorithm 2 of the paper): multitask online learning on any graph.
 
     Every agent runs `learner` on the virtual clique of its neighbourhood. The active agent predicts
     with the weighted average of its neighbours' models of its task.
@@ -52,9 +52,9 @@ def mt_co2ol(
     on_excess
         "raise" refuses a gradient longer than `lipschitz`; "clip" shortens it.
     rates
-        "adversarial" activations (Theorem `thm:any-G`); "stochastic" with known probabilities `q`
-        (Theorem `thm:sto`); "estimated", the two-phase strategy for unknown probabilities of at
-        least `q_min` over `horizon` rounds (`apx:unknown_q`): every clique predicts zero for its
+        "adversarial" activations (Theorem 3); "stochastic" with known probabilities `q` (Section
+        3.2); "estimated", the two-phase strategy for unknown probabilities of at least `q_min` over
+        `horizon` rounds (Appendix A.4): every clique predicts zero for its
         first `learners.first_phase(agents, q_min, horizon)` updates, which is often long.
     q
         Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
@@ -89,7 +89,7 @@ def mt_co2ol(
 
 
 def bound(question: Question) -> theory.Bound | None:
-    """Theorems `thm:any-G`, `thm:sto` and `th:basebound`, each where it applies."""
+    """Theorem 3, the theorems of Section 3.2 and of Appendix C, each where it applies."""
     graph, settings, _, q, tasks, activations = question
     learner, given = settings.learner, question.options
     if settings.rates == "adversarial":

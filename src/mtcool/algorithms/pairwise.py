@@ -27,7 +27,7 @@ def pairwise(
     q: ArrayLike | None = None,
     **options: Unpack[Options],
 ) -> Network:
-    """The approach that fails (`sec:fail`): one learner for every pair of neighbours, and oneself.
+    """The approach that fails (Appendix A.6): one learner for each pair of neighbours, and oneself.
 
     Its regret bound does not improve on that of independent learning, whatever the weights.
 

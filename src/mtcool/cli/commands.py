@@ -8,24 +8,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from mtcool.cli import privacy
-from mtcool.cli.terminal import ascii_only, prepare_streams, shown
+from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
 if TYPE_CHECKING:
-    from mtcool.experiments.report.outcome import Outcome
+    from mtcool.experiments.report.outcome import Outcome, SectionSummary
+    from mtcool.experiments.report.overview import Judged
 
 app = typer.Typer(
     help="Multitask online learning on networks.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # which would take [default: ...] for markup, and flags for values
 )
 
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
@@ -36,7 +39,9 @@ Scheduler = Annotated[str | None, typer.Option(help="Address of the Dask schedul
 Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a first look.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Side: TypeAlias = Literal["left", "right"]
-Tell: TypeAlias = Callable[[dict[str, Any], Path], None]
+Summary: TypeAlias = "dict[str, SectionSummary]"
+"""Of every experiment by name, what `write_report` returns."""
+Tell: TypeAlias = "Callable[[Summary, Path], None]"
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
@@ -103,7 +108,7 @@ def paper(
     place = choose_engine(engine, workers, scheduler)
     with _interruptible():
         outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True)
-    _show(outcomes, as_json, _tell)
+    _show(outcomes, as_json, _tell_many)
 
 
 @app.command()
@@ -152,7 +157,7 @@ def _run_file(
     scheduler: str | None,
     quick: bool,
     as_json: bool,
-    tell: Tell,
+    tell: "Tell",
 ) -> None:
     from mtcool import experiments
 
@@ -180,7 +185,7 @@ def _interruptible() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: Tell) -> None:
+def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: "Tell") -> None:
     summary = {outcome.name: outcome.summary for outcome in outcomes}
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=ascii_only()))
@@ -188,30 +193,65 @@ def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: Tell) -> None:
         tell(summary, outcomes[0].folder)
 
 
-def _tell(summary: dict[str, Any], folder: Path) -> None:
-    """The findings on the screen, and where the rest is."""
-    console = Console(highlight=False)
+def _tell(summary: "Summary", folder: Path) -> None:
+    """Print the findings, and where the rest is."""
+    screen = console()
     for name, part in summary.items():
-        count = part["replicates"]
-        console.print(f"{name} ({count} replicate{'s' if count > 1 else ''})", style="bold")
-        _tell_quick(console, part["quick"])
+        _tell_name(screen, name, part["replicates"])
+        _tell_quick(screen, part["quick"])
         for finding in part["findings"]:
-            console.print(f"  {shown(finding)}", markup=False)
+            screen.print(f"  {shown(finding)}", markup=False)
         for sentence in part["gradients"]:
-            console.print(f"  gradients: {shown(sentence)}", markup=False)
+            screen.print(f"  gradients: {shown(sentence)}", markup=False)
         for sentence in part["theory"]:
-            console.print(f"  theory: {shown(sentence)}", markup=False)
+            screen.print(f"  theory: {shown(sentence)}", markup=False)
         for claim in part["claims"]:
-            told = f"  {claim['verdict'].capitalize()}: {claim['text']} ({claim['note']})"
-            console.print(shown(told), markup=False, style=COLOURS[claim["verdict"]])
-    console.print(
+            _tell_claim(screen, claim, note=True)
+    screen.print(
         f"Open {folder / 'report.html'}; figures, tables and raw data are beside it.", markup=False
     )
 
 
-def _tell_quick(console: Console, size: dict[str, int] | None) -> None:
+def _tell_many(summary: "Summary", folder: Path) -> None:
+    """Print the verdict on every claim, experiment by experiment; the report has the rest."""
+    from mtcool.experiments.report.overview import tally
+
+    screen = console()
+    for name, part in summary.items():
+        _tell_name(screen, name, part["replicates"])
+        for claim in part["claims"]:
+            _tell_claim(screen, claim, note=False)
+        screen.print(f"  theory: {shown(part['theory'][0])}", markup=False)
+    claims = [claim for part in summary.values() for claim in part["claims"]]
+    screen.print(shown(tally(claims)), markup=False, style="bold")
+    if any(part["quick"] for part in summary.values()):
+        screen.print(
+            "This was a QUICK LOOK with few short runs: longer ones may end in another order, and "
+            "claims about them are not judged.",
+            markup=False,
+            style="yellow",
+        )
+    screen.print(
+        f"Open {folder / 'report.html'} for all findings; figures, tables and raw data are beside "
+        "it.",
+        markup=False,
+    )
+
+
+def _tell_name(screen: Console, name: str, replicates: int) -> None:
+    many = "s" if replicates > 1 else ""
+    screen.print(f"{name} ({replicates} replicate{many})", style="bold", markup=False)
+
+
+def _tell_claim(screen: Console, claim: "Judged", *, note: bool) -> None:
+    told = f"  {claim['verdict'].capitalize()}: {claim['text']}"
+    told += f" ({claim['note']})" if note else ""
+    screen.print(shown(told), markup=False, style=COLOURS[claim["verdict"]])
+
+
+def _tell_quick(screen: Console, size: dict[str, int] | None) -> None:
     if size is not None:
-        console.print(
+        screen.print(
             f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates, "
             f"{size['rounds']:,} of {size['of_rounds']:,} rounds; longer runs may end in another "
             "order.",
@@ -220,25 +260,35 @@ def _tell_quick(console: Console, size: dict[str, int] | None) -> None:
         )
 
 
-def _tell_theory(summary: dict[str, Any], folder: Path) -> None:
-    """Graph parameters, bounds and ratios as tables on the screen."""
-    console = Console(highlight=False)
-    graph = ("graph at", "agents", "edges", "N_min", "N_max", "α", "α₂", "γ")
-    rows = ("point", "algorithm", "worst case", "measured", "bound", "ratio", "statement")
+def _tell_theory(summary: "Summary", folder: Path) -> None:
+    """Print graph parameters, bounds and ratios as tables."""
+    screen = console()
     for part in summary.values():
-        _tell_quick(console, part["quick"])
-        for heads, cells in ((graph, part["graphs"]), (rows, part["promises"])):
-            table = Table()
-            for head in heads:
-                text = head in ("graph at", "point", "algorithm", "statement")
-                side: Side = "left" if text else "right"
-                table.add_column(shown(head), justify=side, overflow="fold")
-            for row in cells:
-                table.add_row(*(escape(shown(cell)) for cell in row))
-            console.print(table)
+        _tell_quick(screen, part["quick"])
+        graph = ("graph at", "agents", "edges", "N_min", "N_max", "α", "α₂", "γ")
+        screen.print(_table(graph, part["graphs"]))
+        # Statements are long: the table has a number for each, and they stand below it.
+        numbers = {row[-1]: "" for row in part["promises"]}
+        numbers = {words: f"[{k}]" for k, words in enumerate(numbers, start=1)}
+        heads = ("point", "algorithm", "worst case", "measured", "bound", "ratio", "see")
+        rows = [[*row[:-1], numbers[row[-1]]] for row in part["promises"]]
+        screen.print(_table(heads, rows))
+        for words, number in numbers.items():
+            screen.print(f"{number} {shown(words)}", markup=False)
         for sentence in part["theory"]:
-            console.print(shown(sentence), markup=False)
-    console.print(f"Open {folder / 'report.html'}; theory.csv is beside it.", markup=False)
+            screen.print(shown(sentence), markup=False)
+    screen.print(f"Open {folder / 'report.html'}; theory.csv is beside it.", markup=False)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """A table that is narrow enough for 80 columns, so that words stay whole."""
+    table = Table(box=box.SIMPLE)
+    for head in heads:
+        side: Side = "left" if head in ("graph at", "point", "algorithm") else "right"
+        table.add_column(shown(head), justify=side, overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(shown(cell)) for cell in row))
+    return table
 
 
 def main() -> None:

@@ -1,21 +1,24 @@
-"""The commands under `mtcool privacy`: how much noise, which mechanism, and does it hold."""
+"""The commands under `mtcool privacy`: calibrate noise, compare mechanisms, audit them."""
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from mtcool.cli.terminal import console, shown
 from mtcool.privacy import AGGREGATORS, Privacy
 
 if TYPE_CHECKING:  # slow to import
+    from mtcool.audit.suite import Verdict
     from mtcool.graphs import Graph
     from mtcool.learners import MTFTRL
 
-app = typer.Typer(help="Noise, mechanisms and audits of the private algorithm.")
+app = typer.Typer(
+    help="Noise, mechanisms and audits of the private algorithm.", rich_markup_mode=None
+)
 
 Agents = Annotated[int, typer.Option(help="Agents of a random graph.")]
 EdgeProbability = Annotated[float, typer.Option("--p", help="Probability of an edge.")]
@@ -29,7 +32,7 @@ NOISY = [name for name, kind in AGGREGATORS.items() if kind.laws != ("none",)]
 
 @app.command()
 def calibrate(
-    epsilon: Annotated[float | None, typer.Option(help="Privacy level.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Privacy level of each agent.")] = None,
     delta: Annotated[float | None, typer.Option(help="With it the noise is Gaussian.")] = None,
     rho: Annotated[float | None, typer.Option(help="Zero-concentrated privacy instead.")] = None,
     noise: Annotated[
@@ -74,19 +77,19 @@ def calibrate(
         **words,
     )
     noises = published_noise(_graph(agents, p, seed), dim, privacy, learner=_learner(experts))
-    level = _level(float(noises.promised.max()), delta, rho)
+    promised = _in_words_of(float(noises.promised.max()), delta, rho)
     told = {
         "std of a published gradient sum": float(noises.gradients.max()),
         "std of a published expert loss": float(noises.products.max()),
         "largest possible gradient sum": float(horizon),
-        "true epsilon" if rho is None else "true rho": level,
+        "true epsilon" if rho is None else "true rho": promised,
     }
     _tell(told, as_json)
 
 
 @app.command()
 def compare(
-    epsilon: Annotated[float, typer.Option(help="Privacy level.")] = 1.0,
+    epsilon: Annotated[float, typer.Option(help="Privacy level of each agent.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Of the Gaussian mechanisms.")] = 1e-6,
     horizon: Horizon = 150_000,
     agents: Agents = 30,
@@ -109,7 +112,7 @@ def compare(
     for row in rows:
         numbers = (f"{row.gradients:,.0f}", f"{row.products:,.0f}", f"{row.gain:,.0f}")
         table.add_row(row.mechanism, row.experts, row.law, *numbers)
-    Console(highlight=False).print(table)
+    console().print(table)
 
 
 @app.command()
@@ -124,7 +127,7 @@ def audit(
 
     Ends with status 1 if right code fails or a bug is not found.
     """
-    from mtcool.audit.suite import Verdict, audit_suite
+    from mtcool.audit.suite import audit_suite
     from mtcool.simulation.progress import progress_bar
 
     checks: list[Callable[[], Verdict]] = list(audit_suite(pairs, runs, seed, exact))
@@ -133,25 +136,64 @@ def audit(
         for check in checks:
             verdicts.append(check())
             advance(1)
-    good = all(verdict.as_it_should for verdict in verdicts)
     if as_json:
         print(json.dumps([verdict._asdict() for verdict in verdicts], indent=1))
     else:
-        table = Table(title="Audits")
-        for head in ("audit", "subject", "found", "allowed", "verdict"):
-            table.add_column(head, justify="right" if head in ("found", "allowed") else "left")
-        for one in verdicts:
-            colour = "green" if one.as_it_should else "red"
-            word = "passed" if one.passed else "failed"
-            planted = ", as it must" if one.bug and not one.passed else ""
-            cells = (f"{one.found:.4g}", f"{one.allowed:.4g}")
-            table.add_row(one.audit, one.subject, *cells, f"[{colour}]{word}{planted}[/{colour}]")
-        console = Console(highlight=False)
-        console.print(table)
-        told = "All right code passed, all planted bugs were found."
-        console.print(told if good else "Something is not as it should be: see the red rows.")
-    if not good:
+        _tell_audits(verdicts)
+    if not all(verdict.as_it_should for verdict in verdicts):
         raise typer.Exit(1)
+
+
+MEASURED = (
+    "worst case, random pairs: the privacy loss between two runs that differ in one loss, given "
+    "all that is published; its limit is what was promised (epsilon, or mu of Gaussian noise).",
+    "law of noise: the mean size of the noise over the size that it should have.",
+    "black box: the least epsilon that is consistent with many outputs.",
+)
+
+
+def _tell_audits(verdicts: "Sequence[Verdict]") -> None:
+    """Print the mechanisms, the planted bugs, what was measured, and what follows from it."""
+    screen = console()
+    mechanisms = [one for one in verdicts if not one.bug]
+    bugs = [one for one in verdicts if one.bug]
+    for title, rows in (
+        ("The mechanisms, which must stay within the limit", mechanisms),
+        ("Planted bugs, which must be caught", bugs),
+    ):
+        table = Table(title=title, title_justify="left")
+        for head in ("audit", "subject", "measured", "limit", "result"):
+            table.add_column(head, justify="right" if head in ("measured", "limit") else "left")
+        for one in rows:
+            good, bad = ("caught", "MISSED") if one.bug else ("within", "EXCEEDED")
+            result = f"[green]{good}[/green]" if one.as_it_should else f"[red]{bad}[/red]"
+            law = one.audit == "law of noise"
+            limit = f"1 ± {one.allowed - 1.0:.2g}" if law else f"{one.allowed:.4g}"
+            subject = one.subject.removeprefix("bug: ")
+            table.add_row(one.audit, subject, f"{one.found:.4g}", shown(limit), result)
+        screen.print(table)
+    for sentence in MEASURED:
+        screen.print(sentence, markup=False)
+    screen.print(_conclusion(mechanisms, bugs), markup=False, style="bold")
+
+
+def _conclusion(mechanisms: "Sequence[Verdict]", bugs: "Sequence[Verdict]") -> str:
+    exceeded = sum(not one.as_it_should for one in mechanisms)
+    missed = sum(not one.as_it_should for one in bugs)
+    if exceeded:
+        return (
+            f"{exceeded} of {len(mechanisms)} audits of the mechanisms exceed their limit: do not "
+            "rely on the privacy of those mechanisms."
+        )
+    if missed:
+        return (
+            f"The mechanisms keep their promises as far as the audits can see, but {missed} of "
+            f"{len(bugs)} planted bugs went unnoticed: the audits do not see enough."
+        )
+    return (
+        f"The mechanisms keep their promises in all {len(mechanisms)} audits, and all {len(bugs)} "
+        "planted bugs were caught."
+    )
 
 
 def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[str, float]:
@@ -167,13 +209,13 @@ def _solved(epsilon: float | None, delta: float | None, noise: float) -> dict[st
     }
 
 
-def _level(level: float, delta: float | None, rho: float | None) -> float:
-    """Epsilon or rho of the noise; `level` is epsilon of Laplace noise and mu of Gaussian."""
+def _in_words_of(promised: float, delta: float | None, rho: float | None) -> float:
+    """Epsilon or rho of noise with this epsilon, if it is Laplace, or mu, if it is Gaussian."""
     from mtcool.privacy import gaussian_epsilon
 
     if rho is not None:
-        return level**2 / 2.0
-    return level if delta is None else gaussian_epsilon(level, delta)
+        return promised**2 / 2.0
+    return promised if delta is None else gaussian_epsilon(promised, delta)
 
 
 def _graph(agents: int, p: float, seed: int) -> "Graph":

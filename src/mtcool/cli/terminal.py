@@ -1,10 +1,15 @@
-"""What the screen can show: terminals that know only ASCII get ASCII."""
+"""What the screen can show: ASCII where nothing else is known, and lines as long as they fit."""
 
 import codecs
 import io
 import os
 import sys
 import unicodedata
+
+from rich.console import Console
+
+# Columns of output that no terminal shows: more than any line has, so that none is broken.
+UNBROKEN = 100_000
 
 # The signs of the reports in words; others lose their accents or become a question mark.
 WORDS = {
@@ -53,13 +58,19 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="ascii", errors=ERRORS)
 
 
+def console() -> Console:
+    """Standard output for text and tables; lines are wrapped for a terminal only."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else UNBROKEN
+    return Console(highlight=False, width=width)
+
+
 def ascii_only() -> bool:
     """Whether standard output can show only ASCII."""
     return getattr(sys.stdout, "errors", None) == ERRORS
 
 
 def shown(text: str) -> str:
-    """The text as it will appear, so that tables leave the right room for it."""
+    """The text as it will appear, so that columns of tables are wide enough."""
     return plain(text) if ascii_only() else text
 
 

@@ -88,5 +88,7 @@ def run_all(
         with progress_bar("report", len(tasks), show=progress) as advance:
             return write_report(title, lead, tasks, results, folder, advance)
     except KeyboardInterrupt:
-        kept = f"finished runs are in {folder}" if folder.exists() else "no run was finished"
-        raise KeyboardInterrupt(f"{kept}, run again to go on") from None
+        finished = any((folder / "cells").glob("*.cell"))
+        kept = f"finished runs are in {folder}" if finished else "no run was finished"
+        again = "run again to go on" if finished else "run again to start anew"
+        raise KeyboardInterrupt(f"{kept}, {again}") from None

@@ -138,7 +138,8 @@ class Network:
         >>> net.update(3, [6.0, 8.0])
         Traceback (most recent call last):
         ...
-        ValueError: gradient must have norm at most lipschitz = 1.0, got norm 10.0
+        ValueError: gradient must have norm at most lipschitz = 1.0, got norm 10.0; give a
+        larger lipschitz, or on_excess="clip" to shorten such gradients
         """
         i = self.graph.index(agent)
         with self.turn.lock:

@@ -180,11 +180,14 @@ def one_gradient(gradient: GradientLike, settings: Settings) -> Floats:
 
 
 def refuse(gradient: Floats, settings: Settings) -> NoReturn:
-    """Refuse a gradient that is too long."""
-    limit = f"lipschitz = {settings.lipschitz}"
+    """Say that a gradient is too long."""
+    norm = math.hypot(*gradient)
     if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
-        limit = f"{LONGEST:g}"
-    raise ValueError(f"gradient must have norm at most {limit}, got norm {math.hypot(*gradient)}")
+        raise ValueError(f"gradient must have norm at most {LONGEST:g}, got norm {norm}")
+    raise ValueError(
+        f"gradient must have norm at most lipschitz = {settings.lipschitz}, got norm {norm}; give "
+        'a larger lipschitz, or on_excess="clip" to shorten such gradients'
+    )
 
 
 @kernel

@@ -25,17 +25,18 @@ SLACK = 1.0 + 1e-9
 @inline
 def play_round(
     peers: PeersBlock, agent: int, kind: Kind, row: Floats, x: Floats
-) -> tuple[float, bool]:
-    """Play a round with the loss of this kind and row.
+) -> tuple[float, bool, int]:
+    """Play a round with the loss of this kind and row; leaves the prediction in `x`.
 
-    Returns the loss paid, and whether its gradients were accepted.
+    Returns the loss paid, whether its gradients were accepted, and how many of them are clipped.
     """
     # 1. `agent` is activated
     predict(peers, agent, x)  # 2. it fetches its neighbours' models, 3. and predicts
     paid = value(kind, row, x)  # 4. it pays, and observes
     seen = observe(peers, agent, kind, row, x)
+    clipped = count_clipped(peers.gradients[:seen], peers.units)
     accepted = send(peers, agent, peers.gradients[:seen])  # 5. its neighbours learn
-    return paid, accepted
+    return paid, accepted, clipped
 
 
 @inline
@@ -93,10 +94,7 @@ class Units(NamedTuple):
 @inline
 def to_units(gradient: Floats, units: Units) -> bool:
     """Divide by `lipschitz` in place, clipping if asked; False if the gradient must be refused."""
-    square = 0.0
-    for k in range(gradient.shape[0]):
-        square += gradient[k] * gradient[k]
-    norm = np.sqrt(square)
+    norm = norm_of(gradient)
     scale = 1.0 / units.lipschitz
     if not norm <= units.lipschitz * SLACK:  # also true of a NaN
         if not (units.clip and norm < np.inf):
@@ -105,3 +103,23 @@ def to_units(gradient: Floats, units: Units) -> bool:
     for k in range(gradient.shape[0]):
         gradient[k] *= scale
     return True
+
+
+@inline
+def count_clipped(gradients: Floats, units: Units) -> int:
+    """How many of these gradients are too long, and will be shortened."""
+    count = 0
+    if units.clip:  # else they are refused
+        for e in range(gradients.shape[0]):
+            if norm_of(gradients[e]) > units.lipschitz * SLACK:
+                count += 1
+    return count
+
+
+@inline
+def norm_of(gradient: Floats) -> float:
+    """The Euclidean norm; infinite for gradients whose square is."""
+    square = 0.0
+    for k in range(gradient.shape[0]):
+        square += gradient[k] * gradient[k]
+    return float(np.sqrt(square))

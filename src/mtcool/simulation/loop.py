@@ -18,19 +18,32 @@ def play(
     activations: Integers,
     paid: Floats,
     regret: Floats,
+    clipped: Integers,
+    predictions: Floats,
+    round_loss: Floats,
+    round_regret: Floats,
 ) -> int:
     """Play the rounds first:last and add to the agents' totals; returns the next round.
 
-    That is `last`, unless a gradient was refused. An empty comparator means none is given.
+    That is `last`, unless a gradient was refused. An empty comparator means none is given, and the
+    single rounds are recorded unless the arrays for them are empty.
     """
-    compare = comparator.shape[0] > 0
+    compare, record = comparator.shape[0] > 0, round_loss.shape[0] > 0
     for t in range(first, last):
         i, row = agents[t], losses.rows[t]
-        loss, accepted = play_round(peers, i, losses.kind, row, x)
+        loss, accepted, shortened = play_round(peers, i, losses.kind, row, x)
         if not accepted:
             return t
         activations[i] += 1
         paid[i] += loss
+        clipped[i] += shortened
         if compare:
-            regret[i] += loss - value(losses.kind, row, comparator[i])
+            more = loss - value(losses.kind, row, comparator[i])
+            regret[i] += more
+            if record:
+                round_regret[t] = more
+        if record:
+            round_loss[t] = loss
+            for k in range(x.shape[0]):
+                predictions[t, k] = x[k]
     return last

@@ -16,9 +16,9 @@ FIRST_LINE, NEXT_LINE = 0.5, 2.5
 
 @contextmanager
 def progress_bar(what: str, total: int, show: bool, *, done: int = 0) -> Iterator[Advance]:
-    """A function to call with the number of steps done; what it shows goes to standard error.
+    """Yield a function to call with the number of steps done; progress goes to standard error.
 
-    Without a terminal that is a line every few seconds, moved on or not, and one at the end.
+    Without a terminal it is a line every few seconds, even if nothing moved, and one at the end.
     """
     if not show:
         yield lambda steps: None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from mtcool import validation
 from mtcool.simulation.progress import progress_bar
-from mtcool.simulation.workers import parallel
+from mtcool.simulation.workers import Call, parallel
 
 R = TypeVar("R")
 
@@ -38,7 +38,7 @@ def replicate(
     seed = validation.count("seed", seed, least=0)
     # The k-th child by its key: `spawn` would make all of them at once, however many.
     children = (np.random.SeedSequence(seed, spawn_key=(k,)) for k in range(count))
-    jobs: Iterator[Any] = ((_run, (experiment, child), {}) for child in children)
+    jobs: Iterator[Call] = ((_run, (experiment, child), {}) for child in children)
     results: list[R] = []
     with progress_bar("replicates", count, progress) as advance:
         # No memory maps: they would hand large arrays of the experiment over as read-only.

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool import validation
+from mtcool import memory, validation
 from mtcool.network.network import Network
+from mtcool.peers.protocol import count_clipped
 from mtcool.simulation.communication import communication
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
@@ -30,6 +31,7 @@ def simulate(
     times: ArrayLike | None = None,
     comparator: ArrayLike | None = None,
     per_agent: bool = False,
+    per_round: bool = False,
     progress: bool = False,
 ) -> Trace:
     """Play all rounds of `stream`, with the same code and the same numbers as `predict`/`update`.
@@ -48,6 +50,8 @@ def simulate(
         default the stream's own.
     per_agent
         Record the agents' totals at every time, not only at the end.
+    per_round
+        Record every round: the active agent, its prediction, its loss and its regret.
     progress
         Show a progress bar.
 
@@ -66,10 +70,15 @@ def simulate(
     tasks = _comparator(comparator, stream, network.graph.size, nodes)
     if nodes is not None:
         stream = Stream(nodes[stream.agents], stream.losses, labels=network.graph.labels)
-    totals = _Totals.of(network.graph.size)
-    shape = (len(marks), network.graph.size) if per_agent else (1, network.graph.size)
-    agents = _Totals(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape))
+    size, rounds = network.graph.size, len(stream) if per_round else 0
+    if per_agent:
+        memory.require("times", f"{len(marks):,}", 32 * len(marks) * size)
+    if per_round:
+        memory.require("per_round", True, rounds * 8 * (stream.dim + 2), f" for {rounds:,} rounds")
+    totals, every = _Totals.of(size), _Rounds.of(rounds, stream.dim)
+    agents = _Totals.of((len(marks) if per_agent else 1, size))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
+    clipped = np.zeros(len(marks), np.int64)
     with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
         network.exchange.finish()
         network.exchange.check(stream.agents)
@@ -78,10 +87,11 @@ def simulate(
         )  # a forked process is refused before the first round
         done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
-            chunk = _advance(network, stream, tasks, done, mark, totals, chunk, advance)
+            chunk = _advance(network, stream, tasks, done, mark, totals, every, chunk, advance)
             done = mark
             if k < len(marks):
                 loss[k], regret[k] = totals.loss.sum(), totals.regret.sum()
+                clipped[k] = totals.clipped.sum()
             if k < len(marks) or not per_agent:
                 for recorded, current in zip(agents, totals, strict=True):
                     recorded[k if per_agent else 0] = current
@@ -95,9 +105,16 @@ def simulate(
         regret=regret if compared else None,
         messages=messages,
         message_bytes=message_bytes,
+        clipped=clipped,
+        agents=network.graph.labels,
         agent_activations=agents.activations,
         agent_loss=agents.loss,
         agent_regret=agents.regret if compared else None,
+        agent_clipped=agents.clipped,
+        round_agents=stream.agents.copy() if per_round else None,
+        predictions=every.predictions if per_round else None,
+        round_loss=every.loss if per_round else None,
+        round_regret=every.regret if per_round and compared else None,
     )
 
 
@@ -107,10 +124,25 @@ class _Totals(NamedTuple):
     activations: Integers
     loss: Floats
     regret: Floats
+    clipped: Integers
 
     @classmethod
-    def of(cls, agents: int) -> _Totals:
-        return cls(np.zeros(agents, np.int64), np.zeros(agents), np.zeros(agents))
+    def of(cls, shape: int | tuple[int, int]) -> _Totals:
+        return cls(
+            np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
+        )
+
+
+class _Rounds(NamedTuple):
+    """Single rounds, or empty arrays if they are not asked for."""
+
+    predictions: Floats
+    loss: Floats
+    regret: Floats
+
+    @classmethod
+    def of(cls, rounds: int, dim: int) -> _Rounds:
+        return cls(np.zeros((rounds, dim)), np.zeros(rounds), np.zeros(rounds))
 
 
 def _advance(
@@ -120,6 +152,7 @@ def _advance(
     first: int,
     last: int,
     totals: _Totals,
+    every: _Rounds,
     chunk: int,
     advance: Advance,
 ) -> int:
@@ -129,7 +162,7 @@ def _advance(
     """
     while first < last:
         if network.is_slow:
-            _play_one_round(network, stream, tasks, first, totals)
+            _play_one_round(network, stream, tasks, first, totals, every)
             advance(1)
             first += 1
             continue
@@ -147,6 +180,7 @@ def _advance(
                 first,
                 goal,
                 *totals,
+                *every,
             )
         finally:
             network.exchange.settle()
@@ -160,20 +194,24 @@ def _advance(
 
 
 def _play_one_round(
-    network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals
+    network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals, every: _Rounds
 ) -> None:
     """One round by ask and tell, where it may take so long that Ctrl-C must be heard inside it."""
     i, loss = int(stream.agents[t]), loss_of(stream.losses, t)
     label = network.graph.labels[i]
-    paid, gradient = loss(network.predict(label))
+    x = network.predict(label)
+    paid, gradient = loss(x)
     try:
         network.update(label, gradient)
     except ValueError:
         _refuse(network, stream, t)
     totals.activations[i] += 1
     totals.loss[i] += paid
-    if len(tasks) > 0:
-        totals.regret[i] += paid - loss.value(tasks[i])
+    totals.clipped[i] += count_clipped(gradient[np.newaxis], network.peers.units)
+    more = paid - loss.value(tasks[i]) if len(tasks) > 0 else 0.0
+    totals.regret[i] += more
+    if len(every.loss) > 0:
+        every.predictions[t], every.loss[t], every.regret[t] = x, paid, more
 
 
 def _refuse(network: Network, stream: Stream, t: int) -> None:

@@ -1,8 +1,7 @@
 """Compile everything ahead of time: for containers, fleets and continuous integration."""
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from mtcool.privacy import AGGREGATORS, Aggregator, Privacy
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
-from mtcool.simulation.workers import parallel
+from mtcool.simulation.workers import Call, parallel
 from mtcool.types import Given
 
 ROUNDS = 2
@@ -31,7 +30,7 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     combinations = [
         (make, losses) for make in _networks() for losses in _losses(make.keywords["dim"])
     ]
-    jobs: Any = ((_play, combination, {}) for combination in combinations)
+    jobs: Iterator[Call] = ((_play, combination, {}) for combination in combinations)
     with progress_bar("compile", len(combinations), progress) as advance:
         for _ in parallel(workers, return_as="generator_unordered", batch_size=1)(jobs):
             advance(1)

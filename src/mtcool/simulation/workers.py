@@ -3,11 +3,13 @@
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 Parallel: TypeAlias = Any
 """joblib's `Parallel`, which has no types and is slow to import."""
-
+Call: TypeAlias = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
+"""A function with its arguments, as joblib takes it."""
 SECONDS = 0.5  # between two looks at who the parent is
 
 

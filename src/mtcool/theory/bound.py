@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mtcool.theory.names import NAMES
+
 IN_EXPECTATION = "holds in expectation"
 """An assumption of bounds on a mean: over activations, or over the noise of private agents."""
 
@@ -13,7 +15,7 @@ class Bound:
     """What a statement of the paper says of one setting."""
 
     statement: str
-    """Its label in the paper."""
+    """Its label in the LaTeX source of the paper; `name` is for readers."""
     value: float
     parts: Mapping[str, float]
     """Terms that add up to the value."""
@@ -46,6 +48,11 @@ class Bound:
     def in_expectation(self) -> bool:
         """Whether it bounds the mean over many runs, and not every single one."""
         return IN_EXPECTATION in self.assumptions
+
+    @property
+    def name(self) -> str:
+        """What the statement is about and where it stands, such as "any graph (Theorem 3)"."""
+        return NAMES.get(self.statement, self.statement)
 
     def __float__(self) -> float:
         return self.value

@@ -59,7 +59,10 @@ def check_names(experiment: Experiment) -> None:
         for place, parameter in (("x", figure.x), ("panels", figure.panels)):
             free = {"time", "sigma"} if place == "x" else {None}
             if parameter not in swept | free:
-                raise ValueError(f"figure: {place} must be a swept parameter, got {parameter!r}")
+                known = ", ".join([*sorted(swept), *(["time", "sigma"] if place == "x" else [])])
+                raise ValueError(
+                    f"figure: {place} must be one of {known or 'no sweeps'}, got {parameter!r}"
+                )
         if figure.x == figure.panels:
             raise ValueError(f"figure: panels must not be x as well, got {figure.panels!r}")
         left = swept - {figure.x, figure.panels} - set(figure.at)

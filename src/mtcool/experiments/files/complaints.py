@@ -9,6 +9,18 @@ from msgspec import inspect
 
 from mtcool.types import Plain
 
+# What msgspec calls things, in words.
+WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
+
 
 def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | None = None) -> str:
     """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
@@ -19,7 +31,7 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
     >>> one_sentence("Object contains unknown field `widht`", {"widht": 2}, Box)
     'unknown key widht; did you mean width?'
     >>> one_sentence("Expected `int`, got `str` - at `$.width`", {"width": "2"}, Box)
-    "width must be int, got '2'"
+    "width must be a whole number, got '2'"
     """
     text, path = _parts(message)
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", text)
@@ -36,7 +48,7 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
 
 
 def make_whole(message: str, table: Plain) -> bool:
-    """Make a float that msgspec complains about an int, if it is a whole number; whether it was.
+    """If msgspec complains about a float that is a whole number, make it one, and return True.
 
     >>> table = {"rounds": 1e6}
     >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table
@@ -64,7 +76,18 @@ def _wanted(text: str) -> str:
     wanted = re.sub(r"^Expected ", "", text).split(", got ")[0]
     if "matching regex" in wanted:  # names are the only texts with one
         return "small letters, digits and hyphens, and not cells"
-    return wanted.replace("`", "").replace("array", "list").replace("object", "table")
+    kinds, _, limit = wanted.partition("` ")
+    kind = " or ".join(WORDS.get(name, name) for name in re.findall(r"\w+", kinds))
+    return f"{kind} {_limit(limit)}".strip()
+
+
+def _limit(text: str) -> str:
+    """What msgspec says of a size, such as ">= 1" or "of length >= 1", in words."""
+    found = re.fullmatch(r"(of length )?(\S+) (\S+)", text)
+    if found is None:
+        return text
+    sign, number = SIGNS[found[2]], found[3].removesuffix(".0")
+    return f"{sign} {number}" if found[1] is None else f"with {sign} {number} in it"
 
 
 def _dotted(path: list[str]) -> str:

@@ -129,7 +129,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     means = values.mean(axis=1)
     errors = values.std(axis=1, ddof=1) / np.sqrt(count) if count > 1 else np.zeros_like(means)
     names = points[0].names
-    colours = _colours([results.record_of(name).colour for name in names])
+    colours = colours_of([results.record_of(name).colour for name in names])
     return [
         Series(
             name,
@@ -144,7 +144,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
     ]
 
 
-def _colours(wanted: Sequence[str | None]) -> list[str]:
+def colours_of(wanted: Sequence[str | None]) -> list[str]:
     """A colour for every algorithm: the first that wants a colour has it."""
     spare = itertools.cycle([colour for colour in COLOURS if colour not in wanted] or COLOURS)
     return [

@@ -24,7 +24,7 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
             yield from (where + _standing(point) for point in points)
         else:
             varied = [name for name in points[0].names if results.depends(name, figure.x)]
-            # Along a level of privacy the private ones are compared; the others are told below.
+            # Along epsilon the private algorithms are compared; the others follow below.
             private = figure.x.startswith("privacy.")
             compared = [point.only(varied) for point in points] if private else points
             yield from (where + sentence for sentence in _along(compared, figure.x, results))
@@ -80,13 +80,19 @@ def _lead(
     leads: list[tuple[PointResults, str, Estimate]],
     results: Results,
 ) -> str:
-    """The regret of the best algorithm, and where its lead is the least sure."""
+    """The regret of the best algorithm, and who comes closest to it where."""
     told = f"{best} has the least regret ({_range(points, best)})"
     if not leads:
         return told
     point, rival, gap = min(leads, key=lambda lead: lead[2].certainty)
-    least = "its lead" if len(leads) == 1 else "its least sure lead"
-    return f"{told}; {least} is {gap} over {rival} {_place(point, results)}"
+    return f"{told}; {_rival(rival, gap, len(leads))} {_place(point, results)}"
+
+
+def _rival(name: str, lead: Estimate, leads: int) -> str:
+    """The lead that is the fewest standard errors long, among as many leads."""
+    if leads == 1:
+        return f"its lead is {lead} over {name}"
+    return f"its closest rival is {name}, {lead} behind"
 
 
 def _gap(gap: Estimate) -> Estimate:
@@ -103,10 +109,9 @@ def theory_words(points: list[PointPromises]) -> Iterator[str]:
     swept = ", ".join(f"{name} = {value}" for name, value in point.values.items())
     where = f" at {swept}" if swept else ""
     over = sum((row.ratio or 0.0) > 1.0 for _, row in rows)
-    count = f"{len(rows)} runs that meet the assumptions of a theorem"
-    held = (
-        f"the bound holds in all {count}" if not over else f"the bound FAILS in {over} of {count}"
-    )
+    some = f"{over} of" if over else "all"
+    meeting = f"{some} {len(rows)} runs that meet" if len(rows) > 1 else "the one run that meets"
+    held = f"the bound {'FAILS' if over else 'holds'} in {meeting} the assumptions of a theorem"
     yield (
         f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
         f"{short(float(row.ceiling or 0.0))}, {short(row.ratio or 0.0, 2)} of the bound."
@@ -141,9 +146,8 @@ def _stretch(name: str, points: list[PointResults], x: str, results: Results) ->
     lead = point.difference(rival, name)
     if abs(lead.mean) <= SAME * abs(point.regret(name).mean):
         return f"{best}, the same as {rival}."
-    least = "its lead" if len(points) == 1 else "its least sure lead"
     doubt = "" if lead.clear() else ", within the noise"
-    return f"{best}; {least} is {lead} over {rival}{doubt}."
+    return f"{best}; {_rival(rival, lead, len(points))}{doubt}."
 
 
 def _slopes(points: list[PointResults]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Whether the gradient bound L fits the gradients: words for where it is too small or too large.
+"""Words for where the gradient bound L is too small for the gradients, or far too large.
 
-How many gradients of a run were clipped is not counted, only whether any was. What a gradient can
-at most be is known beforehand, on the ball that an algorithm is given.
+Clipped gradients are counted. What a gradient can at most be is known beforehand, on the ball that
+an algorithm is given.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import learner_of, record_of
+from mtcool.experiments.files.named import learner_of
 from mtcool.experiments.report.results import PointResults, Results, short
 from mtcool.learners import KT, MTFTRLKT
 
@@ -24,6 +24,9 @@ class _Fit:
     point: PointResults
     runs: int
     clipped: int
+    """Runs in which gradients were clipped."""
+    share: float
+    """Clipped gradients over rounds, in the run with most of them."""
     longest: float
     """No gradient on the ball was longer, in any replicate."""
 
@@ -57,7 +60,8 @@ def _fits(results: Results) -> Iterator[_Fit]:
                 algorithm,
                 point,
                 len(runs),
-                sum(run.clipped for run in runs),
+                sum(run.clipped > 0 for run in runs),
+                max(run.clipped for run in runs) / described.rounds,
                 max(run.longest_gradient for run in runs),
             )
 
@@ -65,13 +69,14 @@ def _fits(results: Results) -> Iterator[_Fit]:
 def _too_small(results: Results, fits: list[_Fit], clipped: list[_Fit]) -> str:
     worst = min(clipped, key=lambda fit: fit.spare)
     count, of = sum(fit.clipped for fit in clipped), sum(fit.runs for fit in fits)
-    private = any(record_of(fit.algorithm).private for fit in clipped)
-    doubt = " (or, in private runs, may have been)" if private else ""
+    share = max(fit.share for fit in clipped)
+    often = f"in up to {short(100.0 * share, 2)} % of the rounds" if share < 1.0 else "in any round"
     place = ", ".join(f"{results.title_of(k)} = {v}" for k, v in worst.point.values.items())
     where = f" at {place}" if place else ""
     return (
-        f"L is too small: gradients were longer and were clipped{doubt} in {count} of {of} runs, "
-        f"most of all with {worst.algorithm.name}{where}, where L = {worst.algorithm.lipschitz:g}. "
+        f"L is too small: gradients were longer and were clipped in {count} of {of} runs, "
+        f"{often}, most of all with {worst.algorithm.name}{where}, where L = "
+        f"{worst.algorithm.lipschitz:g}. "
         + (_left(worst) if worst.spare >= 1.0 else _advice(clipped))
     )
 

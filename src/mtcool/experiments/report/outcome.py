@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from mtcool import validation
+from mtcool.experiments.report.overview import Judged
+from mtcool.experiments.report.tables import Row
 
 if TYPE_CHECKING:
     import pandas
+
+
+class SectionSummary(TypedDict):
+    """What the commands print of an experiment, or give as JSON."""
+
+    replicates: int
+    quick: dict[str, int] | None
+    """Sizes of a quick look and of the file, or None for a full run."""
+    regret: list[Row]
+    theory: list[str]
+    graphs: list[list[str]]
+    promises: list[list[str]]
+    findings: list[str]
+    gradients: list[str]
+    claims: list[Judged]
 
 
 @dataclass(frozen=True)
@@ -20,9 +37,9 @@ class Outcome:
     """As in the file."""
     folder: Path
     """The result folder: `report.html`, figures, tables, and the cells that a next run takes."""
-    tables: dict[str, list[dict[str, Any]]]
-    """Rows of "runs", "summary", "differences" (paired), "curves", "theory", as the files have."""
-    summary: dict[str, Any]
+    tables: dict[str, list[Row]]
+    """Rows of "runs", "summary", "differences" (paired), "curves", "agents", "theory", "bounds"."""
+    summary: SectionSummary
     """What `mtcool run --json` prints of the experiment."""
 
     @property
@@ -31,7 +48,7 @@ class Outcome:
         return list(self.summary["findings"])
 
     @property
-    def claims(self) -> list[dict[str, str]]:
+    def claims(self) -> list[Judged]:
         """The claims of the file: text, source, verdict, and the numbers behind it."""
         return list(self.summary["claims"])
 

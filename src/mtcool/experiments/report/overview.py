@@ -55,9 +55,12 @@ def judged_bounds(places: Sequence[tuple[str, PointPromises]]) -> list[Judged]:
 def _bound(statement: str, ratios: list[tuple[float, str]]) -> Judged:
     highest, told = max(ratios)
     over = sum(ratio > 1.0 for ratio, _ in ratios)
-    count = f"{over} of {len(ratios)} runs exceed it" if over else f"in all {len(ratios)} runs"
+    if len(ratios) == 1:
+        count = "the one run exceeds it" if over else "in the one run that it covers"
+    else:
+        count = f"{over} of {len(ratios)} runs exceed it" if over else f"in all {len(ratios)} runs"
     return Judged(
-        text=f"Regret stays below the bound of {statement}.",
+        text=f"Regret stays below the bound for {statement}.",
         source="the paper",
         verdict="does not hold" if over else "holds",
         note=f"{count}; the most is {short(highest, 2)} of the bound, {told}",

@@ -15,10 +15,10 @@ import numpy as np
 import mtcool
 from mtcool import graphs, theory
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import learner_of
+from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import Replicate, build_settings, probabilities
-from mtcool.experiments.running.cells import Cell, Job
+from mtcool.experiments.running.cells import Cell, Job, Run
 from mtcool.learners import KT, MTFTRLKT
 from mtcool.peers.algorithm import Question
 from mtcool.theory.known import LINEAR
@@ -103,13 +103,17 @@ def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the point whose first replicate is `job`."""
     first, algorithms = Kept.of(job, results.cells[0]), job.point.algorithm
     runs = results.cells[0].runs
-    found = [[_ceiling(first, one, run.clipped)] for one, run in zip(algorithms, runs, strict=True)]
+    found = [
+        [_ceiling(first, one, _too_long(one, run))]
+        for one, run in zip(algorithms, runs, strict=True)
+    ]
     on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
     if on_average:
         for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
             other = Kept.of(msgspec.structs.replace(job, replicate=later), cell)
             for k in on_average:
-                found[k].append(_ceiling(other, algorithms[k], cell.runs[k].clipped))
+                too_long = _too_long(algorithms[k], cell.runs[k])
+                found[k].append(_ceiling(other, algorithms[k], too_long))
     rows = [
         _promise(first, one, ceilings, results.final[: len(ceilings), k])
         for k, (one, ceilings) in enumerate(zip(algorithms, found, strict=True))
@@ -133,9 +137,18 @@ def _promise(
     )
 
 
-def _ceiling(kept: Kept, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
+def _too_long(algorithm: spec.Algorithm, run: Run) -> bool:
+    """Whether gradients were longer than L, or, of a private run, could be.
+
+    Noise decides where a private run predicts, and its bound is a mean over all noise.
+    """
+    steep = run.longest_gradient > algorithm.lipschitz * (1.0 + 1e-9)
+    return run.clipped > 0 or (record_of(algorithm).private and steep)
+
+
+def _ceiling(kept: Kept, algorithm: spec.Algorithm, too_long: bool) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
-    if clipped:
+    if too_long:
         return Ceiling(None, "none: gradients were longer than L")
     longest = float(np.linalg.norm(kept.tasks, axis=1).max())
     confined = not isinstance(learner_of(algorithm), UNCONFINED)
@@ -148,16 +161,21 @@ def _ceiling(kept: Kept, algorithm: spec.Algorithm, clipped: bool) -> Ceiling:
         return Ceiling(None, "none: losses are not linear")
     if not bound.covers_tasks:
         return Ceiling(None, f"none: a local variance is above {bound.admitted:g}")
-    return Ceiling(bound, bound.statement + (IN_EXPECTATION if bound.in_expectation else ""))
+    return Ceiling(bound, bound.name + (IN_EXPECTATION if bound.in_expectation else ""))
 
 
 def _bound(kept: Kept, algorithm: spec.Algorithm) -> theory.Bound | None:
+    question = question_of(kept, algorithm)
+    return question.settings.algorithm.bound(question)
+
+
+def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
+    """What the algorithm's record is asked about the whole run."""
     point, graph, activations, _ = kept.replicate
     settings, q = build_settings(kept.replicate, algorithm), None
     if algorithm.weights == "proportional" or algorithm.rates != "adversarial":
         q = probabilities(point, graph.size)
-    question = Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
-    return settings.algorithm.bound(question)
+    return Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
 
 
 def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, rounds: int) -> float:

@@ -3,7 +3,7 @@
 import base64
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,22 @@ import msgspec
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.output import naming, write
+from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.cutoff import published_words
 from mtcool.experiments.report.environment import environment
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words
 from mtcool.experiments.report.gradients import gradient_words
-from mtcool.experiments.report.outcome import Outcome
+from mtcool.experiments.report.outcome import Outcome, SectionSummary
 from mtcool.experiments.report.overview import judged, judged_bounds, tally
+from mtcool.experiments.report.panels import draw_agents, draw_bound_curves
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults, Results, default_figures
-from mtcool.experiments.report.tables import write_promises, write_tables
+from mtcool.experiments.report.tables import (
+    write_bound_curves,
+    write_promises,
+    write_tables,
+)
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.report.theory_table import graph_rows, promise_rows
 from mtcool.experiments.running.cells import code_digest
@@ -41,7 +47,7 @@ def write_report(
 ) -> list[Outcome]:
     """Write tables, figures, configuration and `report.html`; returns what they say.
 
-    `advance` is told of every section.
+    `advance` is called after every section.
     """
     sections = []
     for task, result in zip(tasks, results, strict=True):
@@ -91,8 +97,8 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     place = folder / head.name
     place.mkdir(parents=True, exist_ok=True)
     keep_inputs(task, place)
-    tables, theory = write_tables(results, place), _theory(results, place)
-    tables["theory"] = theory.pop("records")
+    theory = _theory(results, place)
+    tables = write_tables(results, place) | theory.pop("tables")
     figures = []
     for number, figure in enumerate(default_figures(task.experiment), start=1):
         path = place / f"figure-{number}"
@@ -121,6 +127,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "gradients": list(gradient_words(results)),
         "figures": figures,
         "claims": judged(task, results),
+        "agents": _picture(place / "agents", lambda path: draw_agents(results, path)),
         **theory,
         "table": _table(results),
         "tables": tables,
@@ -134,20 +141,35 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
         promises(job, point) for job, point in zip(results.firsts, results.points, strict=True)
     ]
     graphs = [point.cells[0].instance.graph for point in results.points]
-    records = write_promises(results, points, place)
-    with naming(place / "theory.png"):
-        drawn = draw_promises(points, place / "theory")
-    png = (place / "theory.png").read_bytes() if drawn else b""
+    curves = list(bound_curves(results, points))
+    tables = {
+        "theory": write_promises(results, points, place),
+        "bounds": write_bound_curves(results, curves, place),
+    }
+    over_time = _picture(place / "bounds", lambda path: draw_bound_curves(results, curves, path))
     return {
         "promises": points,
-        "records": records,
+        "tables": tables,
         "theory": {
-            "png": base64.b64encode(png).decode(),
+            "png": _picture(place / "theory", lambda path: draw_promises(points, path)),
+            "over_time": over_time,
             "facts": graph_rows(points),
             "rows": promise_rows(points),
             "words": [*theory_words(points), *published_words(results.experiment.points, graphs)],
         },
     }
+
+
+def _picture(path: Path, draw_to: Callable[[Path], bool]) -> str:
+    """Draw PNG and SVG at a path without suffix; the PNG in base64, or "" if nothing was drawn."""
+    png = path.with_suffix(".png")
+    with naming(png):
+        drawn = draw_to(path)
+    if not drawn:  # pictures of an earlier run would be of other numbers
+        for suffix in (".png", ".svg"):
+            path.with_suffix(suffix).unlink(missing_ok=True)
+        return ""
+    return base64.b64encode(png.read_bytes()).decode()
 
 
 def _quick(task: Task) -> dict[str, int] | None:
@@ -226,7 +248,7 @@ def _cell(point: PointResults, name: str) -> dict[str, Any]:
     return {"text": str(point.regret(name)), "best": name == best, "more": more}
 
 
-def _summary(section: dict[str, Any]) -> dict[str, Any]:
+def _summary(section: dict[str, Any]) -> SectionSummary:
     return {
         "replicates": section["replicates"],
         "quick": section["quick"],
@@ -245,7 +267,7 @@ def _summary(section: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finite(value: Plain) -> Plain:
-    """JSON knows no infinity: it is written as a word."""
+    """The value with infinite numbers as words, because JSON has none."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

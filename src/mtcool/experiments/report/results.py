@@ -50,7 +50,7 @@ class Estimate:
 
     @property
     def certainty(self) -> float:
-        """The mean in units of half of its 95 % interval (Student's): clear from 1 on."""
+        """The mean over half of its 95 % interval (Student's): clear from 1 on."""
         if self.error is None:
             return 0.0
         half = float(stdtrit(self.count - 1, 0.975)) * self.error
@@ -107,6 +107,16 @@ class PointResults:
         a, b = self.names.index(name), self.names.index(other)
         return Estimate.of(self.final[:, a] - self.final[:, b])
 
+    @property
+    def agent_times(self) -> NDArray[np.int64]:
+        """Times at which the agents are recorded; none for very many agents."""
+        return np.array(self.cells[0].agent_times, np.int64)
+
+    def agent_curves(self, name: str) -> Floats:
+        """Regret of every agent under an algorithm, (replicates, times, agents)."""
+        runs = [next(r for r in cell.runs if r.algorithm == name) for cell in self.cells]
+        return np.array([run.agents for run in runs])
+
     def ranking(self) -> list[str]:
         """The algorithms, the least mean regret first."""
         means = self.final.mean(axis=0)
@@ -150,7 +160,7 @@ class Results:
         return record_of(next(a for a in algorithms if a.name == name))
 
     def depends(self, name: str, parameter: str) -> bool:
-        """Whether this parameter can change an algorithm's numbers: privacy only private ones."""
+        """Whether this parameter can change an algorithm's numbers."""
         algorithms = self.experiment.points[0].algorithm
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:
@@ -158,6 +168,12 @@ class Results:
         if not parameter.startswith("privacy."):
             return True
         return any(a.name == name and record_of(a).private and a.noisy for a in algorithms)
+
+    def agent_names(self, point: int) -> list[str]:
+        """Names of the agents at a point: those in its graph file, else numbers from 0 on."""
+        graph, cell = self.firsts[point].graph, self.points[point].cells[0]
+        count = len(cell.activations[0]) if cell.activations else 0
+        return [str(k) for k in (range(count) if graph is None else graph.labels)]
 
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtcool.experiments.output import write
+from mtcool.experiments.report.bound_curves import BoundCurve
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.report.results import Estimate, Results
 from mtcool.experiments.report.theory_table import promise_records
@@ -29,18 +30,21 @@ FIELDS = {
         "share_better",
     ),
     "curves": ("algorithm", "time", "regret", "regret_error"),
+    "agents": ("algorithm", "agent", "time", "activations", "regret", "regret_error"),
 }
 """Columns after those of the swept parameters."""
+BOUNDS = ("algorithm", "time", "measured", "bound", "statement", "whole_run")
 
 
 def write_tables(results: Results, folder: Path) -> dict[str, list[Row]]:
-    """Four tables: every run, means, paired differences, and the regret over time."""
+    """Five tables: runs, means, paired differences, and the regret over time, also by agent."""
     swept = [sweep.parameter for sweep in results.experiment.head.sweep]
     tables = {
         "runs": list(_runs(results)),
         "summary": list(summary(results)),
         "differences": list(_differences(results)),
         "curves": list(_curves(results)),
+        "agents": list(_agents(results)),
     }
     for name, rows in tables.items():
         _write(folder / f"{name}.csv", rows, [*swept, *FIELDS[name]])
@@ -53,6 +57,29 @@ def write_promises(results: Results, points: Sequence[PointPromises], folder: Pa
     columns = [f.name for kind in (Promise, GraphFacts) for f in dataclasses.fields(kind)]
     rows = list(promise_records(points))
     _write(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
+    return rows
+
+
+def write_bound_curves(
+    results: Results, curves: Sequence[tuple[dict[str, str], list[BoundCurve]]], folder: Path
+) -> list[Row]:
+    """Bounds along the runs, for the points that the figure shows."""
+    swept = [sweep.parameter for sweep in results.experiment.head.sweep]
+    rows: list[Row] = [
+        {
+            **values,
+            "algorithm": one.algorithm,
+            "time": int(time),
+            "measured": float(measured),
+            "bound": float(bound),
+            "statement": one.statement,
+            "whole_run": one.whole_run,
+        }
+        for values, algorithms in curves
+        for one in algorithms
+        for time, measured, bound in zip(one.times, one.measured, one.bound, strict=True)
+    ]
+    _write(folder / "bounds.csv", rows, [*swept, *BOUNDS])
     return rows
 
 
@@ -92,7 +119,7 @@ def _runs(results: Results) -> Iterator[Row]:
                     "loss": run.loss,
                     "messages": run.messages,
                     "message_bytes": run.message_bytes,
-                    "clipped": int(run.clipped),
+                    "clipped": run.clipped,
                 }
 
 
@@ -126,6 +153,27 @@ def _curves(results: Results) -> Iterator[Row]:
                     "regret": regret.mean,
                     "regret_error": regret.error,
                 }
+
+
+def _agents(results: Results) -> Iterator[Row]:
+    """Means over the replicates; in random graphs an agent has other neighbours in each."""
+    for number, point in enumerate(results.points):
+        agents = results.agent_names(number)
+        activations = np.array([cell.activations for cell in point.cells]).mean(axis=0)
+        for name in point.names if len(point.agent_times) else ():
+            curves = point.agent_curves(name)
+            for k, agent in enumerate(agents):
+                for t, time in enumerate(point.agent_times.tolist()):
+                    regret = Estimate.of(curves[:, t, k])
+                    yield {
+                        **point.values,
+                        "algorithm": name,
+                        "agent": agent,
+                        "time": time,
+                        "activations": float(activations[t, k]),
+                        "regret": regret.mean,
+                        "regret_error": regret.error,
+                    }
 
 
 def _write(path: Path, rows: list[Row], fields: Sequence[str]) -> None:

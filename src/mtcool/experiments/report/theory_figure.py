@@ -38,7 +38,7 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     axes.invert_yaxis()
     axes.set_xlabel("multitask regret: first replicate, or mean")
     axes.spines[["top", "right"]].set_visible(False)
-    # Over the whole width, not over the axes alone: beside long labels there is little room.
+    # Over the whole width, not over the axes alone: long labels leave the axes little space.
     canvas.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
     save(canvas, path)
     return True

@@ -4,13 +4,13 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mtcool.experiments.report.promises import PointPromises
+from mtcool.experiments.report.promises import GraphFacts, PointPromises
 from mtcool.experiments.report.results import short
 
 
 def graph_rows(points: Sequence[PointPromises]) -> list[list[str]]:
     """Graphs by the points that use them: sizes, neighbourhoods, alpha, alpha_2, gamma."""
-    used: dict[Any, list[str]] = {}
+    used: dict[GraphFacts, list[str]] = {}
     for point in points:
         used.setdefault(point.facts, []).append(place_of(point))
     return [

@@ -113,14 +113,9 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
     return data
 
 
-def build_network(
-    replicate: Replicate, algorithm: spec.Algorithm, on_excess: str = "clip"
-) -> mtcool.Network:
-    """A fresh network; gradients longer than `lipschitz` are clipped unless asked otherwise.
-
-    Private networks clip always. The same replicate, the same noise.
-    """
-    record, settings = record_of(algorithm), _settings(replicate, algorithm, on_excess)
+def build_network(replicate: Replicate, algorithm: spec.Algorithm) -> mtcool.Network:
+    """A fresh network, which clips gradients. The same replicate, the same noise."""
+    record, settings = record_of(algorithm), _settings(replicate, algorithm)
     if record.private:
         source = noise_for(replicate.seed, algorithm.name)
         settings["noise"] = make_noise(settings["privacy"].noise, source)
@@ -129,13 +124,13 @@ def build_network(
 
 def build_settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:
     """The settings of that network, without the network."""
-    settings = _settings(replicate, algorithm, "clip")
+    settings = _settings(replicate, algorithm)
     return make_settings(
         record_of(algorithm), replicate.graph, replicate.point.tasks.dim, **settings
     )
 
 
-def _settings(replicate: Replicate, algorithm: spec.Algorithm, on_excess: str) -> dict[str, Any]:
+def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> dict[str, Any]:
     point, graph, activations, seed = replicate
     settings: dict[str, Any] = {
         "learner": learner_of(algorithm),
@@ -143,7 +138,7 @@ def _settings(replicate: Replicate, algorithm: spec.Algorithm, on_excess: str) -
         "rates": algorithm.rates,
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
-        "on_excess": on_excess,
+        "on_excess": "clip",
     }
     if algorithm.rates == "estimated":
         q = probabilities(point, graph.size)

@@ -23,6 +23,9 @@ from mtcool.types import Floats
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
+MOST_AGENTS = 200  # of networks whose agents are recorded one by one
+AGENT_TIMES = 16
+
 _AGGREGATORS = sorted(Path(aggregators.__file__).parent.glob("*.py"))
 
 # Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
@@ -85,10 +88,12 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Largest regret of an agent at the end."""
     messages: int
     message_bytes: int
-    clipped: bool
-    """Whether gradients were longer than L and shortened, or, of a private run, could be."""
+    clipped: int
+    """How many gradients were longer than L and shortened."""
     longest_gradient: float
     """No gradient at a point of the algorithm's ball is longer."""
+    agents: list[list[float]] = []
+    """Regret of every agent at the times of `agent_marks`; empty for very many agents."""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,6 +105,10 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: list[Run]
     instance: Instance
     """What the algorithms were given, so that a report builds nothing again."""
+    agent_times: list[int] = []
+    """Times at which the agents are recorded."""
+    activations: list[list[int]] = []
+    """Activations of every agent at these times, the same for all algorithms."""
 
     def fits(self, job: "Job") -> bool:
         """Whether these can be the numbers of that job: a file may hold anything."""
@@ -109,6 +118,8 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             and self.times == marks(job.point.rounds).tolist()
             and all(len(run.regret) == len(self.times) for run in self.runs)
             and self.instance.fits(job.point)
+            and all(len(run.agents) == len(self.agent_times) for run in self.runs)
+            and len(self.activations) == len(self.agent_times)
         )
 
 
@@ -163,6 +174,16 @@ def marks(rounds: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate((even, early)).round().astype(np.int64).clip(1))
 
 
+def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of the few times at which every agent is recorded, the last one among them.
+
+    >>> marks(150_000)[agent_marks(marks(150_000))][[0, 8, 15]]
+    array([     1,  9000, 150000])
+    """
+    count = min(len(times), AGENT_TIMES)
+    return np.linspace(0, len(times) - 1, count).round().astype(np.int64)
+
+
 def run_cell(job: Job) -> Cell:
     """Run every algorithm of the point on replicate `job.replicate`.
 
@@ -177,49 +198,44 @@ def run_cell(job: Job) -> Cell:
         graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
         stream = build_stream(job.point, graph, for_stream)
     times, kept = marks(job.point.rounds), Instance.of(graph, stream)
+    few = agent_marks(times) if graph.size <= MOST_AGENTS else times[:0]
     replicate = Replicate(job.point, graph, kept.activations, for_noise)
-    runs = [
-        _recorded(job, one, stream, *_play(replicate, one, stream, times))
-        for one in job.point.algorithm
-    ]
+    activations: list[list[int]] = []
+    runs = []
+    for one in job.point.algorithm:
+        network = build_network(replicate, one)
+        trace = mtcool.simulate(network, stream, times=times, per_agent=len(few) > 0)
+        runs.append(_recorded(job, one, stream, trace, few))
+        activations = trace.agent_activations[few].tolist() if len(few) > 0 else []
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
-    return Cell(sigma=sigma, times=times.tolist(), runs=runs, instance=kept)
-
-
-def _play(
-    replicate: Replicate,
-    algorithm: spec.Algorithm,
-    stream: mtcool.Stream,
-    times: NDArray[np.int64],
-) -> tuple[mtcool.Trace, bool]:
-    """The trace of an algorithm, and whether gradients were clipped."""
-    network = build_network(replicate, algorithm, on_excess="raise")
-    if network.settings.on_excess == "clip":  # a private one
-        return mtcool.simulate(network, stream, times=times), _steep(algorithm, stream)
-    try:
-        return mtcool.simulate(network, stream, times=times), False
-    except ValueError:  # a gradient longer than L
-        network = build_network(replicate, algorithm)
-        return mtcool.simulate(network, stream, times=times), True
-
-
-def _steep(algorithm: spec.Algorithm, stream: mtcool.Stream) -> bool:
-    """Whether a gradient may be longer than L: a private network clips it and tells nobody."""
-    return stream.lipschitz(algorithm.radius) > algorithm.lipschitz * (1.0 + 1e-9)
+    return Cell(
+        sigma=sigma,
+        times=times.tolist(),
+        runs=runs,
+        instance=kept,
+        agent_times=times[few].tolist(),
+        activations=activations,
+    )
 
 
 def _recorded(
-    job: Job, algorithm: spec.Algorithm, stream: mtcool.Stream, trace: mtcool.Trace, clipped: bool
+    job: Job,
+    algorithm: spec.Algorithm,
+    stream: mtcool.Stream,
+    trace: mtcool.Trace,
+    few: NDArray[np.int64],
 ) -> Run:
+    agents = _known(trace.agent_regret)
     run = Run(
         algorithm=algorithm.name,
         regret=_known(trace.regret).tolist(),
         loss=float(trace.loss[-1]),
-        worst=float(_known(trace.agent_regret).max()),
+        worst=float((agents[-1] if agents.ndim == 2 else agents).max()),
         messages=int(trace.messages[-1]),
         message_bytes=int(trace.message_bytes[-1]),
-        clipped=clipped,
+        clipped=int(trace.clipped[-1]),
         longest_gradient=stream.lipschitz(algorithm.radius),
+        agents=agents[few].tolist() if len(few) > 0 else [],
     )
     if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
         raise ValueError(

@@ -83,9 +83,10 @@ def tell(network: Network, agent: Label, loss: Loss) -> Floats:
     return x
 
 
-def tell_gradient(network: Network, agent: Label, gradient: Given) -> None:
+def tell_gradient(network: Network, agent: Label, gradient: Given) -> object:
     """`update` with this gradient, wherever it is asked for."""
-    network.update(agent, (lambda x: gradient) if shares_losses(network) else gradient)
+    update: Callable[..., object] = network.update
+    return update(agent, (lambda x: gradient) if shares_losses(network) else gradient)
 
 
 def all_predictions(network: Network) -> Floats:
