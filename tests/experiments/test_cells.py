@@ -179,6 +179,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "graphs/files.py",
         "graphs/parameters.py",
         "privacy/words.py",
+        "simulation/frames.py",
         "simulation/progress.py",
         "simulation/replicate.py",
         "simulation/trace.py",
