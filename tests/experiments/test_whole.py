@@ -115,9 +115,12 @@ def test_an_interrupt_says_what_is_kept(monkeypatch, tmp_path):
     [
         (7, "experiment must be the path of a file or a dictionary, got 7"),
         ({"name": "x", "replicats": 3}, "experiment: unknown key replicats; did you mean replic"),
-        ({"name": None}, "name must be a text, a number, true or false, a list or a table, got No"),
-        ({"name": "x", "graph": {"p": len}}, r"graph\.p must be a text, .*, got <built-in"),
-        ({"name": "x", 3: "y"}, "experiment must have texts as keys, got 3"),
+        (
+            {"name": None},
+            "name must be a string, a number, true or false, a list or a table, got",
+        ),
+        ({"name": "x", "graph": {"p": len}}, r"graph\.p must be a string, .*, got <built-in"),
+        ({"name": "x", 3: "y"}, "experiment must have strings as keys, got 3"),
     ],
 )
 def test_what_makes_no_sense_is_refused(content, words, tmp_path):

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.named import files_beside
-from mtcool.experiments.files.toml import quoted
 from mtcool.experiments.output import write
 from mtcool.experiments.running.runner import Task
 
@@ -53,14 +54,14 @@ def relocated(source: str, names: Mapping[str, str]) -> str:
     for token in TOKENS.finditer(source):
         name = None if token[0].startswith("#") else names.get(_text(token[0]))
         if name is not None and _is_path(source, token):
-            done += source[position : token.start()] + quoted(name)
+            done += source[position : token.start()] + _quoted(name)
             position = token.end()
     return done + source[position:]
 
 
 def _is_path(source: str, token: re.Match[str]) -> bool:
     """Whether a string is the path of a graph, and not a title that reads the same."""
-    probed = source[: token.start()] + quoted(PROBE) + source[token.end() :]
+    probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
     try:
         return PROBE in _graph_paths(tomllib.loads(probed))
     except tomllib.TOMLDecodeError:  # it was a key, and is there twice now
@@ -94,3 +95,8 @@ def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
 
 def _text(token: str) -> str:
     return str(tomllib.loads(f"text = {token}")["text"])
+
+
+def _quoted(text: str) -> str:
+    """A string as TOML writes it."""
+    return tomli_w.dumps({"text": text}).removeprefix("text = ").rstrip("\n")

@@ -1,49 +1,45 @@
-"""Values as TOML writes them: an experiment that was a dictionary is kept as a file."""
+"""An experiment that was a dictionary, as the file that is kept with its results."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+import tomli_w
+
+from mtcool.types import Plain
 
 
-def toml_of(table: Mapping[str, Any]) -> str:
-    """The content of an experiment file with these keys.
+def toml_of(table: Mapping[str, Plain]) -> str:
+    """Return the content of an experiment file with these keys.
 
+    Examples
+    --------
     >>> print(toml_of({"name": "demo", "graph": {"kind": "ring", "agents": 4}}), end="")
     name = "demo"
-    graph = { kind = "ring", agents = 4 }
+    <BLANKLINE>
+    [graph]
+    kind = "ring"
+    agents = 4
     """
-    return "".join(f"{_key(key)} = {_value(_key(key), value)}\n" for key, value in table.items())
+    return tomli_w.dumps({key: _plain(str(key), value) for key, value in _items("", table)})
 
 
-def quoted(text: str) -> str:
-    """A text as TOML writes it."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+def _items(place: str, table: Mapping[str, Plain]) -> list[tuple[str, Plain]]:
+    for key in table:
+        if not isinstance(key, str):
+            raise ValueError(f"{place or 'experiment'} must have strings as keys, got {key!r}")
+    return list(table.items())
 
 
-def _key(key: object) -> str:
-    if not isinstance(key, str):
-        raise ValueError(f"experiment must have texts as keys, got {key!r}")
-    plain = key.isascii() and key.replace("_", "").replace("-", "").isalnum()
-    return key if plain else quoted(key)
-
-
-def _value(place: str, value: object) -> str:
-    """A value; `place` names it if no file could hold it."""
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, int | float):
-        return repr(value)
+def _plain(place: str, value: Plain) -> Plain:
+    """The value without NumPy's types; `place` names it if no file could hold it."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
     if isinstance(value, Mapping):
-        pairs = [f"{_key(k)} = {_value(f'{place}.{_key(k)}', v)}" for k, v in value.items()]
-        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
-    if isinstance(value, list | tuple | np.ndarray):
-        items = [_value(f"{place} {k}", item) for k, item in enumerate(value, start=1)]
-        return f"[{', '.join(items)}]"
-    raise ValueError(
-        f"{place} must be a text, a number, true or false, a list or a table, got {value!r}"
-    )
+        return {key: _plain(f"{place}.{key}", item) for key, item in _items(place, value)}
+    if isinstance(value, list | tuple):
+        return [_plain(f"{place} {k}", item) for k, item in enumerate(value, start=1)]
+    if not isinstance(value, bool | str | int | float):
+        raise ValueError(
+            f"{place} must be a string, a number, true or false, a list or a table, got {value!r}"
+        )
+    return value
