@@ -92,3 +92,11 @@ def test_agents_of_another_graph_form_no_network():
         mtcool.Network.from_agents(list(agents.values())[:3], STAR)
     with pytest.raises(ValueError, match="graph must have the neighbours of agent"):
         mtcool.Network.from_agents(agents.values(), mtcool.graphs.edgeless(4))
+
+
+def test_peers_of_an_unknown_kind_are_not_cut_nor_joined():
+    """Whoever brings a new kind registers both functions for it."""
+    with pytest.raises(ValueError, match=r"peers must be of a kind that `mtcool\.agents\.cut`"):
+        mtcool.agents.cut(object(), None, STAR, None, 0)
+    with pytest.raises(ValueError, match=r"agents must be of a kind that `mtcool\.agents\.join`"):
+        mtcool.agents.join(object(), STAR, [])

@@ -1,6 +1,7 @@
 """Agents one by one: the state of one agent, messages in and messages out."""
 
-from mtcool.agents.agent import Activation, CliqueAgent
+from mtcool.agents.agent import Activation, Agent, CliqueAgent
+from mtcool.agents.cutting import cut, join
 from mtcool.agents.messages import (
     Gradient,
     LossShared,
@@ -16,6 +17,7 @@ from mtcool.agents.single_task import SingleTaskAgent
 
 __all__ = [
     "Activation",
+    "Agent",
     "CliqueAgent",
     "Gradient",
     "LossShared",
@@ -25,6 +27,8 @@ __all__ = [
     "Rows",
     "SingleTaskAgent",
     "Sums",
+    "cut",
     "decode",
     "encode",
+    "join",
 ]

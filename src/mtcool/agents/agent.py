@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,14 +37,28 @@ Feedback = TypeVar("Feedback", contravariant=True)
 class Activation(Protocol[Feedback]):
     """One round of one agent; several may be under way."""
 
-    requests: Mapping[Label, RowRequest]
-    """Step 2: what to ask, and whom."""
+    @property
+    def requests(self) -> Mapping[Label, Message]:
+        """Step 2: what to ask, and whom."""
 
     def predict(self, answers: Mapping[Label, Rows]) -> Floats:
         """Step 3: the prediction, from the answers of all that were asked."""
 
     def learn(self, gradient: Feedback, /) -> dict[Label, Message]:
         """Step 5: learn from the gradient at the prediction; returns what to tell, and whom."""
+
+
+class Agent(Protocol):
+    """What whoever carries the messages needs to know of an agent, of whatever kind."""
+
+    name: Label
+    settings: Settings
+
+    def activate(self) -> Activation[Any]:
+        """Begin a round."""
+
+    def receive(self, message: Message) -> Message | None:
+        """Take a message; a request is answered."""
 
 
 class Clique(NamedTuple):

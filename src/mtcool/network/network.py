@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mtcool.agents.cutting import Agent, cut, join
-from mtcool.agents.private import PrivateAgent
+from mtcool.agents import Agent, cut, join
 from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.network import storage
 from mtcool.network.header import encode_header
@@ -190,7 +189,7 @@ class Network:
         i = self.graph.index(name)
         with self.turn.lock:
             self.exchange.finish()
-            return cut(self.settings, self.graph, self.peers, self.exchange, i)
+            return cut(self.peers, self.settings, self.graph, self.exchange, i)
 
     @classmethod
     def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:
@@ -212,10 +211,8 @@ class Network:
             strange = set(by_name) ^ set(whole.labels)
             raise ValueError(f"agents must be those of the graph, got a difference of {strange}")
         ordered = [by_name[label] for label in whole.labels]
-        weights, arrays = join(ordered[0].settings, whole, ordered)
-        first = ordered[0]
-        noise = first.sanitiser.noise if isinstance(first, PrivateAgent) else None
-        return cls(first.settings, whole, weights, noise, arrays)
+        weights, arrays, noise = join(ordered[0], whole, ordered)
+        return cls(ordered[0].settings, whole, weights, noise, arrays)
 
     @property
     def is_slow(self) -> bool:

@@ -45,6 +45,7 @@ MAKERS = (
     "experiments/running/instance.py",
     "experiments/running/private.py",
     "graphs/dominating.py",
+    "graphs/components.py",
     "graphs/edges.py",
     "graphs/entries.py",
     "graphs/generators.py",

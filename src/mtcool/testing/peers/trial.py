@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mtcool.agents import Message, decode, encode
-from mtcool.agents.cutting import Agent
+from mtcool.agents import Agent, Message, decode, encode
 from mtcool.graphs import Graph, erdos_renyi
 from mtcool.network import Network
 from mtcool.peers.arrays import state_arrays
