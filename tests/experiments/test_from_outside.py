@@ -298,7 +298,7 @@ WRONG = {
     ),
     "a text for a number": (
         'algorithm = "i_ftrl"\nlearner = "MODULE:OGD"\nlearner_parameters = { step = "long" }',
-        r"algorithm 2\.learner = 'MODULE:OGD': OGD\.step must be float, got 'long'",
+        r"algorithm 2\.learner = 'MODULE:OGD': OGD\.step must be a number, got 'long'",
     ),
     "what the class refuses": (
         'algorithm = "i_ftrl"\nlearner = "MODULE:Positive"\nlearner_parameters = { step = -1 }',

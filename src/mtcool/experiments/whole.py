@@ -64,7 +64,7 @@ def run(
     >>> [row["algorithm"] for row in outcome.tables["summary"]]
     ['shared', 'alone']
     >>> sorted(path.name for path in (outcome.folder / "demo").glob("*.csv"))
-    ['curves.csv', 'differences.csv', 'runs.csv', 'summary.csv', 'theory.csv']
+    ['agents.csv', 'bounds.csv', 'curves.csv', 'differences.csv', 'runs.csv', ...]
     """
     task = task_of(experiment, quick=quick)
     head = task.experiment.head

@@ -179,7 +179,7 @@ def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions of the few times at which every agent is recorded, the last one among them.
 
     >>> marks(150_000)[agent_marks(marks(150_000))][[0, 8, 15]]
-    array([     1,  9000, 150000])
+    array([     1,  42000, 150000])
     """
     count = min(len(times), AGENT_TIMES)
     return np.linspace(0, len(times) - 1, count).round().astype(np.int64)
