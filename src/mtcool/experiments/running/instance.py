@@ -56,7 +56,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _unpacked(self.comparator, "<f8").astype(np.float64).reshape(-1, dim)
 
     def fits(self, point: spec.Point) -> bool:
-        """Can this be an instance of that point? A file may hold anything."""
+        """Whether the stored arrays are consistent with `point`; the file may be damaged."""
         try:
             agents, activations = self.graph.size, self.activations
             tasks = self.tasks(point.tasks.dim)
