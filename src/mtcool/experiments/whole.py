@@ -49,6 +49,8 @@ def run(
     progress
         Show progress on standard error.
 
+    Examples
+    --------
     >>> import tempfile, mtcool.experiments
     >>> content = {
     ...     "name": "demo",

@@ -40,6 +40,8 @@ class Graph:
     `idx[ptr[i]:ptr[i + 1]]`, ascending. Usually made by `from_networkx`, `from_edges` or a
     generator; the constructor takes the two arrays themselves and checks all of the above.
 
+    Examples
+    --------
     >>> path = Graph(ptr=[0, 2, 5, 7], idx=[0, 1, 0, 1, 2, 1, 2])
     >>> path
     Graph(3 agents, 2 edges)

@@ -28,6 +28,8 @@ def replicate(
     workers, and the first ten of a hundred are those of ten. That holds for experiments that change
     nothing they bring along: make networks inside.
 
+    Examples
+    --------
     >>> replicate(lambda rng: int(rng.integers(100)), 3, seed=7)
     [30, 68, 39]
     """

@@ -55,6 +55,8 @@ def simulate(
     progress
         Show a progress bar.
 
+    Examples
+    --------
     >>> import mtcool
     >>> graph = mtcool.graphs.ring(5)
     >>> tasks = mtcool.streams.gaussian_tasks(graph, dim=1, smoothness=10.0, seed=0)

@@ -263,6 +263,8 @@ class Experiment(Struct, frozen=True, kw_only=True):
 def label(value: Plain) -> str:
     """How tables and figures show a value.
 
+    Examples
+    --------
     >>> label(1e10), label(4), label("delegation")
     ('1e+10', '4', 'delegation')
     """
@@ -273,6 +275,8 @@ def label(value: Plain) -> str:
 def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
     """The name of the algorithm, or "" for all of them, and the key; None for other parameters.
 
+    Examples
+    --------
     >>> algorithm_parameter("algorithm.MT (L = 0.5).radius")
     ('MT (L = 0.5)', 'radius')
     >>> algorithm_parameter("algorithm.radius")

@@ -168,6 +168,8 @@ def code_digest() -> str:
 def marks(rounds: int) -> NDArray[np.int64]:
     """Times at which the regret is recorded: dense on a linear and on a logarithmic axis.
 
+    Examples
+    --------
     >>> marks(4)
     array([1, 2, 3, 4])
     """
@@ -178,6 +180,8 @@ def marks(rounds: int) -> NDArray[np.int64]:
 def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions of the few times at which every agent is recorded, the last one among them.
 
+    Examples
+    --------
     >>> marks(150_000)[agent_marks(marks(150_000))][[0, 8, 15]]
     array([     1,  9000, 150000])
     """

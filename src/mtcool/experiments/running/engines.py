@@ -80,6 +80,8 @@ Engine = Local | Dask
 def choose_engine(name: str, workers: int, scheduler: str | None) -> Engine:
     """The engine of the given name.
 
+    Examples
+    --------
     >>> choose_engine("local", 2, None).workers
     2
     """

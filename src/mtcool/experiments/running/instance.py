@@ -27,6 +27,8 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(cls, graph: mtcool.Graph, stream: mtcool.Stream) -> "Instance":
         """What a report will need of a graph and a stream.
 
+        Examples
+        --------
         >>> graph = mtcool.graphs.ring(3)
         >>> stream = mtcool.streams.quadratic_stream(graph, np.ones((3, 2)), rounds=5, seed=0)
         >>> kept = Instance.of(graph, stream)
