@@ -93,6 +93,11 @@ class Graph:
 
         Self-loops and parallel edges add nothing; directed graphs are refused.
 
+        Parameters
+        ----------
+        graph
+            An undirected networkx graph.
+
         Examples
         --------
         >>> import networkx as nx
@@ -172,6 +177,11 @@ class Graph:
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """The closed neighbourhood of a node index, ascending, as a view.
 
+        Parameters
+        ----------
+        node
+            A node index, from 0 to N - 1.
+
         Examples
         --------
         >>> Graph.from_edges([(0, 2), (0, 1)]).neighbours(2)
@@ -184,6 +194,11 @@ class Graph:
 
     def index(self, label: Hashable) -> int:
         """The node index of an agent; labels are compared as keys of a dictionary are.
+
+        Parameters
+        ----------
+        label
+            The name of an agent, one of `labels`.
 
         Examples
         --------
@@ -203,6 +218,11 @@ class Graph:
 
     def matrix(self, entries: ArrayLike) -> Matrix:
         """The N x N sparse matrix with these entries, one for every element of `idx`.
+
+        Parameters
+        ----------
+        entries
+            Numbers in the order of `idx`: those of row 0, then of row 1, and so on.
 
         Examples
         --------
@@ -260,6 +280,11 @@ GraphLike: TypeAlias = "Graph | nx.Graph[Any]"
 
 def as_graph(graph: GraphLike) -> Graph:
     """A `Graph` as it is, a networkx graph converted; anything else is refused.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class Grid(Part, frozen=True, tag="grid"):
 
 
 class GraphFile(Part, frozen=True, tag="file"):
-    """A graph that networkx reads: .graphml, .gml, or else an edge list."""
+    """A graph from a file, as `mtcool.graphs.read_graph` reads it; the suffix says how."""
 
     path: str
 

@@ -38,7 +38,12 @@ def check_aggregator(
     """Check that an aggregator publishes the right sums, with the noise that it claims.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `aggregator_checks`.
+    must hold.
+
+    Parameters
+    ----------
+    aggregator, horizons
+        As in `aggregator_checks`.
 
     Examples
     --------

@@ -57,7 +57,12 @@ def check_learner(
     """Check that a learner does what every learner must do.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `learner_checks`.
+    must hold.
+
+    Parameters
+    ----------
+    learner, in_ball, first_phase, compiled
+        As in `learner_checks`.
 
     Examples
     --------

@@ -48,7 +48,12 @@ def check_peers(
     """Check that the peers of an algorithm do what every network must do.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `peers_checks`.
+    must hold.
+
+    Parameters
+    ----------
+    algorithm, dim, settings
+        As in `peers_checks`.
 
     Examples
     --------
