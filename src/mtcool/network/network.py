@@ -154,6 +154,11 @@ class Network:
         owner may read it, and only one network may go on from it, else noise is used twice. The
         next save removes what a killed one left in the folder.
 
+        Parameters
+        ----------
+        path
+            The file to write; one that is there is replaced.
+
         Examples
         --------
         >>> import mtcool, tempfile
@@ -179,6 +184,11 @@ class Network:
     def agent(self, name: Label) -> Agent:
         """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
+        Parameters
+        ----------
+        name
+            A node label of the graph.
+
         Examples
         --------
         >>> import mtcool
@@ -196,6 +206,13 @@ class Network:
         """Join the agents of `graph` to a network in one block.
 
         Private agents draw from the noise of the first one.
+
+        Parameters
+        ----------
+        agents
+            All agents of the graph, in any order.
+        graph
+            A networkx graph or a `Graph`.
 
         Examples
         --------

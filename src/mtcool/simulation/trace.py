@@ -26,6 +26,8 @@ class Trace:
     each time. Single rounds are recorded with `per_round=True` only, and are None otherwise.
     Without a comparator there is no regret, and all regrets are None.
 
+    Examples
+    --------
     >>> import mtcool
     >>> graph = mtcool.graphs.ring(4)
     >>> stream = mtcool.streams.quadratic_stream(graph, [[0.1]] * 4, rounds=100, seed=0)
@@ -77,6 +79,8 @@ class Trace:
             time if the trace has them, else at the end. "round": the agent, prediction, loss and
             regret of each round and the totals up to it, of traces made with `per_round=True`.
 
+        Examples
+        --------
         >>> import mtcool
         >>> stream = mtcool.Stream([0, 1], mtcool.streams.quadratic([[0.5], [0.5]]))
         >>> net = mtcool.i_ftrl(mtcool.graphs.edgeless(2), 1)

@@ -41,6 +41,8 @@ def loss_kind(stream: spec.Stream) -> streams.Kind:
 def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algorithm:
     """The record of an algorithm of the file, which `place` names if it is wrong.
 
+    Examples
+    --------
     >>> record_of(spec.Algorithm(name="mine", algorithm="i_ftrl"))
     i_ftrl
     """
@@ -85,6 +87,8 @@ def _made(function: Callable[..., object], parameters: bytes) -> object:
 def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learner:
     """The learner of an algorithm of the file, which `place` names if it is wrong.
 
+    Examples
+    --------
     >>> learner_of(spec.Algorithm(name="mine", algorithm="mt_co2ol", experts="geometric"))
     MTFTRL(experts='geometric', free_last=False)
     """
