@@ -99,6 +99,8 @@ class Algorithm:
     """Every agent predicts with its own point, so that no weights can be chosen."""
     alone: bool = False
     """Nothing is sent: the baseline that experiments compare sharing with."""
+    shares_losses: bool = False
+    """The loss itself travels, so that `update` takes a function x -> subgradient."""
     private: bool = False
     """Needs a privacy level, and clips gradients always."""
     colour: str | None = None
