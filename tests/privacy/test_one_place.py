@@ -10,9 +10,9 @@ from tests.saved_files import forge, taken_apart
 from typer.testing import CliRunner
 
 import mtcool
+from mtcool.algorithms.published_noise import compare_mechanisms
 from mtcool.cli.privacy import app
 from mtcool.experiments.files import spec
-from mtcool.network.published_noise import compare_mechanisms
 from mtcool.privacy import AGGREGATORS, PerGradient, register
 
 PACKAGE = Path(mtcool.__file__).parent

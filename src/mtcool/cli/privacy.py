@@ -65,7 +65,7 @@ def calibrate(
     if epsilon is None and rho is None:
         raise ValueError("epsilon, rho or noise must be given, got none of them")
     from mtcool import validation
-    from mtcool.network.published_noise import published_noise
+    from mtcool.algorithms.published_noise import published_noise
 
     words: dict[str, Any] = {"calibration": calibration, "adjacency": adjacency}
     privacy = Privacy(
@@ -99,7 +99,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """The noise of every mechanism and grid of experts, against the paper's calibration."""
-    from mtcool.network.published_noise import compare_mechanisms
+    from mtcool.algorithms.published_noise import compare_mechanisms
 
     rows = list(compare_mechanisms(_graph(agents, p, seed), dim, epsilon, horizon, delta))
     if as_json:

@@ -68,6 +68,11 @@ class Question(NamedTuple):
         return {"weights": self.weights, **self.units}
 
 
+def as_given(graph: Graph, weights: Floats) -> Floats:
+    """The weights that were given."""
+    return weights
+
+
 def no_bound(question: Question) -> Bound | None:
     """Nothing is known."""
     return None
@@ -95,6 +100,8 @@ class Algorithm:
     """The regret bound that applies to a run, or None."""
     rates: tuple[Rates, ...] = RATES
     """Learning rates that it can use."""
+    weights: Callable[[Graph, Floats], Floats] = as_given
+    """Changes the weights that were given, once, when a network is made; one for each entry."""
     own_weights: bool = False
     """Every agent predicts with its own point, so that no weights can be chosen."""
     alone: bool = False

@@ -6,7 +6,7 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.learners import MTFTRL, Cliques, Learner
+from mtcool.learners import Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
@@ -74,9 +74,7 @@ def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[_Entries
 def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers:
     """Agents that learn from noisy sums."""
     entries, cliques = _entries(settings, graph, weights)
-    privacy, learner = settings.privacy, settings.learner
-    if privacy is None or not isinstance(learner, MTFTRL):
-        raise ValueError(f"privacy must be set for {settings.algorithm}, got {privacy!r}")
+    privacy, learner = settings.published
     state = make_private_state(learner, cliques, settings.dim)
     channels = _channels(settings, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
@@ -110,10 +108,8 @@ def channels_for(settings: Settings, graph: Graph, weights: Floats) -> Channels:
 
 
 def _channels(settings: Settings, entries: _Entries, cliques: Cliques) -> Channels:
-    sizes = np.diff(cliques.start)
-    if not isinstance(settings.learner, MTFTRL):
-        raise ValueError(f"learner must be MTFTRL(...), got {settings.learner!r}")
-    experts = settings.learner.numbers(sizes)
+    sizes, (_, learner) = np.diff(cliques.start), settings.published
+    experts = learner.numbers(sizes)
     return make_channels(settings.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 

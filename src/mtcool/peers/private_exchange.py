@@ -101,9 +101,7 @@ def private_exchange(
     peers: PrivatePeers, settings: Settings, graph: Graph, noise: Noise | None
 ) -> PrivateExchange:
     """For peers that learn from noisy sums; noise that is not given is drawn as settings say."""
-    privacy, plan = settings.privacy, peers.state.learner.base.plan
-    if privacy is None:
-        raise ValueError(f"privacy must be set for {settings.algorithm}, got None")
+    (privacy, _), plan = settings.published, peers.state.learner.base.plan
     source = make_noise(privacy.noise) if noise is None else noise
     if source.grid != peers.grid:
         raise ValueError(f"noise must be {privacy.noise}, got {source!r}")

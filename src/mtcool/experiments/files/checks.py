@@ -19,7 +19,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
-from mtcool.learners import MTFTRL
+from mtcool.peers.settings import publishing
 from mtcool.privacy import AGGREGATORS
 
 
@@ -122,8 +122,18 @@ def _check_algorithm(one: Algorithm) -> None:
         only = len(record.rates) == 1
         must = "have no meaning" if only else f"must be {' or '.join(record.rates)}"
         raise ValueError(f"{one.name}: rates {must} for {record}, got {one.rates!r}")
-    if record.private and not isinstance(learner_of(one), MTFTRL):
-        raise ValueError(f"{one.name}: learner must be MTFTRL for {record}, got {one.learner!r}")
+    if record.private:
+        _check_published(one)
+
+
+def _check_published(one: Algorithm) -> None:
+    record = record_of(one)
+    try:
+        publishing(record, learner_of(one))
+    except ValueError:
+        raise ValueError(
+            f"{one.name}: learner must be MTFTRL for {record}, got {one.learner!r}"
+        ) from None
 
 
 def _check_noise(one: Algorithm) -> None:
