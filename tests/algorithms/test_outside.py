@@ -50,7 +50,7 @@ def test_weights_are_changed_once_and_not_again_when_agents_are_joined_or_a_file
 
 
 def test_weights_that_do_not_sum_to_one_are_refused():
-    with pytest.raises(ValueError, match="weights must sum to 1 in every row, got [12]"):
+    with pytest.raises(ValueError, match=r"weights must sum to 1 in every row, got [12]"):
         make_network(replace(GROUPS, weights=lambda graph, weights: 2.0 * weights), GRAPH, 1)
 
 
