@@ -77,7 +77,7 @@ def _parts(settings, graph):
         graph.ptr,
         graph.idx,
         Points(np.zeros((graph.size, settings.dim))),
-        Units(settings.radius, settings.lipschitz, settings.on_excess == "clip"),
+        settings.units,
         np.zeros((1, settings.dim)),
         np.ones(1),
     )
@@ -96,7 +96,7 @@ class MovingAgent:
 
     def __init__(self, name, settings, others, x):
         self.name, self.settings, self.others, self.x = name, settings, others, x
-        self.units = Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
+        self.units = settings.units
         self.requests = {}
 
     def activate(self):

@@ -11,7 +11,6 @@ from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
-from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -35,7 +34,7 @@ def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePee
     return CliquePeers(
         *entries,
         state=learner.make_state(cliques, settings.dim),
-        units=_units(settings),
+        units=settings.units,
         models=np.zeros((entries.most, settings.dim)),
         gradients=np.zeros((1, settings.dim)),
     )
@@ -85,7 +84,7 @@ def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivateP
     return PrivatePeers(
         *entries,
         state=PrivateState(state, privacy.aggregator.make_state(blocks, privacy.law)),
-        units=_units(settings),
+        units=settings.units,
         models=np.zeros((entries.most, settings.dim)),
         gradients=np.zeros((1, settings.dim)),
         products=products,
@@ -133,15 +132,11 @@ def single_task_peers(settings: Settings, graph: Graph, weights: Floats) -> Sing
         ptr=graph.ptr,
         idx=graph.idx,
         state=settings.learner.make_state(cliques, settings.dim),
-        units=_units(settings),
+        units=settings.units,
         gradients=np.zeros((int(graph.neighbourhood_sizes.max()), settings.dim)),
         weight=np.ones(1),
         point=np.zeros((1, settings.dim)),
     )
-
-
-def _units(settings: Settings) -> Units:
-    return Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
 
 
 def _rows(clique: Indices, count: int) -> tuple[Integers, Indices]:

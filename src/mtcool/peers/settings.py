@@ -6,6 +6,7 @@ from typing import get_args
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
 from mtcool.peers.algorithm import RATES, Algorithm
+from mtcool.peers.protocol import Units
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import OnExcess, Rates
 
@@ -67,6 +68,11 @@ class Settings:
             if (value is not None) != (self.rates == "estimated"):
                 must = "must be given for" if value is None else "applies only to"
                 raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
+
+    @property
+    def units(self) -> Units:
+        """Radius, gradient bound and what happens to longer gradients, for compiled code."""
+        return Units(self.radius, self.lipschitz, self.on_excess == "clip")
 
     @property
     def published(self) -> tuple[PrivacySettings, MTFTRL]:
