@@ -136,9 +136,7 @@ def _(peers: MovingPeers, settings, graph, losses):
     return Traffic(others, others * message)
 
 
-MOVING = Algorithm(
-    "moving", "moving", FTRL(), moving_peers, plain_exchange, own_weights=True, alone=True
-)
+MOVING = Algorithm("moving", "moving", FTRL(), moving_peers, plain_exchange, own_weights=True)
 UNCOUNTED = Algorithm(
-    "uncounted", "uncounted", FTRL(), uncounted_peers, plain_exchange, own_weights=True, alone=True
+    "uncounted", "uncounted", FTRL(), uncounted_peers, plain_exchange, own_weights=True
 )

@@ -243,6 +243,13 @@ def test_a_function_makes_an_algorithm_from_parameters(tmp_path):
     assert np.isfinite(run_cell(job).runs[1].regret).all()
 
 
+def test_messages_that_nobody_counts_are_an_empty_field(tmp_path):
+    path = small.write(tmp_path, text('algorithm = "tests.own_peers:UNCOUNTED"'))
+    mtcool.experiments.run(path, tmp_path / "out")
+    known, unknown = table(tmp_path / "out", "summary")
+    assert (known["messages"], unknown["messages"], unknown["message_bytes"]) == ("0.0", "", "")
+
+
 def test_the_report_asks_the_record_and_builds_nothing_again(tmp_path, monkeypatch):
     path = experiment(tmp_path, "bound_groups", ALGORITHM, 'algorithm = "bound_groups:GROUPS"')
     job = jobs_of(task_of(path))[0][0]

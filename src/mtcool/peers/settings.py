@@ -9,8 +9,7 @@ from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.peers.protocol import Units
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import OnExcess, Rates
-
-SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
+from mtcool.validation import LARGEST, SMALLEST
 
 
 @dataclass(frozen=True, kw_only=True)

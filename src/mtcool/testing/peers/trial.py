@@ -31,8 +31,7 @@ class Trial(NamedTuple):
         graph = erdos_renyi(AGENTS, 0.5, seed=seed)
         plain = self.make(graph, self.dim, **self.settings)
         given = {"lipschitz": LIPSCHITZ, "radius": 2.0, **self.settings}
-        record = plain.settings.algorithm
-        if not (record.own_weights or record.alone):
+        if not plain.settings.algorithm.own_weights:
             given.setdefault("weights", random_weights(graph, seed))
         return self.make(graph, self.dim, **given)
 
