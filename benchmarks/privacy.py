@@ -14,7 +14,7 @@ from benchmarks.timing import Run, fastest
 from mtcool import Network, Privacy, dpmt_co2ol, simulate
 from mtcool.graphs import ring
 from mtcool.learners import MTFTRL
-from mtcool.network.published_noise import compare_mechanisms
+from mtcool.algorithms.published_noise import compare_mechanisms
 
 HORIZON = 150_000
 FEW, MANY = 100, 100_000

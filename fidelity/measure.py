@@ -11,7 +11,7 @@ import numpy as np
 import mtcool
 from mtcool import Privacy, graphs, privacy, streams, theory
 from mtcool.learners import MTFTRL, MTFTRLKT
-from mtcool.network.published_noise import published_noise
+from mtcool.algorithms.published_noise import published_noise
 from mtcool.peers.algorithm import Question
 
 DATA = Path(__file__).parents[1] / "docs" / "data"

@@ -12,7 +12,7 @@ import importlib
 from types import ModuleType
 
 from mtcool import agents, graphs, learners, privacy, streams, theory
-from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, st_ftrl
+from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, published_noise, st_ftrl
 from mtcool.graphs import Graph
 from mtcool.network.loading import load
 from mtcool.network.network import Network
@@ -39,6 +39,7 @@ __all__ = [
     "mt_co2ol",
     "pairwise",
     "privacy",
+    "published_noise",
     "replicate",
     "simulate",
     "st_ftrl",

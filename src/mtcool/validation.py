@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 S = TypeVar("S", bound=str)
 
+SMALLEST, LARGEST = 1e-100, 1e100  # of units and scales: squares must neither vanish nor overflow
+
 
 def positive(name: str, value: float) -> float:
     """A finite number above zero."""

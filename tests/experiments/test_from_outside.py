@@ -15,11 +15,12 @@ import mtcool
 from mtcool import cli
 from mtcool.algorithms import make_network
 from mtcool.experiments.files.inputs import keep_inputs
-from mtcool.experiments.files.named import learner_of, record_of
+from mtcool.experiments.files.named import aggregator_of, learner_of, record_of
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import build_graph, build_stream
 from mtcool.experiments.running.cells import run_cell
+from mtcool.experiments.running.private import privacy_of
 from mtcool.experiments.running.runner import jobs_of
 from mtcool.experiments.running.suite import task_of
 
@@ -71,12 +72,14 @@ def groups(factor=1.0):
 @pytest.fixture(autouse=True)
 def _registered_for_one_test_only(monkeypatch):
     monkeypatch.setattr("mtcool.peers.algorithm.ALGORITHMS", dict(mtcool.algorithms.ALGORITHMS))
+    for name in mtcool.privacy.AGGREGATORS.keys() - set(mtcool.privacy.aggregators.OWN):
+        monkeypatch.delitem(mtcool.privacy.AGGREGATORS, name)
 
 
-def learner_of_the_documents() -> str:
-    """The code of `docs/add-a-learner.md`, up to where it is finished."""
-    page = (ROOT / "docs/add-a-learner.md").read_text().partition("That is all")[0]
-    return "".join(example.source for example in doctest.DocTestParser().get_examples(page))
+def learner_of_the_documents(page: str = "add-a-learner") -> str:
+    """The code of `docs/add-a-learner.md`, up to where it is finished; or of another page."""
+    text = (ROOT / f"docs/{page}.md").read_text().partition("That is all")[0]
+    return "".join(example.source for example in doctest.DocTestParser().get_examples(text))
 
 
 def text(*algorithms: str, more: str = "") -> str:
@@ -195,6 +198,38 @@ values = [0.1, 1.0]
     assert one[1].regret != other[1].regret
 
 
+def test_the_aggregator_of_the_documents_enters_a_file(tmp_path):
+    code = learner_of_the_documents("add-an-aggregator")
+    mine = 'algorithm = "dpmt_co2ol"\nlaw = "gaussian"\nexperts = [0.5]\n'
+    named = mine + 'aggregator = "own_buffer:OneBuffer"\naggregator_parameters = { decay = 0.5 }'
+    path = experiment(tmp_path, "own_buffer", code, named)
+    job = jobs_of(task_of(path))[0][0]
+    aggregator = aggregator_of(job.point.algorithm[1])
+    assert repr(aggregator) == "OneBuffer(decay=0.5, coupling=-0.04)"
+    mtcool.privacy.AGGREGATORS.pop("one_buffer")  # as in a worker that has imported nothing yet
+    assert privacy_of(job.point, job.point.algorithm[1], np.array([3] * 6), job.seeds()[2])
+    assert len(job.code) == 2  # ours, and the text of the module
+    keep_inputs(task_of(path), tmp_path / "kept")
+    assert (tmp_path / "kept/own_buffer.py").exists()
+    mtcool.privacy.AGGREGATORS.pop("one_buffer")
+
+
+def test_parameters_of_our_own_learners_and_aggregators_can_be_written(tmp_path):
+    mine = 'algorithm = "dpmt_co2ol"\naggregator_parameters = { completed = false }\n'
+    mine += "learner_parameters = { free_last = true, experts = [0.25, 1] }"
+    path = small.write(tmp_path, text(mine))
+    one = jobs_of(task_of(path))[0][0].point.algorithm[1]
+    assert aggregator_of(one) == mtcool.privacy.BinaryTree(completed=False)
+    assert learner_of(one) == mtcool.learners.MTFTRL(experts=(0.25, 1.0), free_last=True)
+
+
+def test_experts_are_short_for_a_parameter(tmp_path):
+    mine = 'algorithm = "mt_co2ol"\nlearner = "MTFTRL"\nexperts = [0.25]\n'
+    path = small.write(tmp_path, text(mine + "learner_parameters = { free_last = true }"))
+    one = jobs_of(task_of(path))[0][0].point.algorithm[1]
+    assert learner_of(one) == mtcool.learners.MTFTRL(experts=(0.25,), free_last=True)
+
+
 def test_a_function_makes_an_algorithm_from_parameters(tmp_path):
     path = experiment(
         tmp_path,
@@ -206,6 +241,13 @@ def test_a_function_makes_an_algorithm_from_parameters(tmp_path):
     one = job.point.algorithm[1]
     assert record_of(one) is record_of(one)  # so it is compiled, and asked, once
     assert np.isfinite(run_cell(job).runs[1].regret).all()
+
+
+def test_messages_that_nobody_counts_are_an_empty_field(tmp_path):
+    path = small.write(tmp_path, text('algorithm = "tests.own_peers:UNCOUNTED"'))
+    mtcool.experiments.run(path, tmp_path / "out")
+    known, unknown = table(tmp_path / "out", "summary")
+    assert (known["messages"], unknown["messages"], unknown["message_bytes"]) == ("0.0", "", "")
 
 
 def test_the_report_asks_the_record_and_builds_nothing_again(tmp_path, monkeypatch):
@@ -308,9 +350,33 @@ WRONG = {
         'algorithm = "i_ftrl"\nlearner = "MODULE:Positive"',
         r"algorithm 2\.learner = 'MODULE:Positive': Positive\.step is missing",
     ),
-    "parameters of our learner": (
+    "parameters that our learner does not have": (
         'algorithm = "i_ftrl"\nlearner = "KT"\nlearner_parameters = { step = 1 }',
-        r"algorithm 2\.learner_parameters apply only to a learner of your own",
+        r"algorithm 2\.learner = 'KT': KT has no parameter step",
+    ),
+    "parameters that a default learner does not have": (
+        'algorithm = "mt_co2ol"\nlearner_parameters = { free = true }',
+        r"algorithm 2\.learner = 'MTFTRL': MTFTRL has no parameter free; it has free_last",
+    ),
+    "experts twice": (
+        'algorithm = "mt_co2ol"\nexperts = [1]\nlearner_parameters = { experts = "geometric" }',
+        r"algorithm 2\.experts must be given once, got learner_parameters with experts = 'geomet",
+    ),
+    "no aggregator": (
+        'algorithm = "dpmt_co2ol"\naggregator = "MODULE:OGD"',
+        r"algorithm 2\.aggregator must name a dataclass with a method make_state and attributes la",
+    ),
+    "no such aggregator": (
+        'algorithm = "dpmt_co2ol"\naggregator = "bush"',
+        r"algorithm 2\.aggregator must be one of .*, got 'bush'; an aggregator of your own is",
+    ),
+    "a parameter that an aggregator does not have": (
+        'algorithm = "dpmt_co2ol"\naggregator_parameters = { complete = false }',
+        r"algorithm 2\.aggregator = 'binary_tree': BinaryTree has no parameter complete; it has co",
+    ),
+    "parameters without an aggregator": (
+        'algorithm = "i_ftrl"\naggregator_parameters = { completed = false }',
+        r"mine: aggregator_parameters applies only to dpmt_co2ol",
     ),
     "experts of another learner": (
         'algorithm = "mt_co2ol"\nlearner = "MODULE:OGD"\nexperts = "geometric"',

@@ -8,8 +8,8 @@ import pytest
 from tests.private import private_network
 
 import mtcool
+from mtcool.algorithms.published_noise import compare_mechanisms, published_noise
 from mtcool.learners import MTFTRL
-from mtcool.network.published_noise import compare_mechanisms, published_noise
 from mtcool.privacy import BLT, BinaryTree, PerGradient, Privacy, SmoothTree, gaussian_mu
 from mtcool.privacy.calibration import Channels, privacy_loss
 

@@ -11,7 +11,7 @@ import pytest
 
 import mtcool
 from mtcool import Privacy
-from mtcool.network.published_noise import published_noise
+from mtcool.algorithms.published_noise import published_noise
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, SmoothTree
 
 PATH = nx.path_graph(["rome", "milan"])

@@ -152,6 +152,10 @@ def test_a_file_that_forgets_is_caught(monkeypatch):
     monkeypatch.setattr("mtcool.testing.peers.copies.load", forgetful)
     with pytest.raises(AssertionError, match="saved and loaded, it predicts others"):
         checks(mtcool.i_ftrl)["saved_networks_go_on"].run()
+    known = dict(mtcool.algorithms.ALGORITHMS)
+    with pytest.raises(AssertionError, match="saved and loaded, it predicts others"):
+        checks(algorithm("none"))["saved_networks_go_on"].run()  # which is not registered
+    assert known == mtcool.algorithms.ALGORITHMS
 
 
 def test_every_check_has_a_mistake():

@@ -8,8 +8,8 @@ import pytest
 
 import mtcool
 from mtcool import graphs, streams, theory
+from mtcool.algorithms.published_noise import published_noise
 from mtcool.learners import MTFTRL
-from mtcool.network.published_noise import published_noise
 from mtcool.peers.algorithm import Question
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 

@@ -14,6 +14,7 @@ from mtcool.agents.messages import (
 )
 from mtcool.agents.private import PrivateAgent
 from mtcool.agents.single_task import SingleTaskAgent
+from mtcool.agents.traffic import Traffic, traffic
 
 __all__ = [
     "Activation",
@@ -27,8 +28,10 @@ __all__ = [
     "Rows",
     "SingleTaskAgent",
     "Sums",
+    "Traffic",
     "cut",
     "decode",
     "encode",
     "join",
+    "traffic",
 ]

@@ -4,6 +4,7 @@ The size of a message depends on its sender's name and on how many numbers it ca
 the numbers. So one message of each shape is encoded, and counted as often as it would be sent.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -30,50 +31,74 @@ class Traffic(NamedTuple):
     """Their bytes."""
 
 
-def traffic(settings: Settings, graph: Graph, peers: PeersBlock, losses: Losses) -> Traffic:
+@functools.singledispatch
+def traffic(peers: PeersBlock, settings: Settings, graph: Graph, losses: Losses) -> Traffic | None:
     """Messages and bytes of an activation, for every agent.
 
-    Not counted is the noise that private agents publish once, before they learn.
+    None if nothing is registered for this kind of peers: then nobody knows what travels.
     """
-    names = name_sizes(graph.labels)
-    if isinstance(peers, SingleTaskPeers):
-        others = graph.neighbourhood_sizes - 1
-        kind, row = losses.kind, np.zeros(losses.rows.shape[1])
-        loss = _without_name(LossShared(0, name_of(kind), list(kind), row))
-        return Traffic(others, others * (loss + names))
-    by, to, experts = _links(settings, graph, peers)
-    model, weight = np.zeros(settings.dim), 0.0
+    return None
+
+
+@traffic.register
+def _(peers: SingleTaskPeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
+    others = graph.neighbourhood_sizes - 1
+    kind, row = losses.kind, np.zeros(losses.rows.shape[1])
+    loss = _without_name(LossShared(0, name_of(kind), list(kind), row))
+    return Traffic(others, others * (loss + name_sizes(graph.labels)))
+
+
+@traffic.register
+def _(peers: CliquePeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
+    by, to = _links(settings, graph, peers)
+    model, no_experts = np.zeros(settings.dim), np.zeros(0)
+    told = np.full_like(by, _without_name(Gradient(0, 0.0, model)))
     if settings.algorithm.kept_by_members:  # nobody is asked
-        each = _without_name(Gradient(0, weight, model)) + names[by]
+        each = told + name_sizes(graph.labels)[by]
         return _added(by, np.ones_like(by), each, graph.size)
-    request = _without_name(RowRequest(0)) + names[by]
+    answer = np.full_like(by, _without_name(Rows(0, model, no_experts)))
+    return _asked_and_told(graph, by, to, answer, told)
+
+
+@traffic.register
+def _(peers: PrivatePeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
+    # Not counted is the noise that private agents publish once, before they learn.
+    by, to = _links(settings, graph, peers)
+    experts = peers.products[peers.clique != _listeners(peers)]
+    model = np.zeros(settings.dim)
     answer, told = np.empty_like(by), np.empty_like(by)
     for count in np.unique(experts):
         same = experts == count
-        rows = np.zeros(count * settings.dim)
-        answer[same] = _without_name(Rows(0, model, rows))
-        private = isinstance(peers, PrivatePeers)
-        news: Message = Gradient(0, weight, model)
-        if private:
-            news = Sums(0, weight, model, np.zeros(count))
-        told[same] = _without_name(news)
+        answer[same] = _without_name(Rows(0, model, np.zeros(count * settings.dim)))
+        told[same] = _without_name(Sums(0, 0.0, model, np.zeros(count)))
+    return _asked_and_told(graph, by, to, answer, told)
+
+
+def _asked_and_told(
+    graph: Graph, by: Integers, to: Integers, answer: Integers, told: Integers
+) -> Traffic:
+    """A request, its answer, and what is told in the end, for every link."""
+    names = name_sizes(graph.labels)
+    request = _without_name(RowRequest(0)) + names[by]
     each = request + answer + names[to] + told + names[by]
     return _added(by, np.full_like(by, 3), each, graph.size)
 
 
+def _listeners(peers: CliquePeers | PrivatePeers) -> Integers:
+    return np.repeat(np.arange(len(peers.ptr) - 1), np.diff(peers.ptr))
+
+
 def _links(
     settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers
-) -> tuple[Integers, Integers, Integers]:
-    """Who hears from whom else, and how many rows of experts each answer has."""
-    by = np.repeat(np.arange(graph.size), np.diff(peers.ptr))
-    experts = peers.products if isinstance(peers, PrivatePeers) else np.zeros_like(by)
-    to = peers.clique.astype(np.int64)
+) -> tuple[Integers, Integers]:
+    """Who hears from whom else."""
+    by, to = _listeners(peers), peers.clique.astype(np.int64)
     if not settings.algorithm.kept_by_members:
         other = to != by
-        return by[other], to[other], experts[other]
+        return by[other], to[other]
     # A clique of two members, or of one that tells nobody.
     shared = np.bincount(to)[to] > 1
-    return by[shared], by[shared], experts[shared]
+    return by[shared], by[shared]
 
 
 def _added(by: Integers, number: Integers, size: Integers, agents: int) -> Traffic:

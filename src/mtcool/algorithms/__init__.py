@@ -5,6 +5,7 @@ from mtcool.algorithms.i_ftrl import i_ftrl
 from mtcool.algorithms.making import make_network
 from mtcool.algorithms.mt_co2ol import mt_co2ol
 from mtcool.algorithms.pairwise import pairwise
+from mtcool.algorithms.published_noise import compare_mechanisms, published_noise
 from mtcool.algorithms.st_ftrl import st_ftrl
 from mtcool.peers.algorithm import ALGORITHMS, Algorithm, algorithm, register
 
@@ -16,11 +17,13 @@ __all__ = [
     "OWN",
     "Algorithm",
     "algorithm",
+    "compare_mechanisms",
     "dpmt_co2ol",
     "i_ftrl",
     "make_network",
     "mt_co2ol",
     "pairwise",
+    "published_noise",
     "register",
     "st_ftrl",
 ]

@@ -10,17 +10,15 @@ from numpy.typing import ArrayLike
 from mtcool import theory, validation
 from mtcool.algorithms.making import make_network
 from mtcool.algorithms.mt_co2ol import single_expert
-from mtcool.graphs import GraphLike, as_graph
+from mtcool.algorithms.published_noise import noise_of
+from mtcool.graphs import GraphLike
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
-from mtcool.network.published_noise import noise_of
 from mtcool.peers.algorithm import RATES, Algorithm, Question, register
 from mtcool.peers.assemble import private_peers
 from mtcool.peers.private_exchange import private_exchange
 from mtcool.privacy import BLT, BinaryTree, NoNoise, PerGradient, Privacy, SmoothTree
-from mtcool.privacy.noise import make_noise
-from mtcool.privacy.privacy import privacy_of_agents
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.seeds import Seed
 
@@ -68,8 +66,6 @@ def dpmt_co2ol(
     >>> net.ledger()[0].remaining
     99
     """
-    graph = as_graph(graph)
-    settings = privacy_of_agents(privacy, graph.labels)
     validation.one_of("rates", rates, ("adversarial", "stochastic"))
     return make_network(
         DPMT_CO2OL,
@@ -77,13 +73,12 @@ def dpmt_co2ol(
         dim,
         learner=learner,
         weights=weights,
-        noise=make_noise(settings.noise, seed),
         lipschitz=lipschitz,
         radius=radius,
-        on_excess="clip",
         rates=rates,
         q=q,
-        privacy=settings,
+        privacy=privacy,
+        seed=seed,
     )
 
 

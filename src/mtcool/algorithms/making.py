@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights, own_weights
 from mtcool.graphs.entries import one_for_each_agent
-from mtcool.graphs.weights import WeightsLike
+from mtcool.graphs.weights import WeightsLike, check_entries
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm
 from mtcool.peers.settings import Settings
-from mtcool.privacy.noise import Noise
-from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import OnExcess, Rates
+from mtcool.privacy.noise import make_noise
+from mtcool.privacy.privacy import Privacy, privacy_of_agents
+from mtcool.seeds import Seed
+from mtcool.types import Floats, OnExcess, Rates
 
 MANY_EXPERTS = 1_000_000
 CLOSED, CLIPPED = 7e-9, 3e-7  # seconds for an expert in closed form, and with rows on the ball
@@ -43,8 +44,8 @@ def make_network(
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
     q: ArrayLike | None = None,
-    privacy: PrivacySettings | None = None,
-    noise: Noise | None = None,
+    privacy: Privacy | None = None,
+    seed: Seed | None = None,
     **options: Unpack[Options],
 ) -> Network:
     """Make a network that runs `algorithm`; the functions named after algorithms call this.
@@ -54,9 +55,9 @@ def make_network(
     algorithm
         The record of an algorithm, of this package or of your own.
     graph, dim, learner, weights, q, options
-        As in `mtcool.mt_co2ol`. Weights are ignored by an algorithm that has its own.
-    privacy, noise
-        Levels of the agents and the source of their noise, for a private algorithm.
+        As in `mtcool.mt_co2ol`.
+    privacy, seed
+        As in `mtcool.dpmt_co2ol`, for a private algorithm.
 
     Examples
     --------
@@ -69,9 +70,12 @@ def make_network(
         algorithm, network, dim, learner=learner, weights=weights, q=q, privacy=privacy, **options
     )
     _warn_if_slow(settings, network)
-    chosen = own_weights(network) if algorithm.own_weights else weights
-    law = None if settings.q is None else np.array(settings.q)
-    return Network(settings, network, entry_weights(network, chosen, law), noise)
+    noise = None
+    if settings.privacy is not None:
+        noise = make_noise(settings.privacy.noise, seed)
+    elif seed is not None:
+        raise ValueError(f"seed applies only to private algorithms, got {seed!r} for {algorithm}")
+    return Network(settings, network, _entries(settings, network, weights), noise)
 
 
 def make_settings(
@@ -82,7 +86,7 @@ def make_settings(
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
     q: ArrayLike | None = None,
-    privacy: PrivacySettings | None = None,
+    privacy: Privacy | None = None,
     **options: Unpack[Options],
 ) -> Settings:
     """Check the settings of the network that `make_network` would make, without making it."""
@@ -98,8 +102,27 @@ def make_settings(
                 'q applies only to rates="stochastic" or weights="proportional", '
                 f"got rates={rates!r}"
             )
-    chosen = algorithm.learner if learner is None else learner
-    return Settings(algorithm=algorithm, dim=dim, learner=chosen, q=law, privacy=privacy, **options)
+    if algorithm.own_weights and not (isinstance(weights, str) and weights == "uniform"):
+        raise ValueError(f"weights have no meaning for {algorithm}, got {weights!r}")
+    if algorithm.private:
+        options.setdefault("on_excess", "clip")
+    return Settings(
+        algorithm=algorithm,
+        dim=dim,
+        learner=algorithm.learner if learner is None else learner,
+        q=law,
+        privacy=None if privacy is None else privacy_of_agents(privacy, graph.labels),
+        **options,
+    )
+
+
+def _entries(settings: Settings, graph: Graph, weights: WeightsLike) -> Floats:
+    """The weights that the algorithm makes of those that were given, one for each entry."""
+    algorithm = settings.algorithm
+    if algorithm.own_weights:
+        return entry_weights(graph, own_weights(graph))
+    law = None if settings.q is None else np.array(settings.q)
+    return check_entries(graph, algorithm.weights(graph, entry_weights(graph, weights, law)))
 
 
 def _warn_if_slow(settings: Settings, graph: Graph) -> None:

@@ -61,6 +61,7 @@ ST_FTRL = register(
         exchange=single_task_exchange,
         rates=("adversarial",),
         own_weights=True,
+        shares_losses=True,
         colour="#009E73",
     )
 )

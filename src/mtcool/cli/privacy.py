@@ -27,7 +27,10 @@ Horizon = Annotated[int, typer.Option(help="The most activations of an agent.")]
 GraphSeed = Annotated[int, typer.Option(help="Seed of the graph.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-NOISY = [name for name, kind in AGGREGATORS.items() if kind.laws != ("none",)]
+
+def _noisy() -> list[str]:
+    """The aggregators with noise, also those that were registered later."""
+    return [name for name, kind in AGGREGATORS.items() if kind.laws != ("none",)]
 
 
 @app.command()
@@ -41,7 +44,7 @@ def calibrate(
     ] = None,
     horizon: Horizon = 150_000,
     aggregator: Annotated[
-        str, typer.Option(help=f"One of {', '.join(NOISY)}.")
+        str, typer.Option(help=f"One of {', '.join(_noisy())}.")
     ] = Privacy.aggregator.name,
     experts: Annotated[str, typer.Option(help="paper, geometric, or one variance.")] = "paper",
     calibration: Annotated[str, typer.Option(help="tight, or paper.")] = "tight",
@@ -65,7 +68,7 @@ def calibrate(
     if epsilon is None and rho is None:
         raise ValueError("epsilon, rho or noise must be given, got none of them")
     from mtcool import validation
-    from mtcool.network.published_noise import published_noise
+    from mtcool.algorithms import published_noise
 
     words: dict[str, Any] = {"calibration": calibration, "adjacency": adjacency}
     privacy = Privacy(
@@ -73,7 +76,7 @@ def calibrate(
         horizon,
         delta=delta,
         rho=rho,
-        aggregator=AGGREGATORS[validation.one_of("aggregator", aggregator, tuple(NOISY))](),
+        aggregator=AGGREGATORS[validation.one_of("aggregator", aggregator, tuple(_noisy()))](),
         **words,
     )
     noises = published_noise(_graph(agents, p, seed), dim, privacy, learner=_learner(experts))
@@ -99,7 +102,7 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """The noise of every mechanism and grid of experts, against the paper's calibration."""
-    from mtcool.network.published_noise import compare_mechanisms
+    from mtcool.algorithms import compare_mechanisms
 
     rows = list(compare_mechanisms(_graph(agents, p, seed), dim, epsilon, horizon, delta))
     if as_json:

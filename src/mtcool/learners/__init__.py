@@ -5,7 +5,15 @@
 
 from mtcool.learners.ftrl import FTRL
 from mtcool.learners.kt import KT
-from mtcool.learners.learner import Cliques, Learner, predict_row, update_row
+from mtcool.learners.learner import (
+    Cliques,
+    Learner,
+    StateSize,
+    predict_row,
+    smallest_state,
+    update_row,
+    updates_at_once,
+)
 from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
 from mtcool.learners.mt_ftrl_kt import MTFTRLKT
 from mtcool.learners.two_phase import first_phase
@@ -21,7 +29,10 @@ __all__ = [
     "MTFTRLKT",
     "Cliques",
     "Learner",
+    "StateSize",
     "first_phase",
     "predict_row",
+    "smallest_state",
     "update_row",
+    "updates_at_once",
 ]

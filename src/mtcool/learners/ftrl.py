@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.kernels import inline
-from mtcool.learners.learner import Cliques, predict_row, update_row
+from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.types import Floats, Integers
 
 
@@ -42,6 +42,11 @@ class FTRL:
         """Fresh state for the given cliques."""
         count = len(cliques.rate)
         return FTRLState(np.zeros((count, dim)), np.zeros(count, np.int64), cliques.rate.copy())
+
+
+@smallest_state.register
+def _(learner: FTRL, sizes: Integers) -> StateSize:
+    return StateSize(len(sizes))
 
 
 @inline

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.learners.ftrl import ball_step
-from mtcool.learners.learner import Cliques, predict_row, update_row
+from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.learners.wealth import after_bet, available
 from mtcool.types import Floats, Integers
 
@@ -66,6 +66,11 @@ class KT:
             rate=cliques.rate.copy(),
             bound=cliques.bound.copy(),
         )
+
+
+@smallest_state.register
+def _(learner: KT, sizes: Integers) -> StateSize:
+    return StateSize(len(sizes))
 
 
 @predict_row.register

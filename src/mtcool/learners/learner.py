@@ -74,6 +74,23 @@ def update_row(state: State, clique: int, row: int, weight: float, gradient: Flo
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
 
+class StateSize(NamedTuple):
+    """What the state of a learner holds, whatever else there is in it."""
+
+    vectors: int
+    """Vectors of the dimension of the tasks."""
+    experts: int = 0
+
+
+@functools.singledispatch
+def smallest_state(learner: Learner, sizes: Integers) -> StateSize:
+    """What a state for cliques with so many rows holds at least, known before it is made.
+
+    A saved network that has less is refused. Of a learner from outside nothing is known.
+    """
+    return StateSize(0)
+
+
 @functools.singledispatch
 def updates_at_once(state: State) -> int:
     """How many calls of `update_row` may follow each other without a look at Ctrl-C.

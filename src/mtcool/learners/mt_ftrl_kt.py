@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learners.learner import Cliques, predict_row, update_row
+from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.learners.wealth import after_bet, available
 from mtcool.types import Floats, Integers
 
@@ -82,6 +82,11 @@ class MTFTRLKT:
             n=numbers["n"],
             rate=numbers["rate"],
         )
+
+
+@smallest_state.register
+def _(learner: MTFTRLKT, sizes: Integers) -> StateSize:
+    return StateSize(int(sizes.sum()))
 
 
 @predict_row.register

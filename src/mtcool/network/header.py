@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from mtcool import validation
+from mtcool.agents.messages import label_of
 from mtcool.learners import LEARNERS, Learner
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
@@ -153,7 +154,7 @@ def labels_from(stored: list[Plain] | None) -> tuple[Hashable, ...] | None:
     """The labels behind `plain_labels`; a list can only have been a tuple."""
     if stored is None:
         return None
-    labels = tuple(_label(item) for item in stored)
+    labels = tuple(label_of(item) for item in stored)
     plain_labels(labels)  # refuses what could not have been saved
     return labels
 
@@ -205,10 +206,6 @@ def _encoded(value: object) -> bytes:
         raise ValueError(
             f"learner and settings must be plain values to be saved, got {value!r}"
         ) from error
-
-
-def _label(stored: Plain) -> Hashable:
-    return tuple(_label(item) for item in stored) if isinstance(stored, list) else stored
 
 
 def _plain(label: Hashable) -> Plain:

@@ -6,7 +6,8 @@ import numpy as np
 
 from mtcool.graphs import Graph, own_weights
 from mtcool.graphs.weights import check_entries
-from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner
+from mtcool.learners import Learner
+from mtcool.learners.learner import smallest_state
 from mtcool.network import storage
 from mtcool.network.header import (
     FORMAT,
@@ -111,13 +112,7 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
 def _check_size(settings: Settings, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
     """Refuse settings that need a larger state than the file has, before there is one."""
     sizes = _clique_sizes(settings, graph, weights)
-    vectors, experts = 0, 0
-    if isinstance(settings.learner, FTRL | KT):
-        vectors = len(sizes)
-    elif isinstance(settings.learner, MTFTRL | MTFTRLKT):
-        vectors = int(sizes.sum())
-    if isinstance(settings.learner, MTFTRL):
-        experts = int(settings.learner.numbers(sizes).sum())
+    vectors, experts = smallest_state(settings.learner, sizes)
     numbers = sum(array.nbytes for array in arrays.values()) // 8
     if vectors * settings.dim + experts > numbers:
         raise ValueError(

@@ -15,7 +15,6 @@ from mtcool.network.header import encode_header
 from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
-from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -255,12 +254,12 @@ class Network:
         >>> net.released
         1
         """
-        return self.exchange.released if isinstance(self.exchange, PrivateExchange) else 0
+        return self.exchange.released
 
     @property
     def sanitiser(self) -> Sanitiser | None:
         """Noise and calibration of a private network, or None."""
-        return self.exchange.sanitiser if isinstance(self.exchange, PrivateExchange) else None
+        return self.exchange.sanitiser
 
     def ledger(self) -> dict[Label, Account]:
         """What each agent of a private network has spent, has released and has left.
@@ -273,7 +272,7 @@ class Network:
         >>> net.ledger()[0]
         Account(budget=1.0, promised=1.0, spent=0.25, left=0.75, released=1, remaining=14)
         """
-        if not isinstance(self.exchange, PrivateExchange):
+        if self.sanitiser is None:
             raise ValueError(f"network must be private to have a ledger, got {self!r}")
         return self.exchange.ledger()
 

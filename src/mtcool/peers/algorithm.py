@@ -68,6 +68,11 @@ class Question(NamedTuple):
         return {"weights": self.weights, **self.units}
 
 
+def as_given(graph: Graph, weights: Floats) -> Floats:
+    """The weights that were given."""
+    return weights
+
+
 def no_bound(question: Question) -> Bound | None:
     """Nothing is known."""
     return None
@@ -95,10 +100,14 @@ class Algorithm:
     """The regret bound that applies to a run, or None."""
     rates: tuple[Rates, ...] = RATES
     """Learning rates that it can use."""
+    weights: Callable[[Graph, Floats], Floats] = as_given
+    """Changes the weights that were given, once, when a network is made; one for each entry."""
     own_weights: bool = False
     """Every agent predicts with its own point, so that no weights can be chosen."""
     alone: bool = False
     """Nothing is sent: the baseline that experiments compare sharing with."""
+    shares_losses: bool = False
+    """The loss itself travels, so that `update` takes a function x -> subgradient."""
     private: bool = False
     """Needs a privacy level, and clips gradients always."""
     colour: str | None = None

@@ -6,12 +6,11 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.learners import MTFTRL, Cliques, Learner
+from mtcool.learners import Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
-from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -35,7 +34,7 @@ def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePee
     return CliquePeers(
         *entries,
         state=learner.make_state(cliques, settings.dim),
-        units=_units(settings),
+        units=settings.units,
         models=np.zeros((entries.most, settings.dim)),
         gradients=np.zeros((1, settings.dim)),
     )
@@ -74,9 +73,7 @@ def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[_Entries
 def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers:
     """Agents that learn from noisy sums."""
     entries, cliques = _entries(settings, graph, weights)
-    privacy, learner = settings.privacy, settings.learner
-    if privacy is None or not isinstance(learner, MTFTRL):
-        raise ValueError(f"privacy must be set for {settings.algorithm}, got {privacy!r}")
+    privacy, learner = settings.published
     state = make_private_state(learner, cliques, settings.dim)
     channels = _channels(settings, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
@@ -87,7 +84,7 @@ def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivateP
     return PrivatePeers(
         *entries,
         state=PrivateState(state, privacy.aggregator.make_state(blocks, privacy.law)),
-        units=_units(settings),
+        units=settings.units,
         models=np.zeros((entries.most, settings.dim)),
         gradients=np.zeros((1, settings.dim)),
         products=products,
@@ -110,10 +107,8 @@ def channels_for(settings: Settings, graph: Graph, weights: Floats) -> Channels:
 
 
 def _channels(settings: Settings, entries: _Entries, cliques: Cliques) -> Channels:
-    sizes = np.diff(cliques.start)
-    if not isinstance(settings.learner, MTFTRL):
-        raise ValueError(f"learner must be MTFTRL(...), got {settings.learner!r}")
-    experts = settings.learner.numbers(sizes)
+    sizes, (_, learner) = np.diff(cliques.start), settings.published
+    experts = learner.numbers(sizes)
     return make_channels(settings.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 
@@ -137,15 +132,11 @@ def single_task_peers(settings: Settings, graph: Graph, weights: Floats) -> Sing
         ptr=graph.ptr,
         idx=graph.idx,
         state=settings.learner.make_state(cliques, settings.dim),
-        units=_units(settings),
+        units=settings.units,
         gradients=np.zeros((int(graph.neighbourhood_sizes.max()), settings.dim)),
         weight=np.ones(1),
         point=np.zeros((1, settings.dim)),
     )
-
-
-def _units(settings: Settings) -> Units:
-    return Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
 
 
 def _rows(clique: Indices, count: int) -> tuple[Integers, Indices]:

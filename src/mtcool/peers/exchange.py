@@ -8,6 +8,7 @@ simulation asks the same exchange for what it needs before a chunk of rounds, an
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import NoReturn, Protocol
 
@@ -23,45 +24,65 @@ from mtcool.peers.protocol import predict, send, to_units
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.noise import Noise
-from mtcool.types import Floats, GradientLike, Integers, PeersBlock
+from mtcool.privacy.sanitiser import Account, Sanitiser
+from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 
 LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
 
 
 class Exchange(Protocol):
-    """What a network asks of its peers."""
+    """What a network asks of its peers.
 
-    @property
-    def peers(self) -> PeersBlock:
-        """The block of arrays that the compiled protocol plays on."""
+    A class that derives from it writes `update`; all else is answered as for peers that have no
+    noise and deliver at once.
+    """
 
-    @property
-    def pace(self) -> int:
-        """Deliveries between two looks at Ctrl-C."""
+    peers: PeersBlock
+    """The block of arrays that the compiled protocol plays on."""
+    pace: int
+    """Deliveries between two looks at Ctrl-C."""
+    sanitiser: Sanitiser | None = None
+    """Noise and calibration of private peers."""
 
     def begin(self) -> None:
         """Do what a fresh network does before its first round."""
+        return
 
     def predict(self, agent: int, x: Floats) -> None:
         """Write the agent's prediction into `x`."""
+        ask(self.peers, agent, x)
 
+    @abstractmethod
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Let the agent's neighbours learn; a refused gradient changes nothing."""
 
     def finish(self) -> None:
         """Complete what an interrupt left undone."""
+        return
 
     def provide(self, agents: Integers) -> int:
         """Prepare the next rounds of these agents; returns how many of them may be played now."""
+        return len(agents)
 
     def settle(self) -> None:
         """Account for the rounds that were played since `provide`."""
+        return
 
     def check(self, agents: Integers) -> None:
         """Refuse rounds that could not be played to their end."""
+        return
+
+    @property
+    def released(self) -> int:
+        """Noisy sums that private peers have published since their first losses."""
+        return 0
+
+    def ledger(self) -> dict[Label, Account]:
+        """What each agent has spent, has released and has left."""
+        raise ValueError(f"network must be private to have a ledger, got one with {self!r}")
 
 
-class CliqueExchange:
+class CliqueExchange(Exchange):
     """Delivers a gradient to the neighbours of the active agent, a few of them at a time.
 
     Ctrl-C is heard in between. If it comes, the next call of any kind delivers the rest before it
@@ -74,13 +95,6 @@ class CliqueExchange:
         self._settings = settings
         self._gradient = np.zeros(settings.dim)
         self._cursor = np.zeros(3, np.int64)
-
-    def begin(self) -> None:
-        """Nothing happens before the first round."""
-
-    def predict(self, agent: int, x: Floats) -> None:
-        """Write the agent's prediction into `x`."""
-        ask(self.peers, agent, x)
 
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Deliver the gradient to all neighbours."""
@@ -100,31 +114,14 @@ class CliqueExchange:
             accepted = _receive(self.peers, self._gradient, self._cursor, self.pace)
         return accepted
 
-    def provide(self, agents: Integers) -> int:
-        """Nothing to prepare."""
-        return len(agents)
 
-    def settle(self) -> None:
-        """Nothing to account for."""
-
-    def check(self, agents: Integers) -> None:
-        """All rounds can be played."""
-
-
-class SingleTaskExchange:
+class SingleTaskExchange(Exchange):
     """Asks for the gradient at the point of every neighbour, and delivers all of them at once."""
 
     def __init__(self, peers: SingleTaskPeers, settings: Settings, graph: Graph) -> None:
         self.peers = peers
         self.pace = updates_at_once(peers.state)
         self._settings, self._graph = settings, graph
-
-    def begin(self) -> None:
-        """Nothing happens before the first round."""
-
-    def predict(self, agent: int, x: Floats) -> None:
-        """Write the agent's own point into `x`."""
-        ask(self.peers, agent, x)
 
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Let every neighbour learn from the gradient at its own point."""
@@ -144,18 +141,27 @@ class SingleTaskExchange:
         ask(self.peers, agent, x)
         return validation.vector("gradient", gradient(x), self._settings.dim)
 
-    def finish(self) -> None:
-        """Nothing is ever left undone."""
 
-    def provide(self, agents: Integers) -> int:
-        """Nothing to prepare."""
-        return len(agents)
+class PlainExchange(Exchange):
+    """Delivers one gradient at once, by `send`: enough for most peers of a kind of your own."""
 
-    def settle(self) -> None:
-        """Nothing to account for."""
+    def __init__(self, peers: PeersBlock, settings: Settings) -> None:
+        self.peers = peers
+        self.pace = updates_at_once(peers.state)
+        self._settings = settings
 
-    def check(self, agents: Integers) -> None:
-        """All rounds can be played."""
+    def update(self, agent: int, gradient: GradientLike) -> None:
+        """Let the peers learn from the gradient."""
+        g = one_gradient(gradient, self._settings)
+        if not _send(self.peers, agent, g[None].copy()):
+            refuse(g, self._settings)
+
+
+def plain_exchange(
+    peers: PeersBlock, settings: Settings, graph: Graph, noise: Noise | None
+) -> Exchange:
+    """For any peers that learn from one gradient, which `send` delivers."""
+    return PlainExchange(peers, settings)
 
 
 def clique_exchange(

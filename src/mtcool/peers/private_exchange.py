@@ -8,7 +8,7 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.peers.exchange import LONGEST, ask, one_gradient, refuse
+from mtcool.peers.exchange import LONGEST, Exchange, one_gradient, refuse
 from mtcool.peers.private import PrivatePeers, begin_publication
 from mtcool.peers.protocol import fetch, send
 from mtcool.peers.settings import Settings
@@ -18,8 +18,10 @@ from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 
 
-class PrivateExchange:
+class PrivateExchange(Exchange):
     """Noise, horizons and ledger of private peers."""
+
+    sanitiser: Sanitiser
 
     def __init__(
         self, peers: PrivatePeers, settings: Settings, graph: Graph, sanitiser: Sanitiser
@@ -28,10 +30,6 @@ class PrivateExchange:
         self.sanitiser = sanitiser
         self.pace = 2**62  # a release is told to all neighbours at once, without a look at Ctrl-C
         self._settings, self._graph = settings, graph
-
-    def predict(self, agent: int, x: Floats) -> None:
-        """Write the agent's prediction into `x`."""
-        ask(self.peers, agent, x)
 
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Publish the agent's next noisy sums, and tell them to its neighbours."""
@@ -103,9 +101,7 @@ def private_exchange(
     peers: PrivatePeers, settings: Settings, graph: Graph, noise: Noise | None
 ) -> PrivateExchange:
     """For peers that learn from noisy sums; noise that is not given is drawn as settings say."""
-    privacy, plan = settings.privacy, peers.state.learner.base.plan
-    if privacy is None:
-        raise ValueError(f"privacy must be set for {settings.algorithm}, got None")
+    (privacy, _), plan = settings.published, peers.state.learner.base.plan
     source = make_noise(privacy.noise) if noise is None else noise
     if source.grid != peers.grid:
         raise ValueError(f"noise must be {privacy.noise}, got {source!r}")

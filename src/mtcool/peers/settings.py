@@ -6,10 +6,10 @@ from typing import get_args
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
 from mtcool.peers.algorithm import RATES, Algorithm
+from mtcool.peers.protocol import Units
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import OnExcess, Rates
-
-SMALLEST, LARGEST = 1e-100, 1e100  # of a unit: squares must neither vanish nor overflow
+from mtcool.validation import LARGEST, SMALLEST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +36,8 @@ class Settings:
             raise ValueError(f"learner must be an object, such as {name}(), got the class {name}")
         if not hasattr(self.learner, "make_state"):
             raise ValueError(f"learner must be a learner such as MTFTRL(), got {self.learner!r}")
-        if self.algorithm.private and not isinstance(self.learner, MTFTRL):
-            raise ValueError(
-                f"learner must be MTFTRL(...) for {self.algorithm}, whose sums can be published "
-                f"with noise, got {self.learner!r}"
-            )
+        if self.algorithm.private:
+            publishing(self.algorithm, self.learner)
         if (self.privacy is not None) != self.algorithm.private:
             must = "must be given for" if self.privacy is None else "does not apply to"
             raise ValueError(f"privacy {must} {self.algorithm}, got {self.privacy!r}")
@@ -71,11 +68,33 @@ class Settings:
                 must = "must be given for" if value is None else "applies only to"
                 raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
 
+    @property
+    def units(self) -> Units:
+        """Radius, gradient bound and what happens to longer gradients, for compiled code."""
+        return Units(self.radius, self.lipschitz, self.on_excess == "clip")
+
+    @property
+    def published(self) -> tuple[PrivacySettings, MTFTRL]:
+        """Levels and learner of a private algorithm."""
+        if self.privacy is None:
+            raise ValueError(f"algorithm must be private to publish sums, got {self.algorithm}")
+        return self.privacy, publishing(self.algorithm, self.learner)
+
     def first_phase(self, agents: int) -> int:
         """Length of the first phase for `rates="estimated"`."""
         if self.q_min is None or self.horizon is None:
             raise ValueError(f'rates must be "estimated" for a first phase, got {self.rates!r}')
         return first_phase(agents, self.q_min, self.horizon)
+
+
+def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
+    """The learner of a private algorithm, whose sums can be published with noise."""
+    if not isinstance(learner, MTFTRL):
+        raise ValueError(
+            f"learner must be MTFTRL(...) for {algorithm}, whose sums can be published "
+            f"with noise, got {learner!r}"
+        )
+    return learner
 
 
 def _unit(name: str, value: float) -> float:

@@ -16,11 +16,11 @@ from mtcool.privacy.calibration import Calibration, Channels, calibrate, constan
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats, Integers, State
+from mtcool.validation import LARGEST, SMALLEST
 
 CAPACITY = 2**17  # draws that wait in the buffer
 EXACT_UP_TO = 2.0**32  # in units of the protocol: multiples of the grid below are exact in doubles
 FINEST = 2.0**16  # steps of the grid in a scale of exact noise: then discrete laws are continuous
-SMALLEST, LARGEST = 1e-100, 1e100  # scales of noise: squares must neither vanish nor overflow
 
 
 class Account(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from operator import ne
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,14 +103,14 @@ def simulate(
                     recorded[k if per_agent else 0] = current
     if not per_agent:
         agents = _Totals(*(recorded[0] for recorded in agents))
-    messages, message_bytes = communication(network, stream, marks)
+    counted = communication(network, stream, marks)
     compared = tasks.shape[0] > 0
     return Trace(
         times=marks,
         loss=loss,
         regret=regret if compared else None,
-        messages=messages,
-        message_bytes=message_bytes,
+        messages=None if counted is None else counted[0],
+        message_bytes=None if counted is None else counted[1],
         clipped=clipped,
         agents=network.graph.labels,
         agent_activations=agents.activations,
@@ -207,31 +207,41 @@ def _play_one_round(
     label = network.graph.labels[i]
     x = network.predict(label)
     paid, gradient = loss(x)
+    seen: list[Floats] = []
+
+    def gradient_at(point: Floats) -> Floats:
+        seen.append(loss.subgradient(point))
+        return seen[-1]
+
     try:
-        network.update(label, gradient)
-    except ValueError:
-        _refuse(network, stream, t)
+        if network.settings.algorithm.shares_losses:
+            network.update(label, gradient_at)
+        else:
+            network.update(label, gradient)
+            seen.append(gradient)
+    except ValueError as error:
+        _refuse(network, stream, t, error)
     totals.activations[i] += 1
     totals.loss[i] += paid
-    totals.clipped[i] += count_clipped(gradient[np.newaxis], network.peers.units)
+    totals.clipped[i] += count_clipped(np.array(seen), network.peers.units)
     more = paid - loss.value(tasks[i]) if len(tasks) > 0 else 0.0
     totals.regret[i] += more
     if len(every.loss) > 0:
         every.predictions[t], every.loss[t], every.regret[t] = x, paid, more
 
 
-def _refuse(network: Network, stream: Stream, t: int) -> None:
+def _refuse(network: Network, stream: Stream, t: int, cause: ValueError | None = None) -> NoReturn:
     label, lipschitz = network.graph.labels[stream.agents[t]], network.settings.lipschitz
     if network.settings.algorithm.private:
         raise ValueError(
             f"stream has a gradient in round {t} of agent {label!r} that is too long to be clipped "
             f"or not finite; the network holds the {t} rounds before it"
-        )
+        ) from cause
     raise ValueError(
         f"stream has a gradient in round {t} of agent {label!r} that is not finite or longer than "
         f"lipschitz = {lipschitz}; the network holds the {t} rounds before it. "
         'Give a larger lipschitz, or ask for on_excess="clip"'
-    )
+    ) from cause
 
 
 def _check_types(network: Network, stream: Stream) -> None:

@@ -41,10 +41,13 @@ class Trace:
     """Total loss paid by all agents up to each time."""
     regret: Floats | None
     """Multitask regret R_t(U) up to each time (Section 2 of the paper)."""
-    messages: Integers
-    """Messages between different agents up to each time, requests included (`mtcool.agents`)."""
-    message_bytes: Integers
-    """Their bytes."""
+    messages: Integers | None
+    """Messages between different agents up to each time, requests included (`mtcool.agents`).
+
+    None for peers of a kind from outside that `mtcool.agents.traffic` is not registered for.
+    """
+    message_bytes: Integers | None
+    """Their bytes, or None."""
     clipped: Integers
     """Gradients up to each time that were longer than `lipschitz` and were shortened to it."""
     agents: Sequence[Label]

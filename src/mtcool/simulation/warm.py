@@ -9,7 +9,6 @@ from mtcool import algorithms, graphs, streams, validation
 from mtcool.agents import Rows
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import Network
-from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy import AGGREGATORS, Aggregator, Privacy
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
@@ -101,11 +100,11 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     _, loss = next(iter(stream))
     point = network.predict(0)
     gradient = loss(point)[1]
-    single = isinstance(network.peers, SingleTaskPeers)
-    network.update(0, loss.subgradient if single else gradient)
+    shared = network.settings.algorithm.shares_losses
+    network.update(0, loss.subgradient if shared else gradient)
     simulate(network, stream)
     streams.best_in_hindsight(stream, radius=1.0)
-    _play_as_agents(make(), loss if single else gradient)
+    _play_as_agents(make(), loss if shared else gradient)
 
 
 def _play_as_agents(network: Network, told: Given) -> None:

@@ -104,7 +104,7 @@ def private_known_variances(
     noise
         s_i, the standard deviation of the noise in each coordinate of a published sum of gradients,
         in the units of the gradients: one number, or one for each agent. `tree_noise` has that of
-        the completed binary tree, `mtcool.network.published_noise` that of every mechanism.
+        the completed binary tree, `mtcool.published_noise` that of every mechanism.
     grows
         Noise must have the same law at all times, as that of completed and of smooth trees has. If
         not, say so: for Gaussian noise whose variance never falls the first of the two terms

@@ -10,12 +10,10 @@ from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
 from mtcool.graphs import Graph
-from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.arrays import state_arrays
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.private_exchange import PrivateExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Budget, Channels
@@ -27,8 +25,8 @@ from mtcool.privacy.settings import PrivacySettings
 def _(
     peers: PrivatePeers, settings: Settings, graph: Graph, exchange: Exchange, agent: int
 ) -> PrivateAgent:
-    learner = settings.learner
-    if not isinstance(exchange, PrivateExchange) or not isinstance(learner, MTFTRL):
+    (_, learner), whole = settings.published, exchange.sanitiser
+    if whole is None:
         raise ValueError(f"exchange must be private as the peers are, got {exchange!r}")
     own = cliques_of(peers, settings, graph, agent)
     state = make_private_state(learner, own.given, settings.dim)
@@ -36,7 +34,6 @@ def _(
         peers.state.learner, own.plan.start, agent, state, own.given.start, 0
     ):
         here[...] = there
-    whole = exchange.sanitiser
     privacy = _privacy_of(whole.privacy, agent)
     sanitiser = Sanitiser(privacy, _channels_of(whole.channels, agent), whole.noise)
     blocks = Blocks(sanitiser.channels.width, np.array(privacy.horizon, np.int64))

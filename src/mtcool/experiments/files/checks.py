@@ -5,7 +5,7 @@ from typing import Any
 
 from mtcool.algorithms import OWN, algorithm
 from mtcool.experiments.files.complaints import one_sentence
-from mtcool.experiments.files.named import learner_of, record_of
+from mtcool.experiments.files.named import aggregator_of, is_noisy, learner_of, record_of
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import (
     Algorithm,
@@ -19,7 +19,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
-from mtcool.learners import MTFTRL
+from mtcool.peers.settings import publishing
 from mtcool.privacy import AGGREGATORS
 
 
@@ -122,23 +122,33 @@ def _check_algorithm(one: Algorithm) -> None:
         only = len(record.rates) == 1
         must = "have no meaning" if only else f"must be {' or '.join(record.rates)}"
         raise ValueError(f"{one.name}: rates {must} for {record}, got {one.rates!r}")
-    if record.private and not isinstance(learner_of(one), MTFTRL):
-        raise ValueError(f"{one.name}: learner must be MTFTRL for {record}, got {one.learner!r}")
+    if record.private:
+        _check_published(one)
+
+
+def _check_published(one: Algorithm) -> None:
+    record = record_of(one)
+    try:
+        publishing(record, learner_of(one))
+    except ValueError:
+        raise ValueError(
+            f"{one.name}: learner must be MTFTRL for {record}, got {one.learner!r}"
+        ) from None
 
 
 def _check_noise(one: Algorithm) -> None:
     """Aggregator, calibration and law belong to private algorithms, and must fit together."""
     private = record_of(one).private
-    for key in ("aggregator", "calibration", "law"):
-        value = getattr(one, key)
+    for key in ("aggregator", "aggregator_parameters", "calibration", "law"):
+        value = getattr(one, key) or None
         if value is not None and not private:
             raise ValueError(f"{one.name}: {key} applies only to {_private_ones()}, got {value!r}")
-        if value is not None and key != "aggregator" and not one.noisy:
+        if value is not None and not key.startswith("aggregator") and not is_noisy(one):
             raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
     if not private:
         return
-    kind, law = one.mechanism, one.law or "laplace"
-    if one.noisy and law not in kind.laws:
+    kind, law = aggregator_of(one), one.law or "laplace"
+    if is_noisy(one) and law not in kind.laws:
         raise ValueError(
             f"{one.name}: law must be {' or '.join(kind.laws)} for {kind.name}, got {law!r}"
         )

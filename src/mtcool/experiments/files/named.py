@@ -1,4 +1,4 @@
-"""What the names in an experiment file stand for: losses, algorithms and learners.
+"""What the names in an experiment file stand for: losses, algorithms, learners, aggregators.
 
 Each is a word for one of the package's own, or "module:name" for one from outside.
 """
@@ -12,10 +12,12 @@ from typing import Any
 
 import msgspec
 
-from mtcool import algorithms, learners, streams
+from mtcool import algorithms, learners, privacy, streams
 from mtcool.experiments.files import outside, spec
 from mtcool.experiments.files.complaints import one_sentence
 from mtcool.experiments.files.outside import is_outside
+from mtcool.privacy import aggregators
+from mtcool.types import Given
 
 
 def loss_kind(stream: spec.Stream) -> streams.Kind:
@@ -92,48 +94,96 @@ def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learne
     >>> learner_of(spec.Algorithm(name="mine", algorithm="mt_co2ol", experts="geometric"))
     MTFTRL(experts='geometric', free_last=False)
     """
-    default = record_of(one, place).learner
-    if is_outside(one.learner):
-        return _outside_learner(one, place)
-    if one.learner is not None and one.learner not in learners.LEARNERS:
-        raise ValueError(
-            f"{place}.learner must be one of {', '.join(sorted(learners.LEARNERS))}, "
-            f'got {one.learner!r}; a learner of your own is "module:Class"'
-        )
-    if one.learner_parameters:
-        raise ValueError(
-            f"{place}.learner_parameters apply only to a learner of your own, "
-            f"got {one.learner_parameters!r}"
-        )
-    if one.learner is None and one.experts == "paper":
-        return default
-    kind: Any = type(default) if one.learner is None else learners.LEARNERS[one.learner]
-    if kind is not learners.MTFTRL:
-        if one.experts != "paper":
-            raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
-        return kind()  # type: ignore[no-any-return]
-    return learners.MTFTRL(one.experts if isinstance(one.experts, str) else tuple(one.experts))
-
-
-def _outside_learner(one: spec.Algorithm, place: str) -> learners.Learner:
-    """A learner from outside, made with the parameters of the file."""
-    key, name = f"{place}.learner", str(one.learner)
-    cls = outside.find(key, name, "a class")
-    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls) and hasattr(cls, "make_state")):
-        raise ValueError(
-            f"{key} must name a dataclass with a method make_state, got {name!r}, which is {cls!r}"
-        )
+    default, table = record_of(one, place).learner, dict(one.learner_parameters)
     if one.experts != "paper":
+        if "experts" in table:
+            raise ValueError(
+                f"{place}.experts must be given once, got learner_parameters with "
+                f"experts = {table['experts']!r} as well"
+            )
+        table["experts"] = one.experts
+    if one.learner is None and not table:
+        return default
+    key, name = f"{place}.learner", one.learner or type(default).__name__
+    cls: Any = type(default)
+    if one.learner is None:
+        table = _own_parameters(default) | table
+    elif is_outside(one.learner):
+        cls = outside.find(key, name, "a class")
+    elif name in learners.LEARNERS:
+        cls = learners.LEARNERS[name]
+    else:
+        raise ValueError(
+            f"{key} must be one of {', '.join(sorted(learners.LEARNERS))}, "
+            f'got {name!r}; a learner of your own is "module:Class"'
+        )
+    _require_class(key, name, cls, ("make_state",))
+    if one.experts != "paper" and cls is not learners.MTFTRL:
         raise ValueError(f"{one.name}: experts apply only to MTFTRL, got {one.experts!r}")
+    return _from_table(key, name, cls, table)  # type: ignore[no-any-return]
+
+
+def aggregator_of(one: spec.Algorithm, place: str = "algorithm") -> privacy.Aggregator:
+    """The aggregator of a private algorithm of the file, which `place` names if it is wrong.
+
+    >>> aggregator_of(spec.Algorithm(name="mine", algorithm="dpmt_co2ol"))
+    BinaryTree(completed=True)
+    """
+    key, default = f"{place}.aggregator", privacy.Privacy.aggregator
+    name = one.aggregator or default.name
+    if is_outside(name):
+        cls = outside.find(key, name, "a class")
+        _require_class(key, name, cls, ("make_state", "laws", "name"))
+        try:
+            privacy.register(cls)  # in every process that meets the name
+        except ValueError as error:
+            raise ValueError(f"{key} = {name!r}: {error}") from None
+    elif name in aggregators.OWN:
+        # Others may be registered here, and workers on other machines would not know them.
+        cls = privacy.AGGREGATORS[name]
+    else:
+        raise ValueError(
+            f"{key} must be one of {', '.join(sorted(aggregators.OWN))}, "
+            f'got {name!r}; an aggregator of your own is "module:Class"'
+        )
+    return _from_table(key, name, cls, one.aggregator_parameters)  # type: ignore[no-any-return]
+
+
+def is_noisy(one: spec.Algorithm) -> bool:
+    """Whether what a private algorithm sends has noise in it."""
+    return aggregator_of(one).laws != ("none",)
+
+
+def _own_parameters(made: learners.Learner) -> dict[str, Any]:
+    """The fields that an object was made with."""
+    known = dataclasses.fields(made) if dataclasses.is_dataclass(made) else ()
+    return {field.name: getattr(made, field.name) for field in known if field.init}
+
+
+def _require_class(key: str, name: str, cls: Given, attributes: tuple[str, ...]) -> None:
+    """Refuse what is not a dataclass with these attributes, of which the first is a method."""
+    if isinstance(cls, type) and dataclasses.is_dataclass(cls):
+        missing = [attribute for attribute in attributes if not hasattr(cls, attribute)]
+        if not missing:
+            return
+    first, *rest = attributes
+    with_rest = f" and attributes {', '.join(rest)}" if rest else ""
+    raise ValueError(
+        f"{key} must name a dataclass with a method {first}{with_rest}, got {name!r}, "
+        f"which is {cls!r}"
+    )
+
+
+def _from_table(key: str, name: str, cls: Given, table: dict[str, Any]) -> Given:
+    """An object of a dataclass, made with the parameters of the file."""
     known = [field.name for field in dataclasses.fields(cls) if field.init]
-    table = one.learner_parameters
     for parameter in table:
         if parameter not in known:
             close = difflib.get_close_matches(parameter, known, n=1) or known
             told = f"; it has {', '.join(close)}" if close else ""
             raise ValueError(f"{key} = {name!r}: {cls.__name__} has no parameter {parameter}{told}")
     try:
-        made: Any = msgspec.convert(table, cls)
+        return msgspec.convert(table, cls)
     except msgspec.ValidationError as error:
         told = str(error)  # of its own checks, or of msgspec's
         if told.startswith(("Expected", "Object")):
@@ -141,7 +191,6 @@ def _outside_learner(one: spec.Algorithm, place: str) -> learners.Learner:
         raise ValueError(f"{key} = {name!r}: {told}") from None
     except TypeError as error:  # an annotation that no value of a file could have
         raise ValueError(f"{key} = {name!r}: {error}") from None
-    return made  # type: ignore[no-any-return]
 
 
 def check_names_of(point: spec.Point) -> None:
@@ -149,6 +198,7 @@ def check_names_of(point: spec.Point) -> None:
     loss_kind(point.stream)
     for number, one in enumerate(point.algorithm, start=1):
         learner_of(one, f"algorithm {number}")
+        aggregator_of(one, f"algorithm {number}")
 
 
 def outside_names(point: spec.Point) -> Iterator[tuple[str, str]]:
@@ -157,6 +207,7 @@ def outside_names(point: spec.Point) -> Iterator[tuple[str, str]]:
     for number, one in enumerate(point.algorithm, start=1):
         every.append((f"algorithm {number}.algorithm", one.algorithm))
         every.append((f"algorithm {number}.learner", one.learner))
+        every.append((f"algorithm {number}.aggregator", one.aggregator))
     yield from ((key, name) for key, name in every if name is not None and is_outside(name))
 
 

@@ -4,11 +4,10 @@ An experiment is TOML: a graph, tasks, a stream and algorithms make a *point*; s
 their parameters, by path, and multiply. Every point is repeated on independent replicates.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from mtcool import privacy
 from mtcool.types import Plain
 
 ROUNDS = 150_000  # as in the paper, unless the file says otherwise
@@ -21,10 +20,8 @@ Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Between: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 Sizes: TypeAlias = Annotated[list[Count], Meta(min_length=1)]
 
-if TYPE_CHECKING:
-    AggregatorName: TypeAlias = str
-else:
-    AggregatorName = Literal[tuple(privacy.AGGREGATORS)]
+PARAMETERS = ("parameters", "learner_parameters", "aggregator_parameters")
+"""Keys of an algorithm that are tables of their own, for what the file names."""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
@@ -152,8 +149,9 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     `algorithm` is the name of one in `mtcool.algorithms`, or "module:name" for a record from
     outside, or for a function that makes one from `parameters`. `learner` is the name of one in
-    `mtcool.learners`, or "module:Class" for one from outside, made with `learner_parameters`.
-    Only private algorithms have an aggregator ("binary_tree" if not given), a calibration ("tight")
+    `mtcool.learners`, or "module:Class" for one from outside, made with `learner_parameters`;
+    `experts` is short for that parameter of MTFTRL. Only private algorithms have an aggregator
+    ("binary_tree" if not given), which is named and made in the same way, a calibration ("tight")
     and a law of the noise ("laplace").
     """
 
@@ -169,19 +167,10 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rates: Literal["adversarial", "stochastic", "estimated"] = "adversarial"
     lipschitz: Positive = 1.0
     radius: Positive = 1.0
-    aggregator: AggregatorName | None = None
+    aggregator: str | None = None
+    aggregator_parameters: dict[str, Any] = {}
     calibration: Literal["tight", "paper"] | None = None
     law: Literal["laplace", "gaussian"] | None = None
-
-    @property
-    def mechanism(self) -> type[privacy.Aggregator]:
-        """The aggregator of a private algorithm."""
-        return privacy.AGGREGATORS[self.aggregator or privacy.Privacy.aggregator.name]
-
-    @property
-    def noisy(self) -> bool:
-        """Whether what a private algorithm sends has noise in it."""
-        return self.mechanism.laws != ("none",)
 
 
 class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -288,7 +277,7 @@ def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
     if table != "algorithm":
         return None
     name, _, key = path.rpartition(".")
-    for inner in ("parameters", "learner_parameters"):
+    for inner in PARAMETERS:
         if f".{name}".endswith(f".{inner}"):
             return name.removesuffix(inner).removesuffix("."), f"{inner}.{key}"
     return name, key

@@ -201,11 +201,11 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz", "parameters", "learner_parameters")
+        if key not in ("name", "algorithm", "lipschitz", *spec.PARAMETERS)
         and f"algorithm.{algorithm.name}.{key}" not in swept
         and value != getattr(default, key)
     ]
-    for key in ("parameters", "learner_parameters"):
+    for key in spec.PARAMETERS:
         paths = (f"algorithm.{key}", f"algorithm.{algorithm.name}.{key}")
         options += [
             f"{parameter} {value}"

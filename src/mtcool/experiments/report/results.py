@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from mtcool.algorithms import Algorithm
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import record_of
+from mtcool.experiments.files.named import is_noisy, record_of
 from mtcool.experiments.running.cells import Cell, Job
 from mtcool.types import Floats
 
@@ -171,7 +171,7 @@ class Results:
             return owner == name
         if not parameter.startswith("privacy."):
             return True
-        return any(a.name == name and record_of(a).private and a.noisy for a in algorithms)
+        return any(a.name == name and record_of(a).private and is_noisy(a) for a in algorithms)
 
     def agent_names(self, point: int) -> list[str]:
         """Names of the agents at a point: those in its graph file, else numbers from 0 on."""

@@ -98,10 +98,16 @@ def summary(results: Results) -> Iterator[Row]:
                 "regret_error": regret.error,
                 "worst_agent_regret": float(np.mean([run.worst for run in runs])),
                 "loss": float(np.mean([run.loss for run in runs])),
-                "messages": float(np.mean([run.messages for run in runs])),
-                "message_bytes": float(np.mean([run.message_bytes for run in runs])),
+                "messages": _mean([run.messages for run in runs]),
+                "message_bytes": _mean([run.message_bytes for run in runs]),
                 "clipped": float(np.mean([run.clipped for run in runs])),
             }
+
+
+def _mean(counts: Sequence[int | None]) -> float | None:
+    """The mean; None, an empty field, where nothing was counted."""
+    known = [count for count in counts if count is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _runs(results: Results) -> Iterator[Row]:

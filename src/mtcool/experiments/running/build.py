@@ -13,7 +13,6 @@ from mtcool.experiments.files.named import learner_of, loss_kind, record_of
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.running.private import noise_for, privacy_of
 from mtcool.peers.settings import Settings
-from mtcool.privacy.noise import make_noise
 from mtcool.types import Floats, Integers
 
 
@@ -119,8 +118,7 @@ def build_network(replicate: Replicate, algorithm: spec.Algorithm) -> mtcool.Net
     """A fresh network, which clips gradients. The same replicate, the same noise."""
     record, settings = record_of(algorithm), _settings(replicate, algorithm)
     if record.private:
-        source = noise_for(replicate.seed, algorithm.name)
-        settings["noise"] = make_noise(settings["privacy"].noise, source)
+        settings["seed"] = noise_for(replicate.seed, algorithm.name)
     return make_network(record, replicate.graph, replicate.point.tasks.dim, **settings)
 
 
@@ -148,8 +146,7 @@ def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> dict[str, Any]
     if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
         settings["q"] = probabilities(point, graph.size)
     if record_of(algorithm).private:
-        levels = privacy_of(point, algorithm, activations, seed)
-        settings |= {"privacy": levels.of_agents(graph.labels), "on_excess": "clip"}
+        settings["privacy"] = privacy_of(point, algorithm, activations, seed)
     return settings
 
 

@@ -89,8 +89,9 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Total loss paid."""
     worst: float
     """Largest regret of an agent at the end."""
-    messages: int
-    message_bytes: int
+    messages: int | None
+    """None where nobody knows what travels (`mtcool.agents.traffic`)."""
+    message_bytes: int | None
     clipped: int
     """How many gradients were longer than L and shortened."""
     longest_gradient: float
@@ -238,8 +239,8 @@ def _recorded(
         regret=_known(trace.regret).tolist(),
         loss=float(trace.loss[-1]),
         worst=float((agents[-1] if agents.ndim == 2 else agents).max()),
-        messages=int(trace.messages[-1]),
-        message_bytes=int(trace.message_bytes[-1]),
+        messages=_last(trace.messages),
+        message_bytes=_last(trace.message_bytes),
         clipped=int(trace.clipped[-1]),
         longest_gradient=stream.lipschitz(algorithm.radius),
         agents=agents[few].tolist() if len(few) > 0 else [],
@@ -250,6 +251,10 @@ def _recorded(
             f"replicate {job.replicate}"
         )
     return run
+
+
+def _last(counts: NDArray[np.int64] | None) -> int | None:
+    return None if counts is None else int(counts[-1])
 
 
 def _known(values: Floats | None) -> Floats:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import mtcool
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.named import aggregator_of
 from mtcool.types import Integers
 
 
@@ -22,7 +23,7 @@ def privacy_of(
         levels(table, len(activations), seed),
         table.horizon or most_activations(activations),
         delta=table.delta if algorithm.law == "gaussian" else None,
-        aggregator=algorithm.mechanism(),
+        aggregator=aggregator_of(algorithm),
         calibration=algorithm.calibration or "tight",
     )
 

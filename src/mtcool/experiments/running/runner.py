@@ -11,7 +11,7 @@ import numpy as np
 import mtcool
 from mtcool import memory
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import learner_of, outside_names, record_of
+from mtcool.experiments.files.named import aggregator_of, learner_of, outside_names, record_of
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
@@ -171,7 +171,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
         for algorithm in job.point.algorithm:
             record, learner = record_of(algorithm), type(learner_of(algorithm))
             two_phase = algorithm.rates == "estimated"
-            noise = record.private and algorithm.mechanism
+            noise = record.private and type(aggregator_of(algorithm))
             line = job.point.tasks.dim == 1  # which has a solver of its own
             key = record.peers, learner, two_phase, noise, job.point.stream.loss, line
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import validation
-from mtcool.learners.learner import Cliques, predict_row, update_row, updates_at_once
+from mtcool.learners.learner import (
+    Cliques,
+    StateSize,
+    predict_row,
+    smallest_state,
+    update_row,
+    updates_at_once,
+)
 from mtcool.learners.mt_ftrl import in_lanes, on_line, singles  # noqa: F401 (the solvers)
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
@@ -146,6 +153,11 @@ class MTFTRL:
         if self.free_last:
             cap[-1] = np.inf
         return xi, cap
+
+
+@smallest_state.register
+def _(learner: MTFTRL, sizes: Integers) -> StateSize:
+    return StateSize(int(sizes.sum()), int(learner.numbers(sizes).sum()))
 
 
 @updates_at_once.register

@@ -19,6 +19,9 @@ AGGREGATORS: dict[str, type[Aggregator]] = {
 }
 """The aggregators of the package, by name."""
 
+OWN = tuple(AGGREGATORS)
+"""The names of the package's own aggregators; others may be registered later."""
+
 DEFAULT = BinaryTree()
 """The paper's: the one that is used unless another is given."""
 
@@ -47,6 +50,7 @@ __all__ = [
     "AGGREGATORS",
     "BLT",
     "DEFAULT",
+    "OWN",
     "Aggregator",
     "BinaryTree",
     "Doubling",

@@ -25,7 +25,7 @@ from mtcool.kernels import dispatched
 from mtcool.privacy.words import Law, Method
 from mtcool.types import Floats, Integers, State
 
-LONGEST = 2**40  # activations of an agent; the word of a tree must fit into 62 bits
+MOST_ACTIVATIONS = 2**40  # activations of an agent; the word of a tree must fit into 62 bits
 
 
 class Blocks(NamedTuple):
@@ -95,8 +95,8 @@ def known_horizon(horizon: int | None) -> int:
     if horizon is None:
         raise ValueError("horizon must be given for this aggregator, got None")
     horizon = validation.count("horizon", horizon)
-    if horizon > LONGEST:
-        raise ValueError(f"horizon must be at most {LONGEST}, got {horizon}")
+    if horizon > MOST_ACTIVATIONS:
+        raise ValueError(f"horizon must be at most {MOST_ACTIVATIONS}, got {horizon}")
     return horizon
 
 

@@ -13,7 +13,7 @@ from mtcool.privacy.aggregators.filters import FilterState, Recurrence, make_fil
 from mtcool.privacy.words import Law, Method
 from mtcool.types import Floats, Integers
 
-LONGEST = 10_000_000  # activations that BLT's coefficients are computed for
+MOST_COMPUTED = 10_000_000  # activations that BLT's coefficients are computed for
 
 # Coefficients with the least largest error for so many activations: `make blt` finds them.
 DESIGNS = {
@@ -86,8 +86,8 @@ class BLT:
         """Gaussian only: a column of C has a small l2 norm, and an l1 norm of order sqrt(T)."""
         check_law(self, law)
         known = known_horizon(horizon)
-        if known > LONGEST:
-            raise ValueError(f"horizon must be at most {LONGEST} for BLT, got {known}")
+        if known > MOST_COMPUTED:
+            raise ValueError(f"horizon must be at most {MOST_COMPUTED} for BLT, got {known}")
         return known
 
     def column_norm(self, horizon: int, law: Law) -> float:

@@ -58,7 +58,10 @@ def messages_are_counted(trial: Trial) -> None:
     network, stream = trial.used(), trial.stream(ROUNDS)
     agents = {label: network.agent(label) for label in network.graph.labels}
     sent = [play(agents, agent, loss).messages for agent, loss in trial.rounds(ROUNDS)]
-    messages, size = communication(network, stream, np.arange(ROUNDS + 1))
+    counted = communication(network, stream, np.arange(ROUNDS + 1))
+    if counted is None:
+        raise AssertionError("mtcool.agents.traffic is not registered for these peers")
+    messages, size = counted
     numbers = np.cumsum([0, *(len(one) for one in sent)])
     sizes = np.cumsum([0, *(sum(len(encode(message)) for message in one) for one in sent)])
     require_equal(messages, numbers, "the trace counts other messages than agents send")

@@ -11,7 +11,6 @@ from mtcool.agents import Agent, Message, decode, encode
 from mtcool.graphs import Graph, erdos_renyi
 from mtcool.network import Network
 from mtcool.peers.arrays import state_arrays
-from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams import Loss, Losses, Quadratic, Stream, quadratic
 from mtcool.types import Floats, Given, Integers, Label
 
@@ -32,7 +31,7 @@ class Trial(NamedTuple):
         graph = erdos_renyi(AGENTS, 0.5, seed=seed)
         plain = self.make(graph, self.dim, **self.settings)
         given = {"lipschitz": LIPSCHITZ, "radius": 2.0, **self.settings}
-        if not plain.settings.algorithm.alone:
+        if not plain.settings.algorithm.own_weights:
             given.setdefault("weights", random_weights(graph, seed))
         return self.make(graph, self.dim, **given)
 
@@ -70,22 +69,19 @@ def random_weights(graph: Graph, seed: int) -> Floats:
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
 
-def shares_losses(network: Network) -> bool:
-    """Whether `update` takes a function, because the loss itself travels."""
-    return isinstance(network.peers, SingleTaskPeers)
-
-
 def tell(network: Network, agent: Label, loss: Loss) -> Floats:
     """One round by `predict` and `update`; returns the prediction."""
     x = network.predict(agent)
-    network.update(agent, loss.subgradient if shares_losses(network) else loss.subgradient(x))
+    shared = network.settings.algorithm.shares_losses
+    network.update(agent, loss.subgradient if shared else loss.subgradient(x))
     return x
 
 
 def tell_gradient(network: Network, agent: Label, gradient: Given) -> object:
     """`update` with this gradient, wherever it is asked for."""
     update: Callable[..., object] = network.update
-    return update(agent, (lambda x: gradient) if shares_losses(network) else gradient)
+    shared = network.settings.algorithm.shares_losses
+    return update(agent, (lambda x: gradient) if shared else gradient)
 
 
 def all_predictions(network: Network) -> Floats:
@@ -121,7 +117,7 @@ def play(agents: dict[Label, Agent], name: Label, loss: Loss) -> Round:
             raise AssertionError(f"agent {to!r} did not answer {request!r}")
         answers[to] = carry(answer)
     x: Floats = activation.predict(answers)
-    shared = hasattr(agents[name], "point")
+    shared = agents[name].settings.algorithm.shares_losses
     for to, message in activation.learn(loss if shared else loss.subgradient(x)).items():
         answer = agents[to].receive(carry(message))
         if answer is not None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool import validation
+from mtcool.algorithms.making import make_settings
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL
@@ -15,7 +16,6 @@ from mtcool.peers.algorithm import algorithm
 from mtcool.peers.assemble import channels_for
 from mtcool.peers.settings import Settings
 from mtcool.privacy import AGGREGATORS, Privacy, SimulatedNoise
-from mtcool.privacy.privacy import privacy_of_agents
 from mtcool.privacy.sanitiser import Sanitiser
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats
@@ -51,19 +51,18 @@ def published_noise(
     --------
     >>> import mtcool
     >>> level = mtcool.Privacy(epsilon=1.0, horizon=150_000)
-    >>> int(published_noise(mtcool.graphs.complete(30), 10, level).gradients.max())
+    >>> int(mtcool.published_noise(mtcool.graphs.complete(30), 10, level).gradients.max())
     4443
     """
     network = as_graph(graph)
-    levels = privacy_of_agents(privacy, network.labels)
-    settings = Settings(
-        algorithm=algorithm("dpmt_co2ol"),
-        dim=dim,
-        learner=MTFTRL() if learner is None else learner,
+    settings = make_settings(
+        algorithm("dpmt_co2ol"),
+        network,
+        dim,
+        learner=learner,
+        privacy=privacy,
         lipschitz=lipschitz,
         radius=radius,
-        on_excess="clip",
-        privacy=levels,
     )
     return noise_of(settings, network, weights)
 
