@@ -32,7 +32,7 @@ class Trial(NamedTuple):
         graph = erdos_renyi(AGENTS, 0.5, seed=seed)
         plain = self.make(graph, self.dim, **self.settings)
         given = {"lipschitz": LIPSCHITZ, "radius": 2.0, **self.settings}
-        if not plain.settings.algorithm.alone:
+        if not plain.settings.algorithm.own_weights:
             given.setdefault("weights", random_weights(graph, seed))
         return self.make(graph, self.dim, **given)
 
