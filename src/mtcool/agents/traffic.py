@@ -18,7 +18,7 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import Integers, Label, PeersBlock
+from mtcool.types import Integers, Label, Name, PeersBlock
 
 
 class Traffic(NamedTuple):
@@ -35,16 +35,16 @@ def traffic(settings: Settings, graph: Graph, peers: PeersBlock, losses: Losses)
 
     Not counted is the noise that private agents publish once, before they learn.
     """
-    names = name_sizes(graph.labels)
+    names, number = name_sizes(graph.labels), 1.0
     if isinstance(peers, SingleTaskPeers):
         others = graph.neighbourhood_sizes - 1
         kind, row = losses.kind, np.zeros(losses.rows.shape[1])
-        loss = _without_name(LossShared(0, name_of(kind), list(kind), row))
+        loss = _without_name(LossShared(0, number, name_of(kind), list(kind), row))
         return Traffic(others, others * (loss + names))
     by, to, experts = _links(settings, graph, peers)
-    model, weight = np.zeros(settings.dim), 0.0
+    model = np.zeros(settings.dim)
     if settings.algorithm.kept_by_members:  # nobody is asked
-        each = _without_name(Gradient(0, weight, model)) + names[by]
+        each = _without_name(Gradient(0, number, model)) + names[by]
         return _added(by, np.ones_like(by), each, graph.size)
     request = _without_name(RowRequest(0)) + names[by]
     answer, told = np.empty_like(by), np.empty_like(by)
@@ -53,9 +53,9 @@ def traffic(settings: Settings, graph: Graph, peers: PeersBlock, losses: Losses)
         rows = np.zeros(count * settings.dim)
         answer[same] = _without_name(Rows(0, model, rows))
         private = isinstance(peers, PrivatePeers)
-        news: Message = Gradient(0, weight, model)
+        news: Message = Gradient(0, number, model)
         if private:
-            news = Sums(0, weight, model, np.zeros(count))
+            news = Sums(0, number, model, np.zeros(count))
         told[same] = _without_name(news)
     each = request + answer + names[to] + told + names[by]
     return _added(by, np.full_like(by, 3), each, graph.size)
@@ -86,7 +86,7 @@ def _without_name(message: Message) -> int:
     return len(encode(message)) - _name_size(message.sender)
 
 
-def _name_size(label: Label) -> int:
+def _name_size(label: Label | Name) -> int:
     return len(msgspec.msgpack.encode(label))
 
 

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 
 import msgspec
-import numpy as np
 
 from mtcool import validation
+from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learners import LEARNERS, Learner
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
@@ -146,14 +146,14 @@ def scales_of(calibration: Calibration) -> Scales:
 
 def plain_labels(labels: Sequence[Hashable]) -> list[Plain] | None:
     """Labels as values that the header can hold; None for 0, ..., N - 1."""
-    return None if isinstance(labels, range) else [_plain(label) for label in labels]
+    return None if isinstance(labels, range) else [plain_name(label, "saved") for label in labels]
 
 
 def labels_from(stored: list[Plain] | None) -> tuple[Hashable, ...] | None:
     """The labels behind `plain_labels`; a list can only have been a tuple."""
     if stored is None:
         return None
-    labels = tuple(_label(item) for item in stored)
+    labels = tuple(label_of(item) for item in stored)
     plain_labels(labels)  # refuses what could not have been saved
     return labels
 
@@ -205,20 +205,3 @@ def _encoded(value: object) -> bytes:
         raise ValueError(
             f"learner and settings must be plain values to be saved, got {value!r}"
         ) from error
-
-
-def _label(stored: Plain) -> Hashable:
-    return tuple(_label(item) for item in stored) if isinstance(stored, list) else stored
-
-
-def _plain(label: Hashable) -> Plain:
-    if isinstance(label, tuple):
-        return [_plain(item) for item in label]
-    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
-        label = label.item()
-    fits = label is None or (isinstance(label, bool | float | str) and label == label)
-    if fits or (isinstance(label, int) and -(2**63) <= label < 2**63):
-        return label
-    raise ValueError(
-        f"labels must be numbers, strings or tuples of them to be saved, got {label!r}"
-    )

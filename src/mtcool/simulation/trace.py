@@ -42,7 +42,7 @@ class Trace:
     messages: Integers
     """Messages between different agents up to each time, requests included (`mtcool.agents`)."""
     message_bytes: Integers
-    """Their bytes."""
+    """Their bytes; a name that could not be sent counts as its text."""
     clipped: Integers
     """Gradients up to each time that were longer than `lipschitz` and were shortened to it."""
     agents: Sequence[Label]
