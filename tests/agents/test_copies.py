@@ -9,7 +9,6 @@ import pytest
 import mtcool
 from mtcool.agents import kernels
 from mtcool.learners import MTFTRLKT
-from mtcool.peers.arrays import own_arrays
 from mtcool.streams import Loss, Quadratic
 from mtcool.testing.peers.trial import play
 
@@ -60,29 +59,35 @@ def arrays(state):
             yield field
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
-def test_a_copy_runs_the_code_that_is_compiled(copied):
+def agents_of(kind):
+    if kind == "private":
+        return {name: agent.with_noise(1) for name, agent in private().agents().items()}
+    if kind == "single task":
+        return mtcool.st_ftrl(RING, 1, lipschitz=9.0).agents()
+    options = {"rates": "estimated", "q_min": 0.25, "horizon": 1, "lipschitz": 9.0}
+    return mtcool.mt_co2ol(RING, 1, learner=MTFTRLKT(), **options).agents()
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda agents: pickle.loads(pickle.dumps(agents))]
+)
+@pytest.mark.parametrize("kind", ["plain", "single task", "private"])
+def test_a_copy_runs_the_code_that_is_compiled(kind, copied):
     """Arrays that are not read-only where ours are would have another type."""
-    net = mtcool.mt_co2ol(RING, 1, learner=MTFTRLKT(), lipschitz=9.0, rates="estimated",
-                          q_min=0.25, horizon=1)
+    first, second = agents_of(kind), agents_of(kind)
     loss = Loss(Quadratic(), [0.5])
-    first, second = (
-        {**net.agents(), **{("own", i): a.with_noise(1) for i, a in private().agents().items()}}
-        for _ in range(2)
-    )
-    second = {name: copied(agent) for name, agent in second.items()}
+    for agents in (first, second):
+        play(agents, 0, loss)
+    names = ("read_row", "learn_row", "read_experts", "tell_one", "release_one")
+    compiled = {name: len(getattr(kernels, name).signatures) for name in names}
+    second = copied(second)
     for name, agent in second.items():
         found, wanted = ([a.flags.writeable for a in arrays(x.state)] for x in (agent, first[name]))
         assert found == wanted
-    plain = range(4)
-    one, two = ({name: agents[name] for name in plain} for agents in (first, second))
-    play(one, 0, loss)
-    compiled = {name: len(getattr(kernels, name).signatures) for name in ("read_row", "learn_row")}
-    wanted, found = play(one, 0, loss).prediction, None
-    for _ in range(2):
-        found = play(two, 0, loss).prediction
-    assert found.tobytes() == wanted.tobytes()
-    assert compiled == {name: len(getattr(kernels, name).signatures) for name in compiled}
+    for name in (0, 1, 0):
+        found, wanted = (play(agents, name, loss).prediction for agents in (second, first))
+        assert found.tobytes() == wanted.tobytes()
+    assert compiled == {name: len(getattr(kernels, name).signatures) for name in names}
 
 
 def test_an_agent_does_not_grow_with_its_network():

@@ -47,7 +47,7 @@ def _(state: FTRLState | KTState, field: str, start: Integers, clique: int) -> P
 
 @place_of.register
 def _(state: MTFTRLKTState | TwoPhaseState, field: str, start: Integers, clique: int) -> Place:
-    if field in ("gradients", "seen"):
+    if field in ("gradients", "seen", "weight"):
         return slice(int(start[clique]), int(start[clique + 1]))
     return slice(clique, clique + 1)
 
