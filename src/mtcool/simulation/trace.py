@@ -47,7 +47,7 @@ class Trace:
     None for peers of a kind from outside that `mtcool.agents.traffic` is not registered for.
     """
     message_bytes: Integers | None
-    """Their bytes, or None."""
+    """Their bytes, or None; a name that could not be sent counts as its text."""
     clipped: Integers
     """Gradients up to each time that were longer than `lipschitz` and were shortened to it."""
     agents: Sequence[Label]

@@ -156,8 +156,9 @@ def is_noisy(one: spec.Algorithm) -> bool:
 
 def _own_parameters(made: learners.Learner) -> dict[str, Any]:
     """The fields that an object was made with."""
-    known = dataclasses.fields(made) if dataclasses.is_dataclass(made) else ()
-    return {field.name: getattr(made, field.name) for field in known if field.init}
+    if not dataclasses.is_dataclass(made):
+        return {}
+    return {one.name: getattr(made, one.name) for one in dataclasses.fields(made) if one.init}
 
 
 def _require_class(key: str, name: str, cls: Given, attributes: tuple[str, ...]) -> None:
