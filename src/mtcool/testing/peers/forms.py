@@ -46,7 +46,7 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
         require_equal(found, all_predictions(network), "put together again, agents predict others")
         same = content(again) == content(network)
         require(same, "put together again, agents have another state")
-        require(again.settings == network.settings, "put together again, the settings differ")
+        require(again.settings == twin.settings, "put together again, the settings differ")
         if network.settings.algorithm.private:
             alone = {
                 label: agent.account()
