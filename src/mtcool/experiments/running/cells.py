@@ -253,6 +253,7 @@ def _recorded(
 
 
 def _known(values: Floats | None) -> Floats:
-    """Streams of experiments always have a comparator."""
-    assert values is not None
+    """Regrets, which a trace has because streams of experiments have a comparator."""
+    if values is None:
+        raise ValueError("stream must have a comparator, got None")
     return values
