@@ -531,8 +531,8 @@ BAD_SIMULATIONS = {
     "dim": ({"stream": stream_of(dim=3)}, "stream must have dim 2, got 3"),
     "more agents": (
         {"stream": Stream([5], quadratic([[0.0, 0.0]]))},
-        "stream must have the network's 5 agents as labels, or none and at most as many agents, "
-        "got 6 agents",
+        "stream must be labelled with the network's 5 agents, or be unlabelled with at most 5 "
+        "agents, got 6 agents",
     ),
     "other names": (
         {"stream": stream_of(labels="abcde")},

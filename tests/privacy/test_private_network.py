@@ -26,6 +26,9 @@ MECHANISMS = [
     (BinaryTree(), {"rho": 0.1}),
 ]
 every_mechanism = pytest.mark.parametrize(("aggregator", "levels"), MECHANISMS)
+# `tests/peers` runs the shipped checks of simulations and files for the first and for BLT.
+OTHERS = [*MECHANISMS[1:6], *MECHANISMS[7:]]
+most_mechanisms = pytest.mark.parametrize(("aggregator", "levels"), OTHERS)
 
 
 def stream_of(rounds=300, dim=2, seed=0):
@@ -67,7 +70,7 @@ def test_with_ever_less_noise_it_becomes_mt_co2ol(aggregator):
     assert far[2] < 1e-4
 
 
-@every_mechanism
+@most_mechanisms
 def test_simulate_plays_what_predict_and_update_play(aggregator, levels):
     stream = stream_of(120)
     asked, simulated = private(aggregator, **levels), private(aggregator, **levels)
@@ -91,7 +94,7 @@ def test_a_seed_repeats_and_another_does_not(aggregator, levels):
     assert (one.loss[-1] == other.loss[-1]) == isinstance(aggregator, NoNoise)
 
 
-@every_mechanism
+@most_mechanisms
 def test_a_saved_network_goes_on_to_the_bit(aggregator, levels, tmp_path):
     stream = stream_of(200)
     first, rest = stream[:90], stream[90:]

@@ -71,14 +71,6 @@ def make(request):
     return lambda **settings: NETWORKS[request.param](**{"lipschitz": 4.0} | settings)
 
 
-def test_simulation_is_ask_and_tell_to_the_bit(make):
-    simulated, told = make(), make()
-    trace = mtcool.simulate(simulated, STREAM, times=[700])
-    losses = ask_and_tell(told, STREAM)
-    assert everything(simulated) == everything(told)
-    np.testing.assert_allclose(trace.loss, losses.sum(), rtol=1e-12)
-
-
 def test_losses_regrets_and_activations_are_recorded_at_the_chosen_times(make):
     times = [0, 1, 255, 256, 257, 600]
     trace = mtcool.simulate(make(), STREAM, times=times, per_agent=True)
@@ -269,18 +261,13 @@ def counted_messages(network, agents, losses):
 
 
 @pytest.mark.parametrize("algorithm", ["mt_co2ol", "pairwise", "i_ftrl", "st_ftrl", "dpmt_co2ol"])
-@pytest.mark.parametrize("weights", ["uniform", "delegation", "given"])
-def test_messages_and_bytes_are_those_that_agents_send(algorithm, weights):
+@pytest.mark.parametrize("weights", ["uniform", "delegation"])
+def test_messages_and_bytes_are_those_that_agents_send_whatever_their_names(algorithm, weights):
     names = ["a", ("b", 2), 3, 4.5, "a long name", 70_000, 7, 8, 9, 10, 11, 12]
     rng = np.random.default_rng(len(weights))
     graph = mtcool.graphs.erdos_renyi(12, 0.3, seed=1)
     graph = mtcool.Graph(graph.ptr, graph.idx, names)
-    if weights == "given":  # oneself and half of the others, at random
-        chosen = rng.integers(2, size=(12, 12)) | np.eye(12, dtype=int)
-        matrix = mtcool.graphs.uniform_weights(graph).toarray() * chosen
-        matrix /= matrix.sum(1, keepdims=True)
-    else:
-        matrix = graph.matrix(mtcool.graphs.entry_weights(graph, weights)).toarray()
+    matrix = graph.matrix(mtcool.graphs.entry_weights(graph, weights)).toarray()
     settings = {"learner": FTRL(), "weights": matrix, "lipschitz": 9.0}
     if algorithm in ("i_ftrl", "st_ftrl"):
         del settings["weights"]

@@ -85,7 +85,7 @@ def noise_of(settings: Settings, graph: Graph, weights: WeightsLike) -> Publishe
 
 
 def _largest_variance(privacy: PrivacySettings, horizon: int) -> float:
-    """Of a published sum: at the end, or, in a tree that is not completed, at the last 2^k - 1."""
+    """Largest variance of a published sum: at the end, or at the last 2^k - 1 in an open tree."""
     times = np.array([horizon, 2 ** ((horizon + 1).bit_length() - 1) - 1])
     return float(privacy.aggregator.variance(times, horizon, privacy.law).max())
 

@@ -9,13 +9,13 @@ An audit that cannot fail says nothing: `planted.py` holds bugs that these must 
 """
 
 from mtcool.audit.black_box import BlackBox, black_box
-from mtcool.audit.law import Law, noise_law
+from mtcool.audit.law import NoiseAudit, noise_law
 from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
 
 __all__ = [
     "BlackBox",
-    "Law",
     "Leak",
+    "NoiseAudit",
     "Round",
     "black_box",
     "forced_transcript",

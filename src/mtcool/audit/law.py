@@ -14,7 +14,7 @@ REJECT = 1e-6  # probability of rejecting noise that is right, for each test
 
 
 @dataclass(frozen=True)
-class Law:
+class NoiseAudit:
     """What the noise of a run looks like."""
 
     draws: int
@@ -32,12 +32,15 @@ class Law:
 
     @property
     def passed(self) -> bool:
-        """Law, scale and independence are as they should be, and the test could have told."""
+        """Whether law, scale and independence are right.
+
+        The test must also have had enough power to detect a violation.
+        """
         sized = abs(self.mean_size - 1.0) <= self.tolerance
         return sized and self.fits and self.sharp and self.correlation <= self.threshold
 
 
-def noise_law(network: Network, releases: int = 100, plant: Plant | None = None) -> Law:
+def noise_law(network: Network, releases: int = 100, plant: Plant | None = None) -> NoiseAudit:
     """Audit the noise of a fresh private network over so many releases, agents in turn.
 
     The test is sharp only if releases have many numbers: audit a network with a dim of 50 or so.
@@ -76,7 +79,7 @@ def standardised(network: Network, releases: int) -> Floats:
     return noise
 
 
-def judge(law: str, noise: Floats) -> Law:
+def judge(law: str, noise: Floats) -> NoiseAudit:
     """Test standardised noise, (releases, numbers), against its law."""
     reference: Any = norm if law == "gaussian" else laplace
     expected = float(reference.expect(np.abs))
@@ -92,7 +95,7 @@ def judge(law: str, noise: Floats) -> Law:
     scores = norm.ppf(np.clip(reference.cdf(noise), 1e-12, 1.0 - 1e-12))
     pairs = sum(n * (n - 1) / 2 for n in noise.shape)
     threshold = 1.2 * float(norm.isf(REJECT / max(pairs, 1.0)))
-    return Law(
+    return NoiseAudit(
         draws=flat.size,
         mean_size=ratio,
         tolerance=float(4.0 * spread / np.sqrt(flat.size)),

@@ -1,4 +1,4 @@
-"""Files of a result folder: there whole or not at all, and named when they cannot be written."""
+"""Write files of a result folder: complete or not at all; errors name the file."""
 
 import os
 import secrets
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace the file by one with this content; its folder is made if it is not there."""
+    """Write the file, in place of one that is there; make its folder if needed."""
     with naming(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.parent / f"{secrets.token_hex(8)}.tmp"
@@ -23,7 +23,10 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An error of the system inside names this file: a full disk names none, or a temporary one."""
+    """Re-raise an OSError from the block with this path.
+
+    The system may name no file (when the disk is full), or a temporary one.
+    """
     try:
         yield
     except OSError as error:

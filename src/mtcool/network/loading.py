@@ -98,7 +98,9 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
     settings = settings_from(header, learner, graph.labels)
     weights = check_entries(graph, np.array(given))
     if settings.algorithm.own_weights and (weights != own_weights(graph).data).any():
-        raise ValueError(f"weights of {settings.algorithm} must be one's own, got others")
+        raise ValueError(
+            f"weights of {settings.algorithm} must put all weight on the agent itself, got others"
+        )
     _check_size(settings, graph, weights, arrays)
     noise = None
     if settings.privacy is not None:

@@ -93,7 +93,8 @@ class Budget:
         """Epsilon of Laplace noise, or mu of Gaussian noise, that the agent may spend."""
         if self.rho is not None:
             return zcdp_mu(self.rho[agent])
-        assert self.epsilon is not None
+        if self.epsilon is None:
+            raise ValueError("budget must have epsilon or rho, got neither")
         if self.delta is None:
             return self.epsilon[agent]
         return gaussian_mu(self.epsilon[agent], self.delta[agent])

@@ -140,7 +140,8 @@ class Sanitiser:
             return level
         if budget.rho is not None:
             return level**2 / 2.0
-        assert budget.delta is not None
+        if budget.delta is None:
+            raise ValueError("budget must have delta or rho for Gaussian noise, got neither")
         return gaussian_epsilon(level, budget.delta[agent])
 
     def _scales(self, agents: Integers, growth: Floats) -> Floats:

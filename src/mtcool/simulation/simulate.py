@@ -36,10 +36,10 @@ def simulate(
 ) -> Trace:
     """Play all rounds of `stream`, with the same code and the same numbers as `predict`/`update`.
 
-    The network learns: it goes on from the state it is in, and ends in the state after the stream.
-    If a gradient is refused the network holds the rounds before it. The agents of a stream with
-    names are found by name, in whatever order they are; some may be missing, and are never active.
-    Other threads that use the network wait until the stream is played.
+    The network learns: it starts from its present state and ends in the state after the stream. If
+    a gradient is refused, the network has learned the rounds before it. The agents of a labelled
+    stream are found by name, in any order; agents that it does not name are never active. Other
+    threads that use the network wait until the stream has been played.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _advance(
     chunk: int,
     advance: Advance,
 ) -> int:
-    """Play the rounds first:last in chunks, so that progress shows and Ctrl-C is heard.
+    """Play the rounds first:last in chunks, so that progress shows and Ctrl-C works.
 
     Returns the size of the next chunk.
     """
@@ -202,7 +202,7 @@ def _advance(
 def _play_one_round(
     network: Network, stream: Stream, tasks: Floats, t: int, totals: _Totals, every: _Rounds
 ) -> None:
-    """One round by ask and tell, where it may take so long that Ctrl-C must be heard inside it."""
+    """Play a round by ask and tell, if it may take so long that Ctrl-C must work inside it."""
     i, loss = int(stream.agents[t]), loss_of(stream.losses, t)
     label = network.graph.labels[i]
     x = network.predict(label)
@@ -279,19 +279,19 @@ def _node(network: Network, label: Hashable) -> int:
 
 
 def _check_unnamed(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> None:
-    """Agents of a stream without names are node indices; the last ones may never be active.
+    """Check an unlabelled stream, whose agents are node indices.
 
-    They must not be names of other agents, which `predict` and `update` would take them for.
+    An index must not be the name of another agent: `predict` and `update` would take it for that.
     """
     if len(theirs) > len(ours):
         raise ValueError(
-            f"stream must have the network's {len(ours)} agents as labels, or none and at most as "
-            f"many agents, got {len(theirs)} agents"
+            f"stream must be labelled with the network's {len(ours)} agents, or be unlabelled with "
+            f"at most {len(ours)} agents, got {len(theirs)} agents"
         )
     if ours != range(len(ours)) and any(label in theirs for label in ours):
         raise ValueError(
-            f"stream must have the network's {len(ours)} agents as labels, because 0, 1, ... could "
-            "be their names or their positions, which differ, got none"
+            f"stream must be labelled with the network's {len(ours)} agents, because 0, 1, ... "
+            "could be their names or their positions, which differ, got no labels"
         )
 
 

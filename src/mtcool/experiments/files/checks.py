@@ -24,7 +24,7 @@ from mtcool.privacy import AGGREGATORS
 
 
 def check_keys(table: dict[str, Any]) -> None:
-    """The file's keys are those of `Head` and of `Point` together."""
+    """Refuse keys that neither `Head` nor `Point` has."""
     known = {name: None for kind in (Head, Point) for name in kind.__struct_fields__}
     for key in table:
         if key not in known:
@@ -34,7 +34,7 @@ def check_keys(table: dict[str, Any]) -> None:
 
 
 def check_swept_algorithms(swept: Sequence[str]) -> None:
-    """Names stay as they are, and no sweep undoes another."""
+    """Refuse sweeps over the names of algorithms, and two sweeps that set the same value."""
     for parameter in swept:
         found = algorithm_parameter(parameter)
         if found is None:
@@ -50,7 +50,7 @@ def check_swept_algorithms(swept: Sequence[str]) -> None:
 
 
 def check_names(experiment: Experiment) -> None:
-    """Sweeps, figures and claims speak of what is there."""
+    """Refuse sweeps, figures and claims that name an unknown parameter, value or algorithm."""
     head, swept = experiment.head, {sweep.parameter for sweep in experiment.head.sweep}
     names = [algorithm.name for algorithm in experiment.points[0].algorithm]
     if len(set(names)) < len(names):
@@ -88,7 +88,7 @@ def check_names(experiment: Experiment) -> None:
 
 
 def check_options(points: Sequence[Point]) -> None:
-    """An option that would have no effect is a misunderstanding."""
+    """Refuse options that would have no effect."""
     for point in points:
         _check_stream(point.stream)
         for one in point.algorithm:

@@ -51,7 +51,7 @@ def load_experiment(
 ) -> Experiment:
     """Check the text of an experiment file; paths of graphs in it are relative to its folder.
 
-    What is wrong is said of `place`. With `most_rounds`, all numbers of rounds are scaled down so
+    Errors begin with `place`. With `most_rounds`, all numbers of rounds are scaled down so
     that none is above it.
     """
     try:

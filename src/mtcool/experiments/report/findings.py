@@ -45,8 +45,8 @@ def _along(points: list[PointResults], x: str, results: Results) -> Iterator[str
 def verdicts(results: Results, *, needs: int | None = None) -> Iterator[tuple[str, str, str]]:
     """For every claim of the file: its text, the verdict, and the numbers behind it.
 
-    Claims are about runs as long as the file says: of shorter ones, which `needs` the number of
-    rounds for, none is judged.
+    A claim is judged only on runs of full length. In a quick look, pass that length as `needs`;
+    every claim is then "not judged".
     """
     for claim in results.experiment.head.claim:
         if needs is not None:
@@ -89,7 +89,7 @@ def _lead(
 
 
 def _rival(name: str, lead: Estimate, leads: int) -> str:
-    """The lead that is the fewest standard errors long, among as many leads."""
+    """Describe the narrowest lead, in standard errors, out of `leads` of them."""
     if leads == 1:
         return f"its lead is {lead} over {name}"
     return f"its closest rival is {name}, {lead} behind"

@@ -22,7 +22,10 @@ LOWEST = 1e-3  # of a logarithmic axis, relative to the largest bound
 def draw_bound_curves(
     results: Results, curves: Sequence[tuple[dict[str, str], list[BoundCurve]]], path: Path
 ) -> bool:
-    """Write regret (full lines) and bounds (dashed) over time; nothing, and False, if none are."""
+    """Draw regret (solid) and bounds (dashed) over time.
+
+    Return False, and write no file, if there are no curves.
+    """
     if not curves:
         return False
     canvas, grid = _grid(len(curves), in_a_row=2)

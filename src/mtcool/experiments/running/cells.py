@@ -258,6 +258,7 @@ def _last(counts: NDArray[np.int64] | None) -> int | None:
 
 
 def _known(values: Floats | None) -> Floats:
-    """Streams of experiments always have a comparator."""
-    assert values is not None
+    """Regrets, which a trace has because streams of experiments have a comparator."""
+    if values is None:
+        raise ValueError("stream must have a comparator, got None")
     return values

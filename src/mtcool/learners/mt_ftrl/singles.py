@@ -172,7 +172,10 @@ def _describe(
     piece: Floats,
     j: int,
 ) -> bool:
-    """What the equations on the piece are made of; False where rounding would show, or none are."""
+    """Write the coefficients of the piece's equations into `piece`.
+
+    Return False if there are none or rounding would spoil them.
+    """
     above = np.floor(outside / HIGHER)
     below = outside - HIGHER * above
     k, r, eta = below + above, above - below, piece[ETA, j]

@@ -50,7 +50,7 @@ def _(state: MTFTRLKTState, saved: Saved) -> None:
     gradients, total, c = saved["gradients"], saved["total"], saved["cliques"]
     n, sizes = c["n"], c["size"]
     within("gradients", gradients, -LARGEST_SUM, LARGEST_SUM)
-    rows = Rows.of(gradients, sizes.astype(np.int64))
+    rows = _RowSums.of(gradients, sizes.astype(np.int64))
     _at_most("gradients", gradients, n[rows.clique])
     # A fortune made and lost leaves its rounding behind: these sums are never computed afresh.
     close("total", total, rows.total, (1.0 + rows.length + 1e-3 * n)[:, None])
@@ -68,7 +68,7 @@ def _(state: MTFTRLState, saved: Saved) -> None:
     check_numbers(state, saved)
     c, plan = saved["cliques"], state.plan
     within("gradients", saved["gradients"], -LARGEST_SUM, LARGEST_SUM)
-    rows = Rows.of(saved["gradients"], plan["size"])
+    rows = _RowSums.of(saved["gradients"], plan["size"])
     close("total", saved["total"], rows.total, 1.0 + rows.length[:, None])
     close("deviation", c["deviation"], rows.deviation, 1.0 + rows.square)
     within("reach", c["reach"], rows.furthest - (SLACK - 1.0) * (1.0 + rows.length), LARGEST_SUM)
@@ -111,7 +111,7 @@ def _check_experts(
         within(name, c[name], 0.0, SLACK * c["unit"] * np.sqrt(1.0 + 2.0 * plan["size"]))
 
 
-class Rows(NamedTuple):
+class _RowSums(NamedTuple):
     """Sums over the rows of each clique."""
 
     clique: Integers
@@ -127,7 +127,7 @@ class Rows(NamedTuple):
     """Largest distance from the mean."""
 
     @classmethod
-    def of(cls, rows: Floats, sizes: Integers) -> "Rows":
+    def of(cls, rows: Floats, sizes: Integers) -> "_RowSums":
         """`sizes`: rows of each clique, one clique after the other."""
         clique = np.repeat(np.arange(len(sizes)), sizes)
         total = np.zeros((len(sizes), rows.shape[1]))

@@ -13,7 +13,7 @@ from mtcool.types import Floats, Integers
 
 @dataclass(frozen=True)
 class PerGradient:
-    """Noise on every gradient by itself: what the paper warns of.
+    """Noise on every gradient by itself: the baseline that the paper warns against.
 
     Examples
     --------
