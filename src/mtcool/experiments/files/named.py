@@ -150,9 +150,11 @@ def is_noisy(one: spec.Algorithm) -> bool:
     return aggregator_of(one).laws != ("none",)
 
 
-def _own_parameters(made: learners.Learner) -> dict[str, Any]:
+def _own_parameters(made: Given) -> dict[str, Any]:
     """The fields that an object was made with."""
-    known = dataclasses.fields(made) if dataclasses.is_dataclass(made) else ()
+    known: tuple[dataclasses.Field[Any], ...] = ()
+    if dataclasses.is_dataclass(made):
+        known = dataclasses.fields(made)
     return {field.name: getattr(made, field.name) for field in known if field.init}
 
 
