@@ -1,5 +1,7 @@
 """Multitask online learning on networks: MT-CO2OL and its baselines, exact and fast.
 
+Examples
+--------
 >>> import mtcool, networkx as nx
 >>> net = mtcool.mt_co2ol(nx.karate_club_graph(), dim=3)
 >>> net.predict(0)

@@ -31,3 +31,5 @@ Given: TypeAlias = Any
 """An argument as the caller gave it, before it is checked."""
 Plain: TypeAlias = Any
 """A value from a file: a number, a string, or a list or table of such values."""
+Name: TypeAlias = bool | int | float | str | list[Plain] | None
+"""The name of an agent in a file or a message; a list stands for a tuple."""

@@ -10,7 +10,7 @@ import pytest
 
 import mtcool
 from mtcool.agents import Gradient, RowRequest, Rows, Sums
-from mtcool.learners import KT, MTFTRL, MTFTRLKT
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.streams import Loss, Quadratic
 from mtcool.testing.peers.trial import play
 
@@ -19,7 +19,7 @@ HALF = Loss(Quadratic(), [0.5])
 
 
 def cut(network):
-    return {label: network.agent(label) for label in network.graph.labels}
+    return network.agents()
 
 
 @pytest.mark.parametrize("make", [mtcool.i_ftrl, partial(mtcool.i_ftrl, learner=KT())])
@@ -51,18 +51,23 @@ def test_agents_may_have_any_names():
 REFUSED = {
     "a stranger": (RowRequest("nobody"), "sender must be a listener of agent 0, got 'nobody'"),
     "rows that nobody asked for": (Rows(1, np.zeros(2), np.zeros(0)), "message must be a request"),
-    "a long gradient": (Gradient(1, 0.5, np.array([3.0, 4.0])), "norm at most 1, got norm 5.0"),
-    "another dimension": (Gradient(1, 0.5, np.ones(3)), "gradient must have"),
-    "a NaN": (Gradient(1, 0.5, np.array([np.nan, 0.0])), "gradient must be finite"),
-    "a negative weight": (Gradient(1, -0.5, np.zeros(2)), "weight must be"),
-    "sums": (Sums(1, 0.5, np.zeros(2), np.zeros(0)), "message must be a request or a gradient"),
+    "a long gradient": (Gradient(1, 2.0, np.array([3.0, 4.0])), "norm at most 1, got norm 5.0"),
+    "another dimension": (Gradient(1, 2.0, np.ones(3)), "gradient must have"),
+    "a NaN": (Gradient(1, 2.0, np.array([np.nan, 0.0])), "gradient must be finite"),
+    "a number between": (Gradient(1, 2.5, np.zeros(2)), "number must be a whole number"),
+    "no number": (Gradient(1, np.nan, np.zeros(2)), "number must be finite"),
+    "number zero": (Gradient(1, 0.0, np.zeros(2)), "number must be a whole number from 1"),
+    "a number too large": (Gradient(1, 1e300, np.zeros(2)), "number must be a whole number"),
+    "sums": (Sums(1, 2.0, np.zeros(2), np.zeros(0)), "message must be a request or a gradient"),
+    "bytes": (b"hello", "message must be one of `mtcool.agents.messages`, got b'hello'"),
+    "a table as sender": (RowRequest({}), "labels must be numbers, strings or tuples"),
 }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_bad_message_is_refused_and_changes_nothing(kind):
     agent = mtcool.mt_co2ol(STAR, 2, learner=MTFTRLKT()).agent(0)
-    agent.receive(Gradient(1, 0.5, np.array([0.5, 0.1])))
+    agent.receive(Gradient(1, 1.0, np.array([0.5, 0.1])))
     before = [array.tobytes() for array in agent.state]
     message, words = REFUSED[kind]
     with pytest.raises(ValueError, match=words):
@@ -88,15 +93,32 @@ def test_a_private_agent_stops_at_its_horizon():
 def test_agents_of_another_graph_form_no_network():
     network = mtcool.mt_co2ol(STAR, 1, learner=MTFTRLKT())
     agents = cut(network)
-    with pytest.raises(ValueError, match="agents must be those of the graph"):
+    with pytest.raises(ValueError, match=r"exactly those of the graph; missing: \[3\], unknown"):
         mtcool.Network.from_agents(list(agents.values())[:3], STAR)
     with pytest.raises(ValueError, match="graph must have the neighbours of agent"):
         mtcool.Network.from_agents(agents.values(), mtcool.graphs.edgeless(4))
 
 
+def test_agents_that_do_not_belong_together_form_no_network():
+    one, other = (mtcool.i_ftrl(STAR, 1, lipschitz=bound).agents() for bound in (1.0, 2.0))
+    sharing = mtcool.mt_co2ol(STAR, 1, learner=FTRL()).agents()
+    for strange in (other, sharing):
+        with pytest.raises(ValueError, match="agents must have the same settings, got 3 with"):
+            mtcool.Network.from_agents([*list(one.values())[:3], strange[3]], STAR)
+    with pytest.raises(ValueError, match="agents must have different names, got 3 twice"):
+        mtcool.Network.from_agents([*one.values(), one[3]], STAR)
+
+
+def test_a_name_that_cannot_be_sent_is_refused():
+    names = [frozenset(), "b"]
+    network = mtcool.i_ftrl(mtcool.Graph.from_edges([tuple(names)], names), 1)
+    with pytest.raises(ValueError, match=r"strings or tuples of them to be sent, got frozenset"):
+        network.agent(names[0])
+
+
 def test_peers_of_an_unknown_kind_are_not_cut_nor_joined():
     """Whoever brings a new kind registers both functions for it."""
     with pytest.raises(ValueError, match=r"peers must be of a kind that `mtcool\.agents\.cut`"):
-        mtcool.agents.cut(object(), None, STAR, None, 0)
+        mtcool.agents.cut(object(), None, STAR, None, [0])
     with pytest.raises(ValueError, match=r"agents must be of a kind that `mtcool\.agents\.join`"):
         mtcool.agents.join(object(), STAR, [])

@@ -2,20 +2,21 @@
 
 import contextlib
 
+import msgspec
 import numpy as np
 import pytest
 
 from mtcool.agents import Gradient, LossShared, RowRequest, Rows, Sums, decode, encode
-from mtcool.agents.messages import SCHEMA, label_of
+from mtcool.agents.messages import SCHEMA, sender_of
 
 NUMBERS = np.array([0.1, -0.0, 1e-320, 1e300, np.pi])
 MESSAGES = {
     "request": RowRequest("rome"),
     "rows": Rows(3, NUMBERS, np.zeros(0)),
     "rows of experts": Rows(("a", 1), NUMBERS, NUMBERS),
-    "gradient": Gradient(2.5, 0.1, NUMBERS),
-    "sums": Sums("rome", 0.25, NUMBERS, NUMBERS[:2]),
-    "loss": LossShared("rome", "quadratic", [], NUMBERS),
+    "gradient": Gradient(2.5, 7.0, NUMBERS),
+    "sums": Sums("rome", 3.0, NUMBERS, NUMBERS[:2]),
+    "loss": LossShared("rome", 1.0, "quadratic", [], NUMBERS),
 }
 
 
@@ -30,7 +31,7 @@ def test_what_arrives_is_what_was_sent(name):
     message = MESSAGES[name]
     arrived = decode(encode(message))
     assert content(arrived) == content(message)
-    assert label_of(arrived.sender) == message.sender
+    assert sender_of(arrived) == message.sender
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -51,5 +52,19 @@ def test_another_schema_is_refused_by_its_number():
 
 
 def test_the_size_of_a_message_does_not_depend_on_its_numbers():
-    sizes = {len(encode(Gradient(7, w, x * NUMBERS))) for w in (0.0, 1.0) for x in (0.0, 1.0)}
+    sizes = {len(encode(Gradient(7, n, x * NUMBERS))) for n in (1.0, 1e9) for x in (0.0, 1.0)}
     assert len(sizes) == 1
+
+
+@pytest.mark.parametrize("sender", [{"a": 1}, [{"a": 1}], b"rome", [b"rome"], float("nan")])
+def test_a_sender_is_a_name(sender):
+    """Nothing else can be the name of an agent: a table is not even hashable."""
+    content = bytes([SCHEMA]) + msgspec.msgpack.encode([1, sender])
+    with pytest.raises(ValueError, match="content must be a message"):
+        decode(content)
+
+
+@pytest.mark.parametrize("content", [None, "text", 7, b""])
+def test_content_is_bytes(content):
+    with pytest.raises(ValueError, match="content must be"):
+        decode(content)

@@ -26,6 +26,12 @@ class Said(io.TextIOWrapper):
         return self.buffer.getvalue().decode()
 
 
+@pytest.fixture(autouse=True)
+def _no_width_is_asked_for(monkeypatch):
+    """Workers of pytest-xdist say that there are 80 columns."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def call(monkeypatch):
     """Run a command with streams of the given encoding; status, output and errors."""
@@ -224,7 +230,7 @@ NUMBERS = {
     "rounds = 1e20": "rounds must fit into memory, got 100000000000000000000, which needs about",
     "rounds = 100000000000000000000": "rounds must fit into memory, got 100000000000000000000, whi",
     "rounds = 1e12": "rounds must fit into memory, got 1000000000000, which needs about 32 TB; 16",
-    "replicates = 1e12": "replicates must fit into memory, got 1000000000000, which needs about 22",
+    "replicates = 1e12": "replicates must fit into memory, got 1000000000000, which needs about 24",
     "agents = 3e9": "tasks.smoothness = 1: graph: n must fit into memory, got 3000000000, which",
 }
 

@@ -92,9 +92,9 @@ def test_the_contents_stay_in_sight_and_lead_to_every_part(two):
 
 def test_pictures_of_the_theory_are_in_one_place_and_folded(two):
     items = Outline(two[0]).items
-    assert [item for item in items if item[0] == "Measured"] == [("Measured", 1)] * 2
+    assert [item for item in items if item[0] == "Measured"] == [("Measured", 1)] * 4
     names = [name for name, _ in items]
-    assert names[names.index("theory") :] == ["theory", "Measured", "Measured", "made"]
+    assert names[names.index("theory") :] == ["theory", *["Measured"] * 4, "made"]
 
 
 def test_nothing_in_the_picture_of_the_theory_is_cut(monkeypatch, tmp_path):

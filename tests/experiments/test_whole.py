@@ -66,7 +66,9 @@ def test_tables_findings_and_claims_are_there_for_programs(outcome):
         "summary": 6,
         "differences": 6,
         "curves": 6 * len({row["time"] for row in outcome.tables["curves"]}),
+        "agents": 6 * 6 * len({row["time"] for row in outcome.tables["agents"]}),
         "theory": 6,
+        "bounds": 4 * len({row["time"] for row in outcome.tables["bounds"]}),
     }
     gaps = [row["regret"] for row in outcome.tables["runs"] if row["tasks.smoothness"] == "1"]
     mean = np.mean(np.array(gaps).reshape(3, 3), axis=0)
@@ -106,7 +108,7 @@ def test_an_interrupt_says_what_is_kept(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(whole, "run_tasks", stop)
-    with pytest.raises(KeyboardInterrupt, match="no run was finished, run again to go on"):
+    with pytest.raises(KeyboardInterrupt, match="no run was finished, run again to start anew"):
         mtcool.experiments.run(CONTENT, tmp_path / "out")
 
 

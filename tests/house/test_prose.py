@@ -1,6 +1,7 @@
-"""What can be checked of the prose: no riddles by question, and parameters that are explained."""
+"""What can be checked of the prose: no riddles by question, examples and parameters explained."""
 
 import ast
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -8,14 +9,44 @@ from pathlib import Path
 import pytest
 
 import mtcool
-from mtcool import algorithms, theory
 
 SOURCE = Path(mtcool.__file__).parent
-EXPLAINED = [
-    *(getattr(theory, name) for name in theory.__all__ if name.islower()),
-    *(getattr(mtcool, name) for name in algorithms.ALGORITHMS),
-    algorithms.make_network,
-]
+ROOMS = (
+    "mtcool",
+    "mtcool.algorithms",
+    "mtcool.experiments",
+    "mtcool.graphs",
+    "mtcool.learners",
+    "mtcool.privacy",
+    "mtcool.simulation",
+    "mtcool.streams",
+    "mtcool.testing",
+    "mtcool.theory",
+)
+METHODS = (
+    mtcool.Graph.from_edges,
+    mtcool.Graph.from_networkx,
+    mtcool.Graph.index,
+    mtcool.Graph.matrix,
+    mtcool.Graph.neighbours,
+    mtcool.Network.agent,
+    mtcool.Network.from_agents,
+    mtcool.Network.predict,
+    mtcool.Network.save,
+    mtcool.Network.update,
+    mtcool.Privacy.of_agents,
+    mtcool.Stream.lipschitz,
+    mtcool.Trace.to_frame,
+    mtcool.experiments.Outcome.to_frame,
+)
+
+
+def exported_functions():
+    for room in map(importlib.import_module, ROOMS):
+        for name in room.__all__:
+            found = getattr(room, name)
+            if callable(found) and hasattr(found, "__code__"):
+                yield pytest.param(found, id=f"{room.__name__}.{name}")
 
 
 def docstrings():
@@ -34,13 +65,23 @@ def test_no_docstring_begins_with_a_question():
     assert found == []
 
 
+def test_examples_stand_in_a_section_of_their_own():
+    """numpydoc: what follows `Parameters` would else be read as the text of a parameter."""
+    found = []
+    for place, node in docstrings():
+        before, prompt, _ = (ast.get_docstring(node) or "").partition(">>>")
+        if prompt and not re.search(r"^Examples\n--------\n", before, re.MULTILINE):
+            found.append(place)
+    assert found == []
+
+
 def parameters_section(function):
     match = re.search(r"Parameters\n-+\n(.*?)(\n\n|\Z)", inspect.getdoc(function), re.DOTALL)
     return match.group(1) if match else ""
 
 
-@pytest.mark.parametrize("function", EXPLAINED, ids=lambda function: function.__name__)
-def test_every_parameter_of_algorithms_and_bounds_is_explained(function):
+@pytest.mark.parametrize("function", [*exported_functions(), *METHODS])
+def test_every_parameter_of_a_public_function_is_explained(function):
     lines = parameters_section(function).splitlines()
     named = {name.strip("* ") for line in lines if line[:1].strip() for name in line.split(",")}
-    assert named >= set(inspect.signature(function).parameters)
+    assert named | {"self"} >= set(inspect.signature(function).parameters)

@@ -53,7 +53,7 @@ def test_a_learner_passes_every_check(name):
 
 
 def test_every_exported_learner_is_in_the_table():
-    exported = {getattr(learners, name) for name in learners.__all__}
+    exported = [getattr(learners, name) for name in learners.__all__]
     classes = {cls for cls in exported if isinstance(cls, type) and hasattr(cls, "make_state")}
     assert classes - {Learner} == {type(case.learner) for case in LEARNERS.values()}
 

@@ -141,9 +141,9 @@ def test_a_stream_takes_the_active_agents_by_name(kind):
     ("agents", "settings", "words"),
     [
         (["mill", "well"], {"labels": NAMES["texts"]}, "agents must be among the labels, got 'wel"),
-        (["mill", float("nan")], {}, "agents must be texts if labels are not given, got nan"),
+        (["mill", float("nan")], {}, "agents must be strings if labels are not given, got nan"),
         (["mill", ["roof"]], {"labels": NAMES["texts"]}, "among the labels, got \\['roof'\\]"),
-        (["mill", ["roof"]], {}, "texts if labels are not given, got \\['roof'\\]"),
+        (["mill", ["roof"]], {}, "strings if labels are not given, got \\['roof'\\]"),
         (["mill", "roof"], {"comparator": [[0.0], [0.0]]}, "labels must be given for the order of"),
     ],
 )

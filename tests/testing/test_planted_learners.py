@@ -41,6 +41,7 @@ NAMES = [
     "far",
     "timid",
     "favourite",
+    "crowded",
 ]
 BUG = {name: number for number, name in enumerate(["none", *NAMES])}
 SHARED = np.zeros((9, 2))
@@ -62,7 +63,7 @@ class OGD:
             points=points.astype(np.float32) if self.bug == "narrow" else points,
             n=np.ones(count, np.int64) if self.bug == "no clock" else np.zeros(count, np.int64),
             rate=cliques.rate if self.bug == "greedy" else cliques.rate.copy(),
-            spare=np.zeros(count),
+            spare=np.zeros(count + (self.bug == "crowded")),
             bug=np.array([BUG[self.bug]]),
         )
 
@@ -133,6 +134,7 @@ CAUGHT = {
     "crash": ("cliques_may_be_empty", "it raised IndexError"),
     "far": ("models_stay_in_the_ball", "a model has norm"),
     "timid": ("models_reach_the_ball", "after 400 updates the models have norms"),
+    "crowded": ("states_can_be_cut_and_joined", "spare of State must have an entry for each"),
     "favourite": ("rows_have_no_order", "models depend on the order of the rows"),
 }
 

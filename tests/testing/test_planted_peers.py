@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mtcool
-from mtcool.agents.agent import CliqueActivation, CliqueAgent
+from mtcool.agents.cliques import CliqueActivation, CliqueAgent
 from mtcool.algorithms import Algorithm, make_network
 from mtcool.learners import FTRL
 from mtcool.peers.assemble import clique_peers
@@ -125,6 +125,32 @@ def test_agents_that_learn_otherwise_are_caught(monkeypatch):
         checks(mtcool.i_ftrl)["agents_play_as_their_network_does"].run()
 
 
+def test_agents_that_are_joined_wrongly_are_caught(monkeypatch):
+    """What nobody has seen yet: the clock of an agent whose gradients add up to nothing."""
+    join = mtcool.Network.from_agents
+
+    def careless(agents, graph):
+        network = join(agents, graph)
+        network.peers.state.rate[:] += 1e-13  # too little for a prediction in sixteen digits
+        return network
+
+    monkeypatch.setattr(mtcool.Network, "from_agents", careless)
+    with pytest.raises(AssertionError, match=r"agents_play_as_.*together again, agents"):
+        checks(mtcool.i_ftrl)["agents_play_as_their_network_does"].run()
+
+
+def test_agents_that_forget_when_they_are_pickled_are_caught(monkeypatch):
+    reduce = CliqueAgent.__reduce__
+
+    def forgetful(agent):
+        kind, given = reduce(agent)
+        return kind, given[:5]
+
+    monkeypatch.setattr(CliqueAgent, "__reduce__", forgetful)
+    with pytest.raises(AssertionError, match=r"pickled_agents_go_on: pickled, agents learn"):
+        checks(mtcool.i_ftrl)["pickled_agents_go_on"].run()
+
+
 def test_messages_that_are_not_counted_are_caught(monkeypatch):
     activate = CliqueAgent.activate
 
@@ -135,7 +161,7 @@ def test_messages_that_are_not_counted_are_caught(monkeypatch):
         return activation
 
     def extra(agent):
-        return {agent.name: mtcool.agents.Gradient(agent.name, 0.5, np.zeros(2))}
+        return {agent.name: mtcool.agents.Gradient(agent.name, 1.0, np.zeros(2))}
 
     monkeypatch.setattr(CliqueAgent, "activate", talkative)
     with pytest.raises(AssertionError, match="the trace counts other messages than agents send"):
@@ -164,6 +190,7 @@ def test_every_check_has_a_mistake():
         "predictions_belong_to_the_caller",
         "agents_play_as_their_network_does",
         "messages_are_counted",
+        "pickled_agents_go_on",
         "pickled_networks_go_on",
         "saved_networks_go_on",
     }

@@ -1,6 +1,7 @@
 """Agents one by one: the state of one agent, messages in and messages out."""
 
-from mtcool.agents.agent import Activation, Agent, CliqueAgent
+from mtcool.agents.agent import Activation, Agent
+from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting import cut, join
 from mtcool.agents.messages import (
     Gradient,

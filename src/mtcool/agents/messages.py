@@ -1,8 +1,11 @@
 """What agents say to each other: small typed messages, and their bytes.
 
 In bytes a message is the version of the schema, one byte, and a MessagePack array: what kind it is,
-who sends it, and the content. Vectors are raw 64-bit little-endian numbers, so nothing is rounded
-on the way, and the size of a message does not depend on the numbers in it.
+who sends it, and the content. All numbers are 64-bit floats, vectors as raw little-endian bytes, so
+nothing is rounded on the way, and the size of a message does not depend on the numbers in it.
+
+What an agent tells others is numbered: `number` counts the activations that it has learned from,
+from 1 on. A receiver takes each number once, so messages may come late, twice, or in another order.
 """
 
 from __future__ import annotations
@@ -12,23 +15,38 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from mtcool.types import Floats, Label, Plain
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.types import Floats, Given, Label, Name, Plain
 
 SCHEMA = 1
 NUMBER = np.dtype("<f8")
 
 
 class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
-    """Step 2: ask for the receiver's model of the sender's task."""
+    """Step 2: ask for the receiver's model of the sender's task.
 
-    sender: Plain
+    Examples
+    --------
+    >>> import mtcool
+    >>> agent = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1).agent(0)
+    >>> agent.receive(RowRequest(3)).model
+    array([0.])
+    """
+
+    sender: Name
     """Name of the agent that asks."""
 
 
 class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
-    """The answer: the model of the asker's task, in units of the radius."""
+    """The answer: the model of the asker's task, in units of the radius.
 
-    sender: Plain
+    Examples
+    --------
+    >>> Rows("rome", np.array([0.5, 0.0]), np.zeros(0)).model
+    array([0.5, 0. ])
+    """
+
+    sender: Name
     model: np.ndarray
     """(d,)."""
     experts: np.ndarray
@@ -36,21 +54,34 @@ class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
 
 
 class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
-    """Step 5: a gradient, in units of `lipschitz`, and the weight that the receiver learns with."""
+    """Step 5: a gradient, in units of `lipschitz`; the receiver knows the sender's weight.
 
-    sender: Plain
-    weight: float
+    Examples
+    --------
+    >>> Gradient("rome", 1.0, np.array([0.6, 0.8])).number
+    1.0
+    """
+
+    sender: Name
+    number: float
+    """How many activations the sender has learned from, this one included."""
     gradient: np.ndarray
 
 
 class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
     """Step 5 of private agents: all that the sender has published for the receiver.
 
-    A later message replaces an earlier one.
+    A message with a larger number replaces what was known.
+
+    Examples
+    --------
+    >>> Sums("rome", 2.0, np.array([0.7]), np.zeros(0)).total
+    array([0.7])
     """
 
-    sender: Plain
-    weight: float
+    sender: Name
+    number: float
+    """How many activations the sender has published."""
     total: np.ndarray
     """Noisy sum of the sender's gradients, (d,)."""
     products: np.ndarray
@@ -58,9 +89,17 @@ class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
 
 
 class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
-    """Step 5 of ST-FTRL: the loss itself, by its kind and its numbers."""
+    """Step 5 of ST-FTRL: the loss itself, by its kind and its numbers.
 
-    sender: Plain
+    Examples
+    --------
+    >>> LossShared("rome", 1.0, "quadratic", [], np.array([0.5])).kind
+    'quadratic'
+    """
+
+    sender: Name
+    number: float
+    """How many activations the sender has learned from, this one included."""
     kind: str
     """One of the package's own kinds (`streams.kinds`)."""
     parameters: list[float]
@@ -75,7 +114,7 @@ def encode(message: Message) -> bytes:
 
     Examples
     --------
-    >>> len(encode(Gradient("rome", 0.5, np.array([1.0, 2.0]))))
+    >>> len(encode(Gradient("rome", 1.0, np.array([1.0, 2.0]))))
     35
     """
     return bytes([SCHEMA]) + _ENCODER.encode(message)
@@ -86,26 +125,37 @@ def decode(content: bytes) -> Message:
 
     Examples
     --------
-    >>> decode(encode(Gradient("rome", 0.5, np.array([1.0, 2.0])))).gradient
+    >>> decode(encode(Gradient("rome", 1.0, np.array([1.0, 2.0])))).gradient
     array([1., 2.])
     >>> decode(b"hello")
     Traceback (most recent call last):
     ...
     ValueError: content must be a message of schema 1, got schema 104
     """
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise ValueError(f"content must be bytes, got {content!r}")
     if not content or content[0] != SCHEMA:
         found = f"schema {content[0]}" if content else "nothing"
         raise ValueError(f"content must be a message of schema {SCHEMA}, got {found}")
     try:
         message: Message = _DECODER.decode(content[1:])
-    except (msgspec.DecodeError, ValueError) as error:
+        sender_of(message)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ValueError(f"content must be a message, got {len(content)} bytes: {error}") from error
     return message
 
 
-def label_of(stored: Plain) -> Label:
-    """The name of an agent as it was before it was encoded: a list can only have been a tuple."""
-    return tuple(label_of(item) for item in stored) if isinstance(stored, list) else stored
+def sender_of(message: Given) -> Label:
+    """The label of the agent that sent a message; refuses what is none.
+
+    Examples
+    --------
+    >>> sender_of(RowRequest(["rome", 1]))
+    ('rome', 1)
+    """
+    if not isinstance(message, Message):
+        raise ValueError(f"message must be one of `mtcool.agents.messages`, got {message!r}")
+    return label_of(plain_name(message.sender, "sent"))  # a list may hold anything
 
 
 def _to_bytes(value: object) -> Plain:

@@ -2,7 +2,10 @@
 
 import functools
 from collections.abc import Iterator
+from types import EllipsisType
 from typing import TypeAlias
+
+import numpy as np
 
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.ftrl import FTRLState
@@ -15,26 +18,26 @@ from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState
 from mtcool.types import AnyArray, Integers, State
 
-Place: TypeAlias = slice | tuple[slice, slice]
-"""An index into an array: where the numbers of a clique are."""
+Place: TypeAlias = slice | tuple[slice, slice] | EllipsisType
+"""An index into an array: where the numbers of a clique are; `...` if all cliques share them."""
 
 
 @functools.singledispatch
 def place_of(state: State, field: str, start: Integers, clique: int) -> Place:
     """Where the numbers of a clique are in a field of a state; `start` has its first rows.
 
-    A field has an entry for each clique or for each row. A learner that keeps others has an
-    implementation of its own.
+    A field has an entry for each clique or for each row; one of any other length is a constant,
+    which every clique has a copy of. A learner that keeps others has an implementation of its own.
     """
     cliques, rows = len(start) - 1, int(start[-1])
-    length = len(getattr(state, field))
+    length = len(np.atleast_1d(getattr(state, field)))
     if length == cliques == rows and (start[:-1] != range(cliques)).any():
         raise ValueError(
             f"{field} of {type(state).__name__} must have a place of its own, got none"
         )
     if length == cliques:
         return slice(clique, clique + 1)
-    return slice(int(start[clique]), int(start[clique + 1]))
+    return slice(int(start[clique]), int(start[clique + 1])) if length == rows else ...
 
 
 @place_of.register
@@ -44,7 +47,7 @@ def _(state: FTRLState | KTState, field: str, start: Integers, clique: int) -> P
 
 @place_of.register
 def _(state: MTFTRLKTState | TwoPhaseState, field: str, start: Integers, clique: int) -> Place:
-    if field in ("gradients", "seen"):
+    if field in ("gradients", "seen", "weight"):
         return slice(int(start[clique]), int(start[clique + 1]))
     return slice(clique, clique + 1)
 
@@ -73,8 +76,14 @@ def pairs_of_arrays(
     """Views of the numbers of a clique in two states, which hold it at different places."""
     for (_, a), (_, b) in zip(states(one), states(two), strict=True):
         for field, array in own_arrays(b):
-            here = getattr(a, field)[place_of(a, field, its_start, its_clique)]
-            yield here, array[place_of(b, field, start, clique)]
+            there = getattr(a, field)[place_of(a, field, its_start, its_clique)]
+            here = array[place_of(b, field, start, clique)]
+            if there.shape != here.shape:
+                raise ValueError(
+                    f"{field} of {type(a).__name__} must have an entry for each clique or for each "
+                    f"row, or be a constant, got {there.shape} where a clique has {here.shape}"
+                )
+            yield there, here
 
 
 @functools.singledispatch

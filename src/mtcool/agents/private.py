@@ -2,53 +2,132 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
-from mtcool.agents.agent import Clique, Link, combine, read_row
-from mtcool.agents.messages import Message, RowRequest, Rows, Sums, label_of
-from mtcool.kernels import kernel
-from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
-from mtcool.learners.mt_ftrl.clipped import expert_rows
+from mtcool.agents.agent import Clique, Link, OneShot, answer_of
+from mtcool.agents.cliques import given_cliques
+from mtcool.agents.kernels import combine, read_experts, read_row, release_one, tell_one
+from mtcool.agents.messages import Message, RowRequest, Rows, Sums, sender_of
+from mtcool.agents.received import checked_number
+from mtcool.graphs.labels import plain_name
+from mtcool.learners import MTFTRL
+from mtcool.learners.dp_mt_ftrl import make_private_state
+from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
 from mtcool.peers.exchange import LONGEST, refuse
-from mtcool.peers.private import ReleaseScratch, publish_sums, tell
+from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
+from mtcool.privacy.aggregators.aggregator import Blocks
+from mtcool.privacy.calibration import Channels
+from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import Floats, Indices, Integers, Label, State
+from mtcool.types import AnyArray, Floats, Integers, Label
 
 
 class PrivateAgent:
-    """An agent of DPMT-CO2OL with its own sanitiser and ledger."""
+    """An agent of DPMT-CO2OL with its own sanitiser and ledger.
+
+    Agents cut out of one network share its source of noise, so that they play as it would. Before
+    one of them is copied, or sent to another process, it needs noise of its own (`with_noise`).
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 15), seed=0)
+    >>> agent = net.agent(0).with_noise(seed=7)
+    >>> agent.account().remaining
+    15
+    """
 
     def __init__(
         self,
         name: Label,
         settings: Settings,
         links: tuple[Link, ...],
-        products: Integers,
+        products: tuple[int, ...],
         clique: Clique,
-        state: DPMTFTRLState,
-        aggregator: State,
-        sanitiser: Sanitiser,
+        channels: Channels,
+        noise: Noise,
+        own_noise: bool = False,
+        arrays: Mapping[str, AnyArray] | None = None,
+        heard: Mapping[Label, int] | None = None,
     ) -> None:
+        privacy, learner = settings.privacy, settings.learner
+        if privacy is None or not isinstance(learner, MTFTRL):
+            raise ValueError(f"settings must be those of a private agent, got {settings!r}")
         self.name, self.settings, self.links, self.clique = name, settings, links, clique
-        self.products = products
-        self.state, self.aggregator, self.sanitiser = state, aggregator, sanitiser
+        self.sender = plain_name(name, "sent")
+        self.products = _products(products)
+        self.own_noise = own_noise
+        self.heard = dict(heard or {})
+        """Number of the last sums of each listener."""
         self.units = Units(settings.radius, settings.lipschitz, True)
         self.weights = np.array([link.weight for link in links])
-        width = int(aggregator.width[0])
+        self.sanitiser = Sanitiser(privacy, channels, noise)
+        self.given = given_cliques((clique,))
+        blocks = Blocks(channels.width, np.array(privacy.horizon, np.int64))
+        whole = PrivateState(
+            make_private_state(learner, self.given, settings.dim),
+            privacy.aggregator.make_state(blocks, privacy.law),
+        )
+        if arrays is not None:
+            restore(whole, arrays)
+        self.state, self.aggregator = whole
+        width = int(self.aggregator.width[0])
         self.scratch = ReleaseScratch(
-            rows=np.zeros((int(products.sum()), settings.dim)),
+            rows=np.zeros((sum(products), settings.dim)),
             leaf=np.zeros(width),
             value=np.zeros(width),
             noisy=np.zeros(width),
             draws=np.zeros(width),
             cursor=np.zeros(2, np.int64),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not self.own_noise:
+            raise ValueError(
+                f"agent {self.name!r} must have noise of its own to be copied, because a copy "
+                "repeats the noise that it shares with other agents: use agent.with_noise()"
+            )
+        return PrivateAgent, self._given(self.sanitiser.noise, own_noise=True)
+
+    def _given(self, noise: Noise, own_noise: bool) -> tuple[Any, ...]:
+        """Arguments of the constructor for a copy of this agent with another source of noise."""
+        whole = PrivateState(self.state, self.aggregator)
+        arrays = {name: array.copy() for name, array in state_arrays(whole)}
+        products = tuple(self.products.tolist())
+        given = (self.name, self.settings, self.links, products, self.clique)
+        return (*given, self.sanitiser.channels, noise, own_noise, arrays, dict(self.heard))
+
+    def with_noise(self, seed: int | None = None) -> PrivateAgent:
+        """A copy of this agent that draws its own noise: one to be copied, pickled, sent away.
+
+        Only one of the two may go on, else the budget is spent twice.
+
+        Parameters
+        ----------
+        seed
+            Agents of different names have independent noise, whether their seeds differ or not.
+            Without a seed the noise cannot be repeated. Exact noise takes none.
+
+        Examples
+        --------
+        >>> import mtcool, pickle
+        >>> net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(1.0, 15), seed=0)
+        >>> sent = [pickle.dumps(agent.with_noise(seed=7)) for agent in net.agents().values()]
+        >>> pickle.loads(sent[3]).name
+        3
+        """
+        own = None if seed is None else _stream(validation.count("seed", seed, 0), self.sender)
+        noise = make_noise(self.sanitiser.privacy.noise, own)
+        return PrivateAgent(*self._given(noise, own_noise=True))
 
     def activate(self) -> PrivateActivation:
         """Begin a round."""
@@ -63,11 +142,11 @@ class PrivateAgent:
         read_row(self.state, 0, row, model)
         if count > 0:
             read_experts(self.state, row, experts)
-        return Rows(self.name, model, experts.ravel())
+        return Rows(self.sender, model, experts.ravel())
 
     def receive(self, message: Message) -> Message | None:
-        """Take a message; a request is answered."""
-        sender = label_of(message.sender)
+        """Take a message; a request is answered. Sums that are not newer are ignored."""
+        sender = sender_of(message)
         if sender not in self.clique.rows:
             raise ValueError(f"sender must be a listener of agent {self.name!r}, got {sender!r}")
         if isinstance(message, RowRequest):
@@ -78,15 +157,18 @@ class PrivateAgent:
         return None
 
     def take(self, sender: Label, sums: Sums) -> None:
-        """Replace what is known of a listener by what it has published."""
-        row = self.clique.rows[sender]
+        """Replace what is known of a listener by what it has published, if that is newer."""
+        row, number = self.clique.rows[sender], checked_number(sums.number)
         count = int(self.state.first[row + 1] - self.state.first[row])
-        total = validation.vector("total", sums.total, self.settings.dim)
-        products = validation.vector("products", sums.products, count)
-        weight = validation.positive("weight", sums.weight)
+        total = _bounded("total", sums.total, self.settings.dim)
+        products = _bounded("products", sums.products, count)
+        if number <= self.heard.get(sender, 0):
+            return
+        weight = self.clique.weights[sender]
         entry = np.zeros(1, np.uint32), np.array([row], np.uint32), np.array([weight])
         for array in entry:
             array.setflags(write=False)  # `tell` is compiled for read-only arrays
+        self.heard[sender] = number
         tell_one(self.state, *entry, np.concatenate((total, products)))
 
     def account(self) -> Account:
@@ -94,37 +176,36 @@ class PrivateAgent:
         return self.sanitiser.account(0, int(self.aggregator.activations[0]))
 
 
-class PrivateActivation:
+class PrivateActivation(OneShot):
     """A round of a `PrivateAgent`, with the experts' rows that were fetched for it."""
 
     def __init__(self, agent: PrivateAgent) -> None:
+        super().__init__(agent)
         self._agent = agent
         self._experts: Floats | None = None
-        request = RowRequest(agent.name)
-        self.requests = {link.keepers[0]: request for link in agent.links if link.own is None}
+        request = RowRequest(agent.sender)
+        self.requests: Mapping[Label, Message] = {
+            link.keepers[0]: request for link in agent.links if link.own is None
+        }
 
     def predict(self, answers: Mapping[Label, Rows]) -> Floats:
         """Average all models of the agent's task, its own included."""
         agent, dim = self._agent, self._agent.settings.dim
-        models, experts = [], []
-        for link, count in zip(agent.links, agent.products, strict=True):
-            if link.own is not None:
-                found = agent.rows(agent.name)
-            elif link.keepers[0] in answers:
-                found = answers[link.keepers[0]]
-            else:
-                raise ValueError(
-                    f"answers must have one of agent {link.keepers[0]!r}, got {list(answers)!r}"
-                )
-            models.append(validation.vector("model", found.model, dim))
-            experts.append(validation.vector("experts", found.experts, int(count) * dim))
-        self._experts = np.concatenate(experts).reshape(-1, dim)
+        found = [
+            agent.rows(agent.name)
+            if link.own is not None
+            else answer_of(answers, link.keepers[0], dim, int(count) * dim)
+            for link, count in zip(agent.links, agent.products, strict=True)
+        ]
+        self._experts = np.concatenate([rows.experts for rows in found]).reshape(-1, dim)
         x = np.empty(dim)
-        combine(np.array(models), agent.weights, agent.units.radius, x)
+        models = np.array([rows.model for rows in found])
+        combine(models, agent.weights, agent.units.radius, x)
         return x
 
     def learn(self, gradient: ArrayLike) -> dict[Label, Message]:
         """Publish the agent's next noisy sums; returns them for each that keeps a clique for it."""
+        self.check_open()
         agent = self._agent
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
@@ -137,28 +218,40 @@ class PrivateActivation:
                 f"horizon of agent {agent.name!r} is {horizon} activations, of which {released} "
                 "are spent, got 1 more; nothing was released"
             )
-        draws, _ = agent.sanitiser.draws(agent.aggregator.activations, np.zeros(1, np.int64))
-        agent.scratch.draws[:], agent.scratch.rows[:] = draws, self._experts
-        agent.scratch.cursor[:] = 0, len(draws)
-        release_one(
-            agent.aggregator,
-            agent.scratch,
-            agent.units,
-            agent.weights,
-            agent.products,
-            agent.sanitiser.noise.grid,
-            given.copy(),
-        )
-        agent.sanitiser.keep(len(draws))
+        if not self._release(given.copy(), self._experts):
+            refuse(given, agent.settings)
         return self._messages()
+
+    def _release(self, gradient: Floats, experts: Floats) -> bool:
+        agent, scratch = self._agent, self._agent.scratch
+        scratch.cursor[:] = 0
+        try:
+            draws, _ = agent.sanitiser.draws(agent.aggregator.activations, np.zeros(1, np.int64))
+            scratch.draws[:], scratch.rows[:] = draws, experts
+            scratch.cursor[1] = len(draws)
+            released = release_one(
+                agent.aggregator,
+                scratch,
+                agent.units,
+                agent.weights,
+                agent.products,
+                agent.sanitiser.noise.grid,
+                gradient,
+            )
+        finally:
+            agent.sanitiser.keep(int(scratch.cursor[0]))  # what was not used was not released
+        if released:
+            self.close()
+        return released
 
     def _messages(self) -> dict[Label, Message]:
         agent, dim = self._agent, self._agent.settings.dim
         published, place = agent.aggregator.published, dim
+        number = float(agent.aggregator.activations[0])
         messages: dict[Label, Message] = {}
         for link, count in zip(agent.links, agent.products, strict=True):
             products = published[place : place + count].copy()
-            sums = Sums(agent.name, link.weight, published[:dim].copy(), products)
+            sums = Sums(agent.sender, number, published[:dim].copy(), products)
             place += count
             if link.own is not None:
                 agent.take(agent.name, sums)
@@ -167,29 +260,22 @@ class PrivateActivation:
         return messages
 
 
-@kernel
-def read_experts(learner: DPMTFTRLState, row: int, out: Floats) -> None:
-    """`expert_rows`, for callers in Python."""
-    expert_rows(learner.base.work, learner.base, 0, row, out)
+def _stream(seed: int, name: object) -> np.random.Generator:
+    """The generator of one agent, by its name."""
+    digest = hashlib.sha256(msgspec.msgpack.encode(name)).digest()
+    words = np.frombuffer(digest, "<u4").tolist()
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
 
 
-@kernel
-def tell_one(
-    learner: DPMTFTRLState, clique: Indices, row: Indices, weight: Floats, published: Floats
-) -> None:
-    """`tell` with the sums of one agent, for callers in Python."""
-    tell(learner, clique, row, weight, published)
+def _products(given: tuple[int, ...]) -> Integers:
+    products = np.array(given, np.int64)
+    products.setflags(write=False)
+    return products
 
 
-@kernel
-def release_one(
-    aggregator: State,
-    scratch: ReleaseScratch,
-    units: Units,
-    weights: Floats,
-    products: Integers,
-    grid: float,
-    gradient: Floats,
-) -> bool:
-    """`publish_sums` of the only agent, for callers in Python."""
-    return publish_sums(aggregator, scratch, units, weights, products, grid, 0, gradient)
+def _bounded(name: str, value: ArrayLike, length: int) -> Floats:
+    """Sums as an agent publishes them: the learner's squares must be finite."""
+    numbers = validation.vector(name, value, length)
+    if np.abs(numbers).max(initial=0.0) > LARGEST_SUM:
+        raise ValueError(f"{name} must be at most {LARGEST_SUM:g}, got {np.abs(numbers).max():g}")
+    return numbers

@@ -19,7 +19,9 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import Integers, Label, PeersBlock
+from mtcool.types import Integers, Label, Name, PeersBlock
+
+NUMBER = 1.0  # of a message: a float, so that all are as long
 
 
 class Traffic(NamedTuple):
@@ -44,7 +46,7 @@ def traffic(peers: PeersBlock, settings: Settings, graph: Graph, losses: Losses)
 def _(peers: SingleTaskPeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
     others = graph.neighbourhood_sizes - 1
     kind, row = losses.kind, np.zeros(losses.rows.shape[1])
-    loss = _without_name(LossShared(0, name_of(kind), list(kind), row))
+    loss = _without_name(LossShared(0, NUMBER, name_of(kind), list(kind), row))
     return Traffic(others, others * (loss + name_sizes(graph.labels)))
 
 
@@ -52,7 +54,7 @@ def _(peers: SingleTaskPeers, settings: Settings, graph: Graph, losses: Losses) 
 def _(peers: CliquePeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
     by, to = _links(settings, graph, peers)
     model, no_experts = np.zeros(settings.dim), np.zeros(0)
-    told = np.full_like(by, _without_name(Gradient(0, 0.0, model)))
+    told = np.full_like(by, _without_name(Gradient(0, NUMBER, model)))
     if settings.algorithm.kept_by_members:  # nobody is asked
         each = told + name_sizes(graph.labels)[by]
         return _added(by, np.ones_like(by), each, graph.size)
@@ -70,7 +72,7 @@ def _(peers: PrivatePeers, settings: Settings, graph: Graph, losses: Losses) -> 
     for count in np.unique(experts):
         same = experts == count
         answer[same] = _without_name(Rows(0, model, np.zeros(count * settings.dim)))
-        told[same] = _without_name(Sums(0, 0.0, model, np.zeros(count)))
+        told[same] = _without_name(Sums(0, NUMBER, model, np.zeros(count)))
     return _asked_and_told(graph, by, to, answer, told)
 
 
@@ -111,7 +113,7 @@ def _without_name(message: Message) -> int:
     return len(encode(message)) - _name_size(message.sender)
 
 
-def _name_size(label: Label) -> int:
+def _name_size(label: Label | Name) -> int:
     return len(msgspec.msgpack.encode(label))
 
 

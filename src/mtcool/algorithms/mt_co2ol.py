@@ -60,7 +60,7 @@ def mt_co2ol(
         Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
     q_min, horizon
         What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
-        of rounds.
+        of rounds of the whole network (`Privacy` has a horizon that counts activations).
 
     Examples
     --------

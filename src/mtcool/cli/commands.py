@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias, cast
 
 import typer
 from rich import box
@@ -22,6 +22,7 @@ from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome, SectionSummary
     from mtcool.experiments.report.overview import Judged
+    from mtcool.experiments.running.engines import EngineName as EngineWord
 
 app = typer.Typer(
     help="Multitask online learning on networks.",
@@ -105,7 +106,7 @@ def paper(
 
     tasks = paper_tasks(full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
-    place = choose_engine(engine, workers, scheduler)
+    place = choose_engine(cast("EngineWord", engine), workers, scheduler)
     with _interruptible():
         outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True)
     _show(outcomes, as_json, _tell_many)
@@ -166,7 +167,7 @@ def _run_file(
             experiment,
             output,
             workers=workers,
-            engine=engine,
+            engine=cast("EngineWord", engine),  # other words are refused there
             scheduler=scheduler,
             quick=quick,
             progress=True,

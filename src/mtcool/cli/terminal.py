@@ -77,6 +77,8 @@ def shown(text: str) -> str:
 def plain(text: str) -> str:
     """The text in ASCII.
 
+    Examples
+    --------
     >>> plain("σ̄ = 0.1 ± 0.02 in Zürich")
     'sigma-bar = 0.1 +/- 0.02 in Zurich'
     """

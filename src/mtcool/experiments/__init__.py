@@ -1,15 +1,18 @@
-"""Experiments from files, on the public API only: `run` is the way in, `mtcool run` in a program.
+"""Experiments that a file or a dictionary describes: `run` runs one, as `mtcool run` does.
 
-In the order in which they are used: `spec` (the tables of the file), `loading` (the file, read and
-multiplied out; `checks` and `complaints` say what is wrong), `named` and `outside` (what the names
-in a file stand for), `build` and `private` (graph, stream and networks of a point), `cells` (the
-unit of work), `instance` (what a cell keeps of its problem), `engines` (where cells run), `store`
-(cells on disk), `runner` (all of it, resumed), `results` (the numbers), `cutoff` (where sharing
-starts to pay), `tables`, `figures`, `findings` (words), `promises` with `theory_table` and
-`theory_figure` (bounds next to the measured regret), `report`, `outcome`. `whole` is all of it;
-`suite` and the files in `paper/` are `mtcool paper`.
+In the order in which they are used:
+
+- `files/`: what may be in a file (`spec`), reading it (`loading`), what is wrong with it (`checks`,
+  `complaints`), what its names stand for (`named`, `outside`), keeping it (`inputs`, `toml`);
+- `running/`: the graph, stream and networks of a point (`build`, `private`), the unit of work
+  (`cells`, `instance`), where it runs (`engines`), what is on disk (`store`), and a whole run or
+  the rest of one (`runner`); `suite` and the files in `paper/` are `mtcool paper`;
+- `report/`: the numbers (`results`, `tables`), pictures and sentences, one page (`report`), and
+  what a program gets (`outcome`);
+- `output.py` writes files; `whole.py` is all of it.
 """
 
+from mtcool.experiments.report.outcome import Outcome
 from mtcool.experiments.whole import run
 
-__all__ = ["run"]
+__all__ = ["Outcome", "run"]

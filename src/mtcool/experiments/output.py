@@ -33,6 +33,8 @@ def naming(path: Path) -> Iterator[None]:
 def check_writable(folder: Path) -> None:
     """Refuse a folder in which nothing can be written, without making it.
 
+    Examples
+    --------
     >>> check_writable(Path(tempfile.gettempdir()) / "results" / "ring")
     """
     place = folder

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mtcool.experiments.running.engines import Engine, choose_engine
+from mtcool.experiments.running.engines import Engine, EngineName, choose_engine
 from mtcool.experiments.running.runner import Task, run_tasks
 from mtcool.experiments.running.suite import task_of
 from mtcool.simulation.progress import progress_bar
@@ -21,7 +21,7 @@ def run(
     output: str | os.PathLike[str] | None = None,
     *,
     workers: int = 1,
-    engine: str = "local",
+    engine: EngineName = "local",
     scheduler: str | None = None,
     quick: bool = False,
     progress: bool = False,
@@ -41,14 +41,19 @@ def run(
     output
         Folder for the results; "results/NAME" if not given.
     workers
-        Processes to run on.
-    engine, scheduler
-        "local", or "dask" with the address of a scheduler.
+        Number of processes: 1 by default, where the command `mtcool run` takes all cores. The
+        results do not depend on it.
+    engine
+        "local": processes on this machine. "dask": the workers of a Dask cluster.
+    scheduler
+        Address of the Dask scheduler; for engine "dask", and only for it.
     quick
         Few short runs, for a first look.
     progress
         Show progress on standard error.
 
+    Examples
+    --------
     >>> import tempfile, mtcool.experiments
     >>> content = {
     ...     "name": "demo",
@@ -63,8 +68,8 @@ def run(
     >>> outcome = mtcool.experiments.run(content, tempfile.mkdtemp())
     >>> [row["algorithm"] for row in outcome.tables["summary"]]
     ['shared', 'alone']
-    >>> sorted(path.name for path in (outcome.folder / "demo").glob("*.csv"))
-    ['curves.csv', 'differences.csv', 'runs.csv', 'summary.csv', 'theory.csv']
+    >>> (outcome.folder / "demo" / "differences.csv").is_file()
+    True
     """
     task = task_of(experiment, quick=quick)
     head = task.experiment.head

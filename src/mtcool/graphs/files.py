@@ -35,6 +35,13 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.csv`, `.txt`,
     `.edges` and `.edgelist` are lists of edges: two names in a line, and what follows is not used.
 
+    Parameters
+    ----------
+    path
+        The file, with one of the suffixes above.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "cities.csv").write_text("source,target\\nrome,milan\\nmilan,turin")

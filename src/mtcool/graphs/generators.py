@@ -112,6 +112,11 @@ def circulant(n: int, degree: int) -> Graph:
 def ring(n: int) -> Graph:
     """The cycle of n >= 3 agents.
 
+    Parameters
+    ----------
+    n
+        Number of agents, at least 3.
+
     Examples
     --------
     >>> ring(4)
@@ -122,6 +127,11 @@ def ring(n: int) -> Graph:
 
 def cliques(sizes: ArrayLike) -> Graph:
     """Disjoint cliques of the given sizes, numbered one after the other.
+
+    Parameters
+    ----------
+    sizes
+        Number of agents of each clique.
 
     Examples
     --------
@@ -141,6 +151,11 @@ def cliques(sizes: ArrayLike) -> Graph:
 def complete(n: int) -> Graph:
     """The complete graph: everybody is everybody's neighbour.
 
+    Parameters
+    ----------
+    n
+        Number of agents.
+
     Examples
     --------
     >>> complete(4)
@@ -153,6 +168,11 @@ def complete(n: int) -> Graph:
 
 def edgeless(n: int) -> Graph:
     """The graph without edges: everybody is alone.
+
+    Parameters
+    ----------
+    n
+        Number of agents.
 
     Examples
     --------
@@ -167,6 +187,11 @@ def edgeless(n: int) -> Graph:
 def star(n: int) -> Graph:
     """The star of n agents in all: agent 0, the centre, is joined to each of the others.
 
+    Parameters
+    ----------
+    n
+        Number of agents, the centre included.
+
     Examples
     --------
     >>> star(4).neighbourhood_sizes
@@ -179,6 +204,11 @@ def star(n: int) -> Graph:
 
 def stars(sizes: ArrayLike) -> Graph:
     """Disjoint stars of the given sizes, numbered one after the other, each from its centre.
+
+    Parameters
+    ----------
+    sizes
+        Number of agents of each star, its centre included.
 
     Examples
     --------
@@ -196,6 +226,11 @@ def stars(sizes: ArrayLike) -> Graph:
 
 def grid(rows: int, columns: int) -> Graph:
     """The rectangular grid, numbered row by row; neighbours are beside or above one another.
+
+    Parameters
+    ----------
+    rows, columns
+        Size of the grid; there are rows * columns agents.
 
     Examples
     --------

@@ -40,6 +40,8 @@ class Graph:
     `idx[ptr[i]:ptr[i + 1]]`, ascending. Usually made by `from_networkx`, `from_edges` or a
     generator; the constructor takes the two arrays themselves and checks all of the above.
 
+    Examples
+    --------
     >>> path = Graph(ptr=[0, 2, 5, 7], idx=[0, 1, 0, 1, 2, 1, 2])
     >>> path
     Graph(3 agents, 2 edges)
@@ -90,6 +92,11 @@ class Graph:
         """The graph of a networkx graph: its nodes, in its order, are the labels.
 
         Self-loops and parallel edges add nothing; directed graphs are refused.
+
+        Parameters
+        ----------
+        graph
+            An undirected networkx graph.
 
         Examples
         --------
@@ -170,6 +177,11 @@ class Graph:
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """The closed neighbourhood of a node index, ascending, as a view.
 
+        Parameters
+        ----------
+        node
+            A node index, from 0 to N - 1.
+
         Examples
         --------
         >>> Graph.from_edges([(0, 2), (0, 1)]).neighbours(2)
@@ -182,6 +194,11 @@ class Graph:
 
     def index(self, label: Hashable) -> int:
         """The node index of an agent; labels are compared as keys of a dictionary are.
+
+        Parameters
+        ----------
+        label
+            The name of an agent, one of `labels`.
 
         Examples
         --------
@@ -201,6 +218,11 @@ class Graph:
 
     def matrix(self, entries: ArrayLike) -> Matrix:
         """The N x N sparse matrix with these entries, one for every element of `idx`.
+
+        Parameters
+        ----------
+        entries
+            Numbers in the order of `idx`: those of row 0, then of row 1, and so on.
 
         Examples
         --------
@@ -258,6 +280,11 @@ GraphLike: TypeAlias = "Graph | nx.Graph[Any]"
 
 def as_graph(graph: GraphLike) -> Graph:
     """A `Graph` as it is, a networkx graph converted; anything else is refused.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
 
     Examples
     --------

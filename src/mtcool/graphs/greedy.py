@@ -18,6 +18,13 @@ Marks: TypeAlias = NDArray[np.bool_]
 def greedy_independent_set(graph: Graph, k: int = 1) -> Indices:
     """Agents at distance more than k from each other, those with few neighbours first; maximal.
 
+    Parameters
+    ----------
+    graph
+        A `Graph`.
+    k
+        Distances are greater than this; 1 forbids neighbours.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -67,6 +74,11 @@ def greedy_dominating_set(graph: Graph) -> Indices:
 
     At most 1 + ln N_max times the least size.
 
+    Parameters
+    ----------
+    graph
+        A `Graph`.
+
     Examples
     --------
     >>> from mtcool.graphs import star
@@ -113,6 +125,11 @@ def _pick_dominating(
 
 def greedy_clique_cover(graph: Graph) -> NDArray[np.int64]:
     """A partition into cliques: the number of each agent's clique.
+
+    Parameters
+    ----------
+    graph
+        A `Graph`.
 
     Examples
     --------

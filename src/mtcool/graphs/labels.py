@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.types import Given
+from mtcool.types import Given, Name
 
 Indices = NDArray[np.int64]
 
@@ -38,6 +38,38 @@ def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:
         if first != i:
             raise ValueError(f"labels must be distinct, got {label!r} twice")
     return positions
+
+
+def plain_name(label: Hashable | Name, purpose: str) -> Name:
+    """A label as files and messages hold it, a tuple as a list; refuses what they cannot hold.
+
+    Examples
+    --------
+    >>> plain_name(("rome", 1), "saved")
+    ['rome', 1]
+    """
+    if isinstance(label, tuple | list):
+        return [plain_name(item, purpose) for item in label]
+    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
+        label = label.item()
+    if label is None or (isinstance(label, bool | float | str) and label == label):
+        return label
+    if isinstance(label, int) and -(2**63) <= label < 2**63:
+        return label
+    raise ValueError(
+        f"labels must be numbers, strings or tuples of them to be {purpose}, got {label!r}"
+    )
+
+
+def label_of(name: Name) -> Hashable:
+    """The label behind a `plain_name`: a list can only have been a tuple.
+
+    Examples
+    --------
+    >>> label_of(["rome", 1])
+    ('rome', 1)
+    """
+    return tuple(label_of(item) for item in name) if isinstance(name, list) else name
 
 
 def are_names(values: Given) -> bool:

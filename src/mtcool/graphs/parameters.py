@@ -144,6 +144,11 @@ def domination_number(
 def clique_cover_bound(graph: GraphLike) -> int:
     """The number of cliques in a greedy partition into cliques: at least alpha(G).
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+
     Examples
     --------
     >>> from mtcool.graphs import cliques
@@ -155,6 +160,11 @@ def clique_cover_bound(graph: GraphLike) -> int:
 
 def smallest_neighbourhood(graph: GraphLike) -> int:
     """N_min: the least number of agents in a closed neighbourhood.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
 
     Examples
     --------
@@ -168,6 +178,11 @@ def smallest_neighbourhood(graph: GraphLike) -> int:
 def largest_neighbourhood(graph: GraphLike) -> int:
     """N_max: the largest number of agents in a closed neighbourhood.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+
     Examples
     --------
     >>> from mtcool.graphs import ring
@@ -179,6 +194,15 @@ def largest_neighbourhood(graph: GraphLike) -> int:
 
 def is_k_independent(graph: GraphLike, nodes: Indices, k: int = 1) -> bool:
     """Whether the agents (node indices) are at distance at least k + 1 from each other.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    nodes
+        Node indices of the agents.
+    k
+        Distances must be greater than this; 1 forbids neighbours.
 
     Examples
     --------

@@ -36,6 +36,11 @@ _Entries: TypeAlias = tuple[Indices, Indices, NDArray[np.float64]]
 def uniform_weights(graph: GraphLike) -> Matrix:
     """w_ij = 1 / N_i: every neighbour counts the same.
 
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+
     Examples
     --------
     >>> from mtcool.graphs import star
@@ -50,6 +55,11 @@ def uniform_weights(graph: GraphLike) -> Matrix:
 
 def own_weights(graph: GraphLike) -> Matrix:
     """w_ii = 1: nobody listens to a neighbour.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
 
     Examples
     --------

@@ -125,8 +125,11 @@ def _same_for_one_record(value: Any, kind: Any) -> Any:
     if isinstance(kind, _NamedTuple) and hasattr(value, "_fields"):
         parts = tuple(_same_for_one_record(*pair) for pair in zip(value, kind, strict=True))
         return kind if tuple(kind) == parts else _named_tuple(parts, type(value))
-    column = isinstance(value, np.ndarray) and value.base is not None and value.base.dtype.names
-    return kind.copy(layout="A") if column and value.dtype.names is None else kind
+    if not isinstance(value, np.ndarray) or value.dtype.names is not None:
+        return kind
+    whole = value.base  # bytes, for an array that was unpickled
+    column = isinstance(whole, np.ndarray) and whole.dtype.names is not None
+    return kind.copy(layout="A") if column else kind
 
 
 class _Inside(_Plain):

@@ -24,8 +24,7 @@ PACKAGE = __name__.split(".")[0]
 
 # Every file that holds compiled code: an edit in one of them, and nowhere else, compiles anew.
 SOURCES = (
-    "agents/agent.py",
-    "agents/private.py",
+    "agents/kernels.py",
     "audit/transcript.py",
     "graphs/greedy.py",
     "kernels/__init__.py",

@@ -42,13 +42,35 @@ class Learner(Protocol):
 
 @dispatched
 def predict_row(state: State, clique: int, row: int, out: Floats) -> None:
-    """Write the model that `clique` holds for `row` into `out`; changes nothing else."""
+    """Write the model that `clique` holds for `row` into `out`; changes nothing else.
+
+    Parameters
+    ----------
+    state
+        A state made by a learner's `make_state`.
+    clique
+        Index of the clique.
+    row
+        Row of the state's arrays, one of `start[clique]:start[clique + 1]`.
+    out
+        Where the model is written, of length dim.
+    """
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
 
 @dispatched
 def update_row(state: State, clique: int, row: int, weight: float, gradient: Floats) -> None:
-    """Feed `clique` the linear loss <weight * gradient, .> on its `row`."""
+    """Feed `clique` the linear loss <weight * gradient, .> on its `row`.
+
+    Parameters
+    ----------
+    state, clique, row
+        As in `predict_row`.
+    weight
+        Weight with which the active agent listens to the clique's owner.
+    gradient
+        A subgradient of the loss, divided by the Lipschitz bound.
+    """
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
 

@@ -57,6 +57,16 @@ def first_phase(agents: int, q_min: float, horizon: int) -> int:
 
     The theorem states 4 in place of 12; its proof needs 12.
 
+    Parameters
+    ----------
+    agents
+        Number N of agents.
+    q_min
+        Smallest activation probability of an agent.
+    horizon
+        Number T of rounds of the whole network. The horizon of `Privacy` is another number: it
+        counts the activations of one agent.
+
     Examples
     --------
     >>> first_phase(agents=30, q_min=1 / 30, horizon=150_000)

@@ -8,10 +8,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 
 import msgspec
-import numpy as np
 
 from mtcool import validation
-from mtcool.agents.messages import label_of
+from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learners import LEARNERS, Learner
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
@@ -147,7 +146,7 @@ def scales_of(calibration: Calibration) -> Scales:
 
 def plain_labels(labels: Sequence[Hashable]) -> list[Plain] | None:
     """Labels as values that the header can hold; None for 0, ..., N - 1."""
-    return None if isinstance(labels, range) else [_plain(label) for label in labels]
+    return None if isinstance(labels, range) else [plain_name(label, "saved") for label in labels]
 
 
 def labels_from(stored: list[Plain] | None) -> tuple[Hashable, ...] | None:
@@ -206,16 +205,3 @@ def _encoded(value: object) -> bytes:
         raise ValueError(
             f"learner and settings must be plain values to be saved, got {value!r}"
         ) from error
-
-
-def _plain(label: Hashable) -> Plain:
-    if isinstance(label, tuple):
-        return [_plain(item) for item in label]
-    if isinstance(label, np.generic) and label.dtype.kind in "biufU":
-        label = label.item()
-    fits = label is None or (isinstance(label, bool | float | str) and label == label)
-    if fits or (isinstance(label, int) and -(2**63) <= label < 2**63):
-        return label
-    raise ValueError(
-        f"labels must be numbers, strings or tuples of them to be saved, got {label!r}"
-    )

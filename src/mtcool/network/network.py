@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -153,6 +153,11 @@ class Network:
         owner may read it, and only one network may go on from it, else noise is used twice. The
         next save removes what a killed one left in the folder.
 
+        Parameters
+        ----------
+        path
+            The file to write; one that is there is replaced.
+
         Examples
         --------
         >>> import mtcool, tempfile
@@ -178,6 +183,11 @@ class Network:
     def agent(self, name: Label) -> Agent:
         """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
+        Parameters
+        ----------
+        name
+            A node label of the graph: a number, a string, or a tuple of them, which can be sent.
+
         Examples
         --------
         >>> import mtcool
@@ -185,10 +195,24 @@ class Network:
         >>> list(net.agent(3).activate().requests)
         [0]
         """
-        i = self.graph.index(name)
+        (agent,) = self._cut([self.graph.index(name)])
+        return agent
+
+    def agents(self) -> dict[Label, Agent]:
+        """Cut all agents out, each as `agent` does, in the order of the graph.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> list(mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1).agents())
+        [0, 1, 2, 3]
+        """
+        return {agent.name: agent for agent in self._cut(range(self.graph.size))}
+
+    def _cut(self, agents: Sequence[int]) -> list[Agent]:
         with self.turn.lock:
             self.exchange.finish()
-            return cut(self.peers, self.settings, self.graph, self.exchange, i)
+            return list(cut(self.peers, self.settings, self.graph, self.exchange, agents))
 
     @classmethod
     def from_agents(cls, agents: Iterable[Agent], graph: GraphLike) -> Network:
@@ -196,22 +220,38 @@ class Network:
 
         Private agents draw from the noise of the first one.
 
+        Parameters
+        ----------
+        agents
+            All agents of the graph, in any order.
+        graph
+            A networkx graph or a `Graph`.
+
         Examples
         --------
         >>> import mtcool
         >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
         >>> net.update(3, [0.5])
-        >>> twin = Network.from_agents([net.agent(name) for name in range(4)], net.graph)
+        >>> twin = Network.from_agents(net.agents().values(), net.graph)
         >>> bool(twin.predict(0) == net.predict(0))
         True
         """
-        whole, by_name = as_graph(graph), {agent.name: agent for agent in agents}
-        if set(by_name) != set(whole.labels):
-            strange = set(by_name) ^ set(whole.labels)
-            raise ValueError(f"agents must be those of the graph, got a difference of {strange}")
+        whole = as_graph(graph)
+        by_name: dict[Label, Agent] = {}
+        for agent in agents:
+            if agent.name in by_name:
+                raise ValueError(f"agents must have different names, got {agent.name!r} twice")
+            by_name[agent.name] = agent
+        missing = [label for label in whole.labels if label not in by_name]
+        known = set(whole.labels)
+        unknown = [name for name in by_name if name not in known]
+        if missing or unknown:
+            raise ValueError(
+                f"agents must be exactly those of the graph; missing: {missing}, unknown: {unknown}"
+            )
         ordered = [by_name[label] for label in whole.labels]
-        weights, arrays, noise = join(ordered[0], whole, ordered)
-        return cls(ordered[0].settings, whole, weights, noise, arrays)
+        settings, weights, arrays, noise = join(ordered[0], whole, ordered)
+        return cls(settings, whole, weights, noise, arrays)
 
     @property
     def is_slow(self) -> bool:

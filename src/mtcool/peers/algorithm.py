@@ -128,7 +128,13 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 
 def register(record: Algorithm) -> Algorithm:
-    """Make an algorithm known by its name."""
+    """Make an algorithm known by its name.
+
+    Parameters
+    ----------
+    record
+        The algorithm; no other may have its name.
+    """
     if ALGORITHMS.setdefault(record.name, record) is not record:
         raise ValueError(f"name must be new, got {record.name!r}")
     return record
@@ -136,6 +142,11 @@ def register(record: Algorithm) -> Algorithm:
 
 def algorithm(name: str) -> Algorithm:
     """The algorithm of this name.
+
+    Parameters
+    ----------
+    name
+        A key of `ALGORITHMS`.
 
     Examples
     --------

@@ -6,6 +6,9 @@ import numpy as np
 
 from mtcool.types import AnyArray, State
 
+LARGEST_SUM = 1e140
+"""Of gradients and noise, whose scale is at most 1e100: squares are finite."""
+
 
 def state_arrays(state: State, prefix: str = "state") -> Iterator[tuple[str, AnyArray]]:
     """Names and arrays of a state, nested states included: what a file must hold of it.

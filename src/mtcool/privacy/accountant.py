@@ -103,6 +103,13 @@ def _noise(noise: float) -> float:
 def gaussian_delta(mu: float, epsilon: float) -> float:
     """delta(epsilon) of Gaussian noise whose sensitivity is `mu` standard deviations.
 
+    Parameters
+    ----------
+    mu
+        Sensitivity of the release, in standard deviations of its noise.
+    epsilon
+        Privacy level, at least 0.
+
     Examples
     --------
     >>> round(gaussian_delta(1.0, 1.0), 6)
@@ -116,6 +123,13 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The least epsilon for `delta`; 0 if even that is private enough.
+
+    Parameters
+    ----------
+    mu
+        As in `gaussian_delta`.
+    delta
+        Probability with which epsilon may be exceeded, between 0 and 1.
 
     Examples
     --------
@@ -136,6 +150,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """The largest mu that is (epsilon, delta)-private.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The privacy level, as in `gaussian_delta` and `gaussian_epsilon`.
 
     Examples
     --------
@@ -161,6 +180,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 def zcdp_mu(rho: float) -> float:
     """The mu of Gaussian noise that is rho-zCDP: sqrt(2 rho).
+
+    Parameters
+    ----------
+    rho
+        Level of zero-concentrated privacy.
 
     Examples
     --------

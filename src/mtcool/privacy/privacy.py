@@ -42,6 +42,7 @@ class Privacy:
         is Gaussian.
     horizon
         The most activations of an agent, one number or one for each; beyond it `update` refuses.
+        The horizon of `rates="estimated"` is another number: it counts all rounds.
     rho
         Zero-concentrated privacy in place of epsilon and delta; the noise is Gaussian.
     aggregator
@@ -146,6 +147,11 @@ class Privacy:
 
     def of_agents(self, labels: Sequence[Label]) -> PrivacySettings:
         """The settings of every agent of a network with these names, in node order.
+
+        Parameters
+        ----------
+        labels
+            The agents' names, in node order.
 
         Examples
         --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     from mtcool.simulation.trace import Trace
 
+Columns: TypeAlias = Mapping[str, Floats | Integers | Sequence[Label] | None]
+
 
 def frame_of_times(trace: Trace) -> pd.DataFrame:
     """Totals of all agents, one row for each time."""
-    return _frame(
+    return make_frame(
         {
             "round": trace.times,
             "loss": trace.loss,
@@ -35,7 +37,7 @@ def frame_of_agents(trace: Trace) -> pd.DataFrame:
     # Without a row for each time the totals speak of the whole stream, wherever the times end.
     rounds = trace.times if at_all_times else trace.agent_activations.sum(keepdims=True)
     count = len(trace.agents)
-    return _frame(
+    return make_frame(
         {
             "round": np.repeat(rounds, count),
             "agent": _names(trace.agents, np.tile(np.arange(count), len(rounds))),
@@ -55,7 +57,7 @@ def frame_of_rounds(trace: Trace) -> pd.DataFrame:
             "simulate(..., per_round=True) records them"
         )
     regret = trace.round_regret
-    return _frame(
+    return make_frame(
         {
             "round": np.arange(1, len(trace.round_loss) + 1),
             "agent": _names(trace.agents, trace.round_agents),
@@ -74,12 +76,14 @@ def _names(agents: Sequence[Label], chosen: Integers) -> Sequence[Label]:
     return [agents[k] for k in chosen]
 
 
-def _frame(columns: Mapping[str, Floats | Integers | Sequence[Label] | None]) -> pd.DataFrame:
-    """A table of the columns that are there."""
+def make_frame(content: Columns | Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """A table of columns, without those that are None, or of rows."""
     try:
         import pandas as pd
-    except ImportError as error:
+    except ImportError:
         raise ImportError(
             "to_frame needs pandas, which is not installed: pip install 'mtcool[pandas]'"
-        ) from error
-    return pd.DataFrame({name: column for name, column in columns.items() if column is not None})
+        ) from None
+    if isinstance(content, Mapping):
+        content = {name: column for name, column in content.items() if column is not None}
+    return pd.DataFrame(content)

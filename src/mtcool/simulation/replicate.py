@@ -28,6 +28,21 @@ def replicate(
     workers, and the first ten of a hundred are those of ten. That holds for experiments that change
     nothing they bring along: make networks inside.
 
+    Parameters
+    ----------
+    experiment
+        A function of a random generator; it returns the result of one replicate.
+    count
+        Number of replicates.
+    seed
+        A whole number; all randomness comes from it.
+    workers
+        Number of processes. With more than one, results must be picklable.
+    progress
+        Show a progress bar.
+
+    Examples
+    --------
     >>> replicate(lambda rng: int(rng.integers(100)), 3, seed=7)
     [30, 68, 39]
     """

@@ -43,6 +43,10 @@ def simulate(
 
     Parameters
     ----------
+    network
+        The network that learns, made by `mtcool.mt_co2ol` or another algorithm.
+    stream
+        Active agents and their losses; its dimension is that of the network.
     times
         Numbers of rounds after which to record, ascending; by default 100 of them up to the end.
     comparator
@@ -55,6 +59,8 @@ def simulate(
     progress
         Show a progress bar.
 
+    Examples
+    --------
     >>> import mtcool
     >>> graph = mtcool.graphs.ring(5)
     >>> tasks = mtcool.streams.gaussian_tasks(graph, dim=1, smoothness=10.0, seed=0)

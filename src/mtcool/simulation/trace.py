@@ -26,6 +26,8 @@ class Trace:
     each time. Single rounds are recorded with `per_round=True` only, and are None otherwise.
     Without a comparator there is no regret, and all regrets are None.
 
+    Examples
+    --------
     >>> import mtcool
     >>> graph = mtcool.graphs.ring(4)
     >>> stream = mtcool.streams.quadratic_stream(graph, [[0.1]] * 4, rounds=100, seed=0)
@@ -45,7 +47,7 @@ class Trace:
     None for peers of a kind from outside that `mtcool.agents.traffic` is not registered for.
     """
     message_bytes: Integers | None
-    """Their bytes, or None."""
+    """Their bytes, or None; a name that could not be sent counts as its text."""
     clipped: Integers
     """Gradients up to each time that were longer than `lipschitz` and were shortened to it."""
     agents: Sequence[Label]
@@ -80,6 +82,8 @@ class Trace:
             time if the trace has them, else at the end. "round": the agent, prediction, loss and
             regret of each round and the totals up to it, of traces made with `per_round=True`.
 
+        Examples
+        --------
         >>> import mtcool
         >>> stream = mtcool.Stream([0, 1], mtcool.streams.quadratic([[0.5], [0.5]]))
         >>> net = mtcool.i_ftrl(mtcool.graphs.edgeless(2), 1)

@@ -109,7 +109,7 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
 
 def _play_as_agents(network: Network, told: Given) -> None:
     """One round of agent 0 with messages between agents, each a unit of its own."""
-    agents = {label: network.agent(label) for label in network.graph.labels}
+    agents = network.agents()
     activation = agents[0].activate()
     answers = ((to, agents[to].receive(request)) for to, request in activation.requests.items())
     activation.predict({to: rows for to, rows in answers if isinstance(rows, Rows)})

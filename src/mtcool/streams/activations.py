@@ -43,6 +43,13 @@ def stochastic(rounds: int, q: int | ArrayLike, seed: Seed) -> Agents:
 def round_robin(rounds: int, n: int) -> Agents:
     """Agents 0, 1, ..., n - 1 in turn, again and again.
 
+    Parameters
+    ----------
+    rounds
+        Number of rounds.
+    n
+        Number of agents.
+
     Examples
     --------
     >>> round_robin(5, 3)
@@ -86,6 +93,13 @@ def sequence(agents: ArrayLike, n: int | None = None) -> Agents:
     """The given node indices, checked: whole numbers from 0 to n - 1.
 
     Without `n` the number of agents is not known, and any index from 0 is right.
+
+    Parameters
+    ----------
+    agents
+        The active agent of each round, as a node index.
+    n
+        Number of agents, or None if it is not known.
 
     Examples
     --------

@@ -28,6 +28,11 @@ _NAMES = {cls: name for name, cls in KINDS.items()}
 def name_of(kind: Kind) -> str:
     """The name of a kind: a word for the package's own, "module:Class" for others.
 
+    Parameters
+    ----------
+    kind
+        A kind of loss.
+
     Examples
     --------
     >>> name_of(Quadratic())
@@ -41,6 +46,13 @@ def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
     """One of the package's own kinds, from its name and the values of its parameters.
 
     Nothing is imported by that name: it may come from a stranger.
+
+    Parameters
+    ----------
+    name
+        A key of `KINDS`, such as "quadratic".
+    parameters
+        Values of the kind's fields, in their order; none for most kinds.
 
     Examples
     --------
@@ -62,6 +74,13 @@ def _fields(cls: type, name: str, parameters: Sequence[float]) -> tuple[str, ...
 
 def make_kind(cls: type, parameters: Mapping[str, Any]) -> Kind:
     """A kind of the given class, checked; parameters that have a default may be left out.
+
+    Parameters
+    ----------
+    cls
+        A class of kinds: a NamedTuple with a `value`, a `subgradient` and a `width`.
+    parameters
+        Values of its fields, by name.
 
     Examples
     --------

@@ -40,6 +40,15 @@ class Losses(NamedTuple):
 def value(kind: Kind, row: Vector, x: Vector) -> float:
     """The loss at the point `x`, in the round with this row.
 
+    Parameters
+    ----------
+    kind
+        The kind of loss, such as `Quadratic()`.
+    row
+        The numbers of the round, as many as `width` says.
+    x
+        The point, of length dim.
+
     Examples
     --------
     >>> float(value(Linear(), np.array([0.0, -1.0]), np.array([3.0, 4.0])))
@@ -51,6 +60,13 @@ def value(kind: Kind, row: Vector, x: Vector) -> float:
 @dispatched
 def subgradient(kind: Kind, row: Vector, x: Vector, out: Vector) -> None:
     """Write a subgradient of the loss at the point `x`, in the round with this row, into `out`.
+
+    Parameters
+    ----------
+    kind, row, x
+        As in `value`.
+    out
+        Where the subgradient is written, of length dim.
 
     Examples
     --------
@@ -66,6 +82,13 @@ def subgradient(kind: Kind, row: Vector, x: Vector, out: Vector) -> None:
 def width(kind: Kind, dim: int) -> int:
     """The number of columns that rows have for points of dimension `dim`; it grows with `dim`.
 
+    Parameters
+    ----------
+    kind
+        As in `value`.
+    dim
+        Dimension of the points.
+
     Examples
     --------
     >>> width(Quadratic(), 3)
@@ -79,6 +102,15 @@ def lipschitz(kind: Kind, rows: Matrix, radius: float) -> float:
     """A constant L such that every loss is L-Lipschitz on the ball of the given radius.
 
     It is the largest norm that a subgradient can be seen to reach there, from the data alone.
+
+    Parameters
+    ----------
+    kind
+        As in `value`.
+    rows
+        The rows of all rounds, (rounds, width).
+    radius
+        Radius of the ball around the origin.
 
     Examples
     --------
@@ -94,6 +126,13 @@ def check(kind: Kind, rows: Matrix) -> None:
 
     Kinds that take all numbers need not implement it.
 
+    Parameters
+    ----------
+    kind
+        As in `value`.
+    rows
+        The rows of all rounds, (rounds, width).
+
     Examples
     --------
     >>> check(Quadratic(), np.array([[3.0, 4.0]]))
@@ -102,6 +141,11 @@ def check(kind: Kind, rows: Matrix) -> None:
 
 def rounds(losses: Losses) -> int:
     """The number of rounds that the losses cover.
+
+    Parameters
+    ----------
+    losses
+        The losses of a stream.
 
     Examples
     --------
@@ -113,6 +157,11 @@ def rounds(losses: Losses) -> int:
 
 def dim(losses: Losses) -> int:
     """The dimension of the points that the losses judge.
+
+    Parameters
+    ----------
+    losses
+        The losses of a stream.
 
     Examples
     --------
@@ -146,6 +195,11 @@ class Quadratic(NamedTuple):
 def linear(gradients: ArrayLike) -> Losses:
     """Linear losses <g_t, x>, one row of `gradients` for each round.
 
+    Parameters
+    ----------
+    gradients
+        Row t is the gradient g_t, (rounds, dim).
+
     Examples
     --------
     >>> linear([[1, 2], [0, -1]]).rows.shape
@@ -156,6 +210,11 @@ def linear(gradients: ArrayLike) -> Losses:
 
 def quadratic(targets: ArrayLike) -> Losses:
     """Quadratic losses |x - z_t|^2 / 2, one row of `targets` for each round.
+
+    Parameters
+    ----------
+    targets
+        Row t is the target z_t, (rounds, dim).
 
     Examples
     --------

@@ -52,6 +52,11 @@ GeneralisedLinear: TypeAlias = Squared | Absolute | Logistic | Hinge
 def squared(features: ArrayLike, target: ArrayLike) -> Losses:
     """Squared losses (<a_t, x> - y_t)^2 / 2 of a linear regression.
 
+    Parameters
+    ----------
+    features, target
+        As in `examples`.
+
     Examples
     --------
     >>> losses = squared([[1.0, 2.0]], [3.0])
@@ -63,6 +68,11 @@ def squared(features: ArrayLike, target: ArrayLike) -> Losses:
 
 def absolute(features: ArrayLike, target: ArrayLike) -> Losses:
     """Absolute losses |<a_t, x> - y_t|, a regression to the median.
+
+    Parameters
+    ----------
+    features, target
+        As in `examples`.
 
     Examples
     --------
@@ -76,6 +86,11 @@ def absolute(features: ArrayLike, target: ArrayLike) -> Losses:
 def logistic(features: ArrayLike, target: ArrayLike) -> Losses:
     """Logistic losses ln(1 + exp(-y_t <a_t, x>)) of labels y_t = -1 or 1.
 
+    Parameters
+    ----------
+    features, target
+        As in `examples`; targets are -1 or 1.
+
     Examples
     --------
     >>> losses = logistic([[1.0, 2.0]], [-1.0])
@@ -88,6 +103,11 @@ def logistic(features: ArrayLike, target: ArrayLike) -> Losses:
 def hinge(features: ArrayLike, target: ArrayLike) -> Losses:
     """Hinge losses max(0, 1 - y_t <a_t, x>) of labels y_t = -1 or 1.
 
+    Parameters
+    ----------
+    features, target
+        As in `examples`; targets are -1 or 1.
+
     Examples
     --------
     >>> losses = hinge([[1.0, 2.0]], [-1.0])
@@ -99,6 +119,13 @@ def hinge(features: ArrayLike, target: ArrayLike) -> Losses:
 
 def examples(features: ArrayLike, target: ArrayLike) -> Matrix:
     """Rows of a regression: the features of each round, and its target in the last column.
+
+    Parameters
+    ----------
+    features
+        Row t holds the features a_t of round t, (rounds, dim).
+    target
+        The target y_t of each round, (rounds,).
 
     Examples
     --------

@@ -114,6 +114,11 @@ class Stream:
     def lipschitz(self, radius: float) -> float:
         """A Lipschitz constant of all the losses on the ball of the given radius.
 
+        Parameters
+        ----------
+        radius
+            Radius of the ball around the origin.
+
         Examples
         --------
         >>> from mtcool.streams import quadratic

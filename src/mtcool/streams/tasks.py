@@ -46,6 +46,11 @@ def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
 def mean_local_deviation(graph: GraphLike, tasks: ArrayLike) -> float:
     """The paper's sigma-bar: the square root of the mean of the local variances.
 
+    Parameters
+    ----------
+    graph, tasks
+        As in `local_variances`.
+
     Examples
     --------
     >>> from mtcool.graphs import Graph

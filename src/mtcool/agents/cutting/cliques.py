@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.agents.agent import Clique, CliqueAgent, Link
+from mtcool.agents.agent import Clique, Link
+from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting.kinds import Joined, cut, join
+from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.parts import pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
 from mtcool.graphs import Graph
-from mtcool.learners import Cliques, Learner
-from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.arrays import state_arrays
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers, State
+from mtcool.types import Floats, Indices, Integers, State
 
 
 class Plan(NamedTuple):
@@ -31,16 +31,18 @@ class Plan(NamedTuple):
     """Agent that listens to each row."""
     weight: Floats
     """Its weight."""
+    heard: Indices
+    """The clique that each entry of the graph listens to."""
 
     @classmethod
     def of(cls, settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers) -> Plan:
         """The plan behind the entries of a network."""
-        count = int(settings.algorithm.cliques(graph).max()) + 1  # also those without a row
-        sizes = np.bincount(peers.clique, minlength=count)
+        heard = settings.algorithm.cliques(graph)
+        sizes = np.bincount(peers.clique, minlength=int(heard.max()) + 1)  # some without a row
         by = np.repeat(np.arange(len(peers.ptr) - 1), np.diff(peers.ptr))
         listener, weight = np.empty_like(by), np.empty(len(by))
         listener[peers.row], weight[peers.row] = by, peers.weight
-        return cls(np.concatenate(([0], np.cumsum(sizes))), listener, weight)
+        return cls(np.concatenate(([0], np.cumsum(sizes))), listener, weight, heard)
 
     def rows(self, clique: int) -> slice:
         """The rows of a clique."""
@@ -57,60 +59,51 @@ def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -
 class Own(NamedTuple):
     """What an agent keeps and whom it listens to."""
 
-    plan: Plan
     keeps: list[int]
     """Numbers of its cliques in the network."""
     cliques: tuple[Clique, ...]
     links: tuple[Link, ...]
-    given: Cliques
-    """Its cliques as a learner wants them."""
 
 
-def cliques_of(
-    peers: CliquePeers | PrivatePeers, settings: Settings, graph: Graph, agent: int
+def own_of(
+    plan: Plan, peers: CliquePeers | PrivatePeers, settings: Settings, graph: Graph, agent: int
 ) -> Own:
     """Collect what an agent keeps and whom it listens to."""
-    plan, labels = Plan.of(settings, graph, peers), graph.labels
-    keeps = kept_by(settings, peers, agent)
-    cliques = tuple(
-        Clique(k, {labels[int(i)]: row for row, i in zip(*_places(plan, keeps, k), strict=True)})
-        for k in range(len(keeps))
-    )
-    links = _links(settings, graph, peers, plan, agent, dict(zip(keeps, cliques, strict=True)))
-    bound = np.array([plan.weight[plan.rows(c)].max(initial=0.0) for c in keeps])
-    return Own(plan, keeps, cliques, tuple(links), Cliques(_start_of(plan, keeps), bound, bound))
+    keeps, cliques, row = kept_by(settings, peers, agent), [], 0
+    for number, c in enumerate(keeps):
+        names = [graph.labels[int(i)] for i in plan.listener[plan.rows(c)]]
+        weights = plan.weight[plan.rows(c)].tolist()
+        rows = range(row, row + len(names))
+        row += len(names)
+        cliques.append(
+            Clique(
+                number,
+                dict(zip(names, rows, strict=True)),
+                dict(zip(names, weights, strict=True)),
+            )
+        )
+    kept = dict(zip(keeps, cliques, strict=True))
+    links = tuple(_links(settings, graph, peers, plan, agent, kept))
+    return Own(keeps, tuple(cliques), links)
 
 
 @cut.register
 def _(
-    peers: CliquePeers, settings: Settings, graph: Graph, exchange: Exchange, agent: int
-) -> CliqueAgent:
-    own = cliques_of(peers, settings, graph, agent)
-    learner: Learner = settings.learner
-    if settings.rates == "estimated":
-        weights = np.concatenate([own.plan.weight[own.plan.rows(c)] for c in own.keeps])
-        weights.setflags(write=False)
-        learner = TwoPhase(learner, weights, settings.first_phase(graph.size))
-    state = learner.make_state(own.given, settings.dim)
-    for k, c in enumerate(own.keeps):
-        for there, here in pairs_of_arrays(
-            peers.state, own.plan.start, c, state, own.given.start, k
-        ):
-            here[...] = there
-    return CliqueAgent(graph.labels[agent], settings, own.links, own.cliques, state)
-
-
-def _places(plan: Plan, keeps: list[int], k: int) -> tuple[range, Integers]:
-    """Rows of the k-th clique among those that an agent keeps, and their listeners."""
-    own = _start_of(plan, keeps)
-    return range(int(own[k]), int(own[k + 1])), plan.listener[plan.rows(keeps[k])]
-
-
-def _start_of(plan: Plan, keeps: list[int]) -> Integers:
-    sizes = [plan.start[c + 1] - plan.start[c] for c in keeps]
-    start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    start.setflags(write=False)
-    return start
+    peers: CliquePeers, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
+) -> Iterator[CliqueAgent]:
+    plan = Plan.of(settings, graph, peers)
+    first_phase = settings.first_phase(graph.size) if settings.rates == "estimated" else 0
+    for i in agents:
+        own = own_of(plan, peers, settings, graph, i)
+        agent = CliqueAgent(
+            graph.labels[i], settings_of(settings, i), own.links, own.cliques, first_phase
+        )
+        for k, c in enumerate(own.keeps):
+            for there, here in pairs_of_arrays(
+                peers.state, plan.start, c, agent.state, agent.given.start, k
+            ):
+                here[...] = there
+        yield agent
 
 
 def _links(
@@ -122,8 +115,7 @@ def _links(
     kept: Mapping[int, Clique],
 ) -> Iterator[Link]:
     span = slice(int(graph.ptr[agent]), int(graph.ptr[agent + 1]))
-    cliques = settings.algorithm.cliques(graph)[span].tolist()
-    neighbour = dict(zip(cliques, graph.idx[span].tolist(), strict=True))
+    neighbour = dict(zip(plan.heard[span].tolist(), graph.idx[span].tolist(), strict=True))
     for e in range(int(peers.ptr[agent]), int(peers.ptr[agent + 1])):
         c, weight = int(peers.clique[e]), float(peers.weight[e])
         members = plan.listener[plan.rows(c)] if settings.algorithm.kept_by_members else [c]
@@ -133,10 +125,10 @@ def _links(
 
 @join.register
 def _(first: CliqueAgent, graph: Graph, agents: Sequence[CliqueAgent]) -> Joined:
-    weights = entry_weights(graph, agents)
-    peers = first.settings.algorithm.peers(first.settings, graph, weights)
-    join_cliques(peers, peers.state, first.settings, graph, agents)
-    return Joined(weights, dict(state_arrays(peers.state)))
+    settings, weights = joint_settings(agents), entry_weights(graph, agents)
+    peers = settings.algorithm.peers(settings, graph, weights)
+    join_cliques(peers, peers.state, settings, graph, agents)
+    return Joined(settings, weights, dict(state_arrays(peers.state)))
 
 
 def join_cliques(
@@ -150,9 +142,8 @@ def join_cliques(
     plan = Plan.of(settings, graph, peers)
     told: set[int] = set()
     for i, agent in enumerate(agents):
-        keeps = kept_by(settings, peers, i)
-        own = _start_of(plan, keeps)
-        for k, c in enumerate(keeps):
+        own = agent.given.start
+        for k, c in enumerate(kept_by(settings, peers, i)):
             for there, here in pairs_of_arrays(state, plan.start, c, agent.state, own, k):
                 if c in told and there.tobytes() != here.tobytes():
                     raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mtcool.agents.agent import Agent
@@ -15,8 +15,9 @@ from mtcool.types import AnyArray, Floats, PeersBlock
 
 
 class Joined(NamedTuple):
-    """What a network in one block is made of, besides settings and graph."""
+    """What a network in one block is made of, besides its graph."""
 
+    settings: Settings
     weights: Floats
     """A weight for each entry of the graph."""
     arrays: dict[str, AnyArray]
@@ -27,9 +28,17 @@ class Joined(NamedTuple):
 
 @functools.singledispatch
 def cut(
-    peers: PeersBlock, settings: Settings, graph: Graph, exchange: Exchange, agent: int
-) -> Agent:
-    """Cut an agent out of a network, with a copy of its part of the state."""
+    peers: PeersBlock, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
+) -> Iterator[Agent]:
+    """Cut agents out of a network, each with a copy of its part of the state.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
+    >>> [agent.name for agent in cut(net.peers, net.settings, net.graph, net.exchange, [1, 3])]
+    [1, 3]
+    """
     raise ValueError(
         f"peers must be of a kind that `mtcool.agents.cut` is registered for, got {peers!r}"
     )
@@ -37,7 +46,16 @@ def cut(
 
 @functools.singledispatch
 def join(first: Agent, graph: Graph, agents: Sequence[Any]) -> Joined:
-    """Join agents, in the order of the graph, to one block; `first` is the first of them."""
+    """Join agents, in the order of the graph, to one block; `first` is the first of them.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> net = mtcool.i_ftrl(mtcool.graphs.star(4), dim=1)
+    >>> agents = list(net.agents().values())
+    >>> join(agents[0], net.graph, agents).settings == net.settings
+    True
+    """
     raise ValueError(
         f"agents must be of a kind that `mtcool.agents.join` is registered for, got {first!r}"
     )

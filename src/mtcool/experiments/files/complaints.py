@@ -25,6 +25,8 @@ SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
 def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | None = None) -> str:
     """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
 
+    Examples
+    --------
     >>> import msgspec
     >>> class Box(msgspec.Struct, forbid_unknown_fields=True):
     ...     width: int = 1
@@ -50,6 +52,8 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
 def make_whole(message: str, table: Plain) -> bool:
     """If msgspec complains about a float that is a whole number, make it one, and return True.
 
+    Examples
+    --------
     >>> table = {"rounds": 1e6}
     >>> make_whole("Expected `int`, got `float` - at `$.rounds`", table), table
     (True, {'rounds': 1000000})

@@ -47,6 +47,8 @@ def keep_inputs(task: Task, place: Path) -> None:
 def relocated(source: str, names: Mapping[str, str]) -> str:
     """An experiment file with other paths to its graphs, and else to the letter the same.
 
+    Examples
+    --------
     >>> relocated('graph = {kind = "file", path = "a/b.csv"} # "a/b.csv"', {"a/b.csv": "c.csv"})
     'graph = {kind = "file", path = "c.csv"} # "a/b.csv"'
     """

@@ -70,6 +70,8 @@ def load_experiment(
 def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
     """Check the content of an experiment file and multiply its sweeps out.
 
+    Examples
+    --------
     >>> experiment = make_experiment(
     ...     {
     ...         "name": "demo",

@@ -43,6 +43,8 @@ def loss_kind(stream: spec.Stream) -> streams.Kind:
 def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algorithm:
     """The record of an algorithm of the file, which `place` names if it is wrong.
 
+    Examples
+    --------
     >>> record_of(spec.Algorithm(name="mine", algorithm="i_ftrl"))
     i_ftrl
     """
@@ -87,6 +89,8 @@ def _made(function: Callable[..., object], parameters: bytes) -> object:
 def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learner:
     """The learner of an algorithm of the file, which `place` names if it is wrong.
 
+    Examples
+    --------
     >>> learner_of(spec.Algorithm(name="mine", algorithm="mt_co2ol", experts="geometric"))
     MTFTRL(experts='geometric', free_last=False)
     """
@@ -150,12 +154,11 @@ def is_noisy(one: spec.Algorithm) -> bool:
     return aggregator_of(one).laws != ("none",)
 
 
-def _own_parameters(made: Given) -> dict[str, Any]:
+def _own_parameters(made: learners.Learner) -> dict[str, Any]:
     """The fields that an object was made with."""
-    known: tuple[dataclasses.Field[Any], ...] = ()
-    if dataclasses.is_dataclass(made):
-        known = dataclasses.fields(made)
-    return {field.name: getattr(made, field.name) for field in known if field.init}
+    if not dataclasses.is_dataclass(made):
+        return {}
+    return {one.name: getattr(made, one.name) for one in dataclasses.fields(made) if one.init}
 
 
 def _require_class(key: str, name: str, cls: Given, attributes: tuple[str, ...]) -> None:

@@ -69,7 +69,7 @@ class Grid(Part, frozen=True, tag="grid"):
 
 
 class GraphFile(Part, frozen=True, tag="file"):
-    """A graph that networkx reads: .graphml, .gml, or else an edge list."""
+    """A graph from a file, as `mtcool.graphs.read_graph` reads it; the suffix says how."""
 
     path: str
 
@@ -252,6 +252,8 @@ class Experiment(Struct, frozen=True, kw_only=True):
 def label(value: Plain) -> str:
     """How tables and figures show a value.
 
+    Examples
+    --------
     >>> label(1e10), label(4), label("delegation")
     ('1e+10', '4', 'delegation')
     """
@@ -262,6 +264,8 @@ def label(value: Plain) -> str:
 def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
     """The name of the algorithm, or "" for all of them, and the key; None for other parameters.
 
+    Examples
+    --------
     >>> algorithm_parameter("algorithm.MT (L = 0.5).radius")
     ('MT (L = 0.5)', 'radius')
     >>> algorithm_parameter("algorithm.radius")

@@ -76,6 +76,8 @@ def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
 
     Curves are straight between their points, in logarithms wherever all numbers have one.
 
+    Examples
+    --------
     >>> stretches(np.array([1.0, 100.0]), np.array([10.0, 1.0]), np.array([1.0, 10.0]))
     [Stretch(start=10.0, end=None)]
     """

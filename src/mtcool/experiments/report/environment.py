@@ -11,6 +11,8 @@ PACKAGES = ("mtcool", "numpy", "numba", "llvmlite", "scipy", "networkx", "joblib
 def environment() -> dict[str, Any]:
     """Versions and machine, as plain values.
 
+    Examples
+    --------
     >>> environment()["packages"]["mtcool"] == version("mtcool")
     True
     """

@@ -256,6 +256,8 @@ def _label_ends(axes: Axes, series: Sequence[Series]) -> None:
 def apart(heights: Sequence[float], gap: float = 0.055) -> list[float]:
     """Ascending heights moved at least `gap` apart, by least squares: labels that touch pool.
 
+    Examples
+    --------
     >>> apart([0.5, 0.5], gap=0.1)
     [0.45, 0.55]
     """

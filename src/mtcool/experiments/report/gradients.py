@@ -112,6 +112,8 @@ def _left(fit: _Fit) -> str:
 def upwards(number: float, digits: int = 3) -> str:
     """A positive number that is not smaller, with few digits, as it can be written in a file.
 
+    Examples
+    --------
     >>> upwards(1.2341), upwards(12345.0), upwards(1.0)
     ('1.24', '12400', '1')
     """

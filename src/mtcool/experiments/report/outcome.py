@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from mtcool import validation
 from mtcool.experiments.report.overview import Judged
 from mtcool.experiments.report.tables import Row
+from mtcool.simulation.frames import make_frame
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +32,24 @@ class SectionSummary(TypedDict):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished experiment: its tables, what they say, and where the rest is."""
+    """A finished experiment: its tables, what they say, and where the rest is.
+
+    Examples
+    --------
+    >>> import tempfile, mtcool
+    >>> outcome = mtcool.experiments.run(
+    ...     {
+    ...         "name": "demo",
+    ...         "rounds": 200,
+    ...         "replicates": 2,
+    ...         "graph": {"kind": "ring", "agents": 4},
+    ...         "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}],
+    ...     },
+    ...     tempfile.mkdtemp(),
+    ... )
+    >>> outcome.name, outcome.to_frame("runs").shape[0]
+    ('demo', 2)
+    """
 
     name: str
     """As in the file."""
@@ -58,13 +76,6 @@ class Outcome:
         Parameters
         ----------
         table
-            One of `tables`.
+            The name of one of `tables`.
         """
-        validation.one_of("table", table, tuple(self.tables))
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError(
-                "to_frame needs pandas, which is not installed: pip install 'mtcool[pandas]'"
-            ) from None
-        return pandas.DataFrame(self.tables[table])
+        return make_frame(self.tables[validation.one_of("table", table, tuple(self.tables))])

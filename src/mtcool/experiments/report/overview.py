@@ -70,6 +70,8 @@ def _bound(statement: str, ratios: list[tuple[float, str]]) -> Judged:
 def tally(claims: Sequence[Judged]) -> str:
     """How many claims hold and how many do not, in one sentence.
 
+    Examples
+    --------
     >>> claim = Judged(text="A wins.", source="", verdict="holds", note="")
     >>> tally([claim, claim, {**claim, "verdict": "undecided"}])
     'Of 3 claims 2 hold, 1 is undecided.'

@@ -188,6 +188,8 @@ def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, ro
 def facts_of(graph: mtcool.Graph) -> GraphFacts:
     """The parameters of a graph; those that take too long are intervals.
 
+    Examples
+    --------
     >>> facts_of(mtcool.graphs.ring(9)).domination
     '3'
     """

@@ -19,6 +19,8 @@ from mtcool.types import Floats
 def short(number: float, digits: int = 3) -> str:
     """A number as people write it: some digits, and no exponent unless it is tiny or huge.
 
+    Examples
+    --------
     >>> short(0.12345), short(1234.5), short(150.2, 2), short(1e-15)
     ('0.123', '1,234', '150', '1e-15')
     """
@@ -41,6 +43,8 @@ class Estimate:
     def of(cls, values: Floats) -> "Estimate":
         """The mean of independent values.
 
+        Examples
+        --------
         >>> Estimate.of(np.array([1.0, 3.0]))
         Estimate(mean=2.0, error=1.0, count=2)
         """

@@ -30,6 +30,8 @@ class Replicate(NamedTuple):
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
     """The graph that a table of the file describes.
 
+    Examples
+    --------
     >>> build_graph(spec.Stars(sizes=[3, 4]), np.random.default_rng(0))
     Graph(7 agents, 5 edges)
     """

@@ -6,6 +6,7 @@ import math
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
+from mtcool import algorithms
 from mtcool.experiments.files import named, spec
 from mtcool.experiments.files.outside import look_in
 from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
@@ -26,18 +28,18 @@ NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 MOST_AGENTS = 200  # of networks whose agents are recorded one by one
 AGENT_TIMES = 16
 
-_AGGREGATORS = sorted(Path(aggregators.__file__).parent.glob("*.py"))
+
+def _files_of(package: ModuleType) -> list[str]:
+    """The files of a folder, so that a new algorithm or aggregator is in the list by itself."""
+    place = package.__name__.split(".", 1)[1].replace(".", "/")
+    return [f"{place}/{file.name}" for file in sorted(Path(*package.__path__).glob("*.py"))]
+
 
 # Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
 MAKERS = (
     "agents/messages.py",
     "agents/traffic.py",
-    "algorithms/dpmt_co2ol.py",
-    "algorithms/i_ftrl.py",
-    "algorithms/making.py",
-    "algorithms/mt_co2ol.py",
-    "algorithms/pairwise.py",
-    "algorithms/st_ftrl.py",
+    *_files_of(algorithms),
     "experiments/files/named.py",
     "experiments/files/outside.py",
     "experiments/running/build.py",
@@ -58,7 +60,7 @@ MAKERS = (
     "peers/arrays.py",
     "peers/settings.py",
     "privacy/accountant.py",
-    *(f"privacy/aggregators/{file.name}" for file in _AGGREGATORS),
+    *_files_of(aggregators),
     "privacy/calibration.py",
     "privacy/noise.py",
     "privacy/privacy.py",
@@ -169,6 +171,8 @@ def code_digest() -> str:
 def marks(rounds: int) -> NDArray[np.int64]:
     """Times at which the regret is recorded: dense on a linear and on a logarithmic axis.
 
+    Examples
+    --------
     >>> marks(4)
     array([1, 2, 3, 4])
     """
@@ -179,8 +183,10 @@ def marks(rounds: int) -> NDArray[np.int64]:
 def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions of the few times at which every agent is recorded, the last one among them.
 
+    Examples
+    --------
     >>> marks(150_000)[agent_marks(marks(150_000))][[0, 8, 15]]
-    array([     1,  9000, 150000])
+    array([     1,  42000, 150000])
     """
     count = min(len(times), AGENT_TIMES)
     return np.linspace(0, len(times) - 1, count).round().astype(np.int64)

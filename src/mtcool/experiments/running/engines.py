@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -75,11 +75,14 @@ class Dask:
 
 
 Engine = Local | Dask
+EngineName: TypeAlias = Literal["local", "dask"]
 
 
-def choose_engine(name: str, workers: int, scheduler: str | None) -> Engine:
+def choose_engine(name: EngineName, workers: int, scheduler: str | None) -> Engine:
     """The engine of the given name.
 
+    Examples
+    --------
     >>> choose_engine("local", 2, None).workers
     2
     """

@@ -27,6 +27,8 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(cls, graph: mtcool.Graph, stream: mtcool.Stream) -> "Instance":
         """What a report will need of a graph and a stream.
 
+        Examples
+        --------
         >>> graph = mtcool.graphs.ring(3)
         >>> stream = mtcool.streams.quadratic_stream(graph, np.ones((3, 2)), rounds=5, seed=0)
         >>> kept = Instance.of(graph, stream)
@@ -56,7 +58,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _unpacked(self.comparator, "<f8").astype(np.float64).reshape(-1, dim)
 
     def fits(self, point: spec.Point) -> bool:
-        """Can this be an instance of that point? A file may hold anything."""
+        """Whether the stored arrays are consistent with `point`; the file may be damaged."""
         try:
             agents, activations = self.graph.size, self.activations
             tasks = self.tasks(point.tasks.dim)

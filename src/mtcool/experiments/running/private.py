@@ -31,6 +31,8 @@ def privacy_of(
 def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> NDArray[np.float64]:
     """Epsilon of every agent; the strict ones of a smaller number are among those of a larger.
 
+    Examples
+    --------
     >>> table = spec.Privacy(epsilon=2.0, strict_agents=3, strict_epsilon=0.5)
     >>> sorted(levels(table, 5, np.random.SeedSequence(0)).tolist())
     [0.5, 0.5, 0.5, 2.0, 2.0]

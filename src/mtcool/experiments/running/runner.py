@@ -100,7 +100,8 @@ def check_memory(task: Task, workers: int) -> None:
         CELL + RUN * len(point.algorithm) + NUMBER * _agents(point.graph) * (point.tasks.dim + 2)
         for point in points
     )
-    memory.require("replicates", task.replicates, task.replicates * each)
+    if each <= (memory.available() or each):  # else a graph is too large, and is named as such
+        memory.require("replicates", task.replicates, task.replicates * each)
     workers = max(1, min(workers, len(points) * task.replicates))
     for point in points:
         check_stream(point.rounds, point.tasks.dim, workers)

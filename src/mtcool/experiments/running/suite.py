@@ -40,6 +40,8 @@ QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
     """The experiments of `mtcool paper`.
 
+    Examples
+    --------
     >>> [task.replicates for task in paper_tasks()][:3]
     [48, 16, 12]
     """

@@ -3,12 +3,12 @@
 import numpy as np
 
 from mtcool.network.saved_states.checks import (
-    LARGEST_SUM,
     Saved,
     check_numbers,
     check_state,
     within,
 )
+from mtcool.peers.arrays import LARGEST_SUM
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState, activations_of
 

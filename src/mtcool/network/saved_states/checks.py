@@ -11,7 +11,6 @@ Saved = Mapping[str, AnyArray]
 """Arrays of one state by field, of the types and shapes that the fresh state has."""
 
 LARGEST = float(np.finfo(np.float64).max)
-LARGEST_SUM = 1e140  # of gradients and noise, whose scale is at most 1e100; squares are finite
 SMALLEST_RATE = 1e-150  # weights are at least 1e-100
 SLACK = 1.0 + 1e-6  # for the rounding of many updates
 TINY = 1e-300  # below, numbers have fewer digits

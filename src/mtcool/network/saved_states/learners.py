@@ -14,7 +14,6 @@ from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.learners.wealth import HIGHEST, LOWEST
 from mtcool.network.saved_states.checks import (
     LARGEST,
-    LARGEST_SUM,
     SLACK,
     Saved,
     check_numbers,
@@ -22,6 +21,7 @@ from mtcool.network.saved_states.checks import (
     close,
     within,
 )
+from mtcool.peers.arrays import LARGEST_SUM
 from mtcool.types import Floats, Integers
 
 HIGHEST_INVERSE = 1e300  # of a standard deviation, in MT-FTRL

@@ -31,6 +31,11 @@ A = TypeVar("A", bound=type[Aggregator])
 def register(kind: A) -> A:
     """Make an aggregator of your own known by its name; a decorator of its class.
 
+    Parameters
+    ----------
+    kind
+        The class of the aggregator, with a `name` of its own.
+
     Examples
     --------
     >>> register(BinaryTree) is BinaryTree

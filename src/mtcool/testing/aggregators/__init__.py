@@ -21,6 +21,8 @@ def aggregator_checks(
     horizons
         Numbers of activations to plan for; the matrices have as many rows.
 
+    Examples
+    --------
     >>> from mtcool.privacy import BinaryTree
     >>> [check.name for check in aggregator_checks(BinaryTree)][:2]
     ['aggregator_says_what_it_is', 'published_sums_are_prefix_sums']
@@ -36,8 +38,15 @@ def check_aggregator(
     """Check that an aggregator publishes the right sums, with the noise that it claims.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `aggregator_checks`.
+    must hold.
 
+    Parameters
+    ----------
+    aggregator, horizons
+        As in `aggregator_checks`.
+
+    Examples
+    --------
     >>> from mtcool.privacy import PerGradient
     >>> check_aggregator(PerGradient())
     """

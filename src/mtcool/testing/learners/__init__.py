@@ -32,6 +32,8 @@ def learner_checks(
     compiled
         If False, play in plain Python, for a debugger; nothing is compiled.
 
+    Examples
+    --------
     >>> from mtcool.learners import FTRL
     >>> [check.name for check in learner_checks(FTRL())][:2]
     ['learner_is_a_frozen_dataclass', 'state_is_a_named_tuple_of_arrays']
@@ -55,8 +57,15 @@ def check_learner(
     """Check that a learner does what every learner must do.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `learner_checks`.
+    must hold.
 
+    Parameters
+    ----------
+    learner, in_ball, first_phase, compiled
+        As in `learner_checks`.
+
+    Examples
+    --------
     >>> from mtcool.learners import FTRL
     >>> check_learner(FTRL(), compiled=False)
     """

@@ -42,8 +42,9 @@ def updating_leaves_the_gradient_alone(trial: Trial) -> None:
 def updating_changes_its_own_clique_only(trial: Trial) -> None:
     """An update changes numbers of its own clique only.
 
-    A field has an entry for each clique or for each row. A learner with other fields registers
-    where a clique's numbers are in them: `mtcool.agents.parts.place_of`.
+    A field has an entry for each clique or for each row; of any other length, it is a constant. A
+    learner with other fields registers where a clique's numbers are in them:
+    `mtcool.agents.parts.place_of`.
     """
     state = trial.make_state()
     for step in updates():
@@ -58,7 +59,8 @@ def updating_changes_its_own_clique_only(trial: Trial) -> None:
         for name, part in states(state):
             for field, array in own_arrays(part):
                 elsewhere = np.ones(array.shape, bool)
-                elsewhere[place_of(part, field, START, clique)] = False
+                place = place_of(part, field, START, clique)
+                elsewhere[place] = place is ...  # nobody may change a constant
                 same = array[elsewhere] == before[name, field][elsewhere]
                 require(same.all(), f"an update of clique {clique} changed {field} of another one")
         rows = [row for row in range(ROWS) if clique_of(row) != clique]

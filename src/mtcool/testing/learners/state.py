@@ -1,14 +1,20 @@
 """Claims about a learner's parameters and about the state that it makes."""
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from mtcool.agents.parts import pairs_of_arrays
+from mtcool.learners import Cliques
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.testing.checks import require, require_equal
 from mtcool.testing.learners.trial import (
+    DIM,
     SIZES,
+    START,
+    WEIGHT,
     Trial,
     arrays,
     changed,
@@ -72,10 +78,37 @@ def two_states_are_independent(trial: Trial) -> None:
     require(not found, f"learning in one state changed {found} of another")
 
 
+def states_can_be_cut_and_joined(trial: Trial) -> None:
+    """The numbers of one clique are a state of their own, and can be put back, to the bit.
+
+    A field has an entry for each clique or for each row, or is a constant; a learner with other
+    fields registers where a clique's numbers are (`mtcool.agents.parts.place_of`).
+    """
+    whole, joined, cliques = trial.make_state(), trial.make_state(), make_cliques()
+    trial.learn(whole, updates())
+    models = trial.predictions(whole)
+    for c, (first, last) in enumerate(pairwise(START.tolist())):
+        start = np.array([0, last - first])
+        start.setflags(write=False)
+        given = Cliques(start, cliques.rate[c : c + 1], cliques.bound[c : c + 1])
+        alone = trial.make_state(given, WEIGHT[first:last])
+        for there, here in pairs_of_arrays(whole, START, c, alone, start, 0):
+            here[...] = there
+        for row in range(last - first):
+            model = np.empty(DIM)
+            trial.predict_at(alone, 0, row, model)
+            require_equal(model, models[first + row], f"clique {c} alone predicts something else")
+        for there, here in pairs_of_arrays(joined, START, c, alone, start, 0):
+            there[...] = here
+    found = changed(content(whole), content(joined))
+    require(not found, f"cut and joined, {found} is not what it was")
+
+
 CLAIMS = (
     learner_is_a_frozen_dataclass,
     state_is_a_named_tuple_of_arrays,
     state_has_a_clock_and_a_rate,
     state_shares_no_memory_with_the_cliques,
     two_states_are_independent,
+    states_can_be_cut_and_joined,
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.agents.agent import learn_row, read_row
+from mtcool.agents.kernels import learn_row, read_row
 from mtcool.learners import Cliques, Learner, predict_row, update_row
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.types import Floats, Integers, State

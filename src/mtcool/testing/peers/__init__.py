@@ -30,6 +30,8 @@ def peers_checks(
         Other arguments, such as `learner`. A private algorithm needs `privacy`, with a horizon of
         at least 100, and a `seed`, because its noise must repeat.
 
+    Examples
+    --------
     >>> from mtcool.algorithms import ALGORITHMS
     >>> [check.name for check in peers_checks(ALGORITHMS["i_ftrl"])][:2]
     ['predicting_changes_nothing', 'networks_learn']
@@ -46,8 +48,15 @@ def check_peers(
     """Check that the peers of an algorithm do what every network must do.
 
     Raises an AssertionError that names the first check that fails, says what was found and what
-    must hold. The parameters are those of `peers_checks`.
+    must hold.
 
+    Parameters
+    ----------
+    algorithm, dim, settings
+        As in `peers_checks`.
+
+    Examples
+    --------
     >>> import mtcool
     >>> check_peers(mtcool.i_ftrl)
     """

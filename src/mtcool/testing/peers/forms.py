@@ -1,10 +1,11 @@
 """Claims about the forms in which rounds are played: all of them give the same bits."""
 
 import copy
+import pickle
 
 import numpy as np
 
-from mtcool.agents import encode
+from mtcool.agents import Agent, encode
 from mtcool.agents.private import PrivateAgent
 from mtcool.network import Network
 from mtcool.simulation import simulate
@@ -30,12 +31,12 @@ def simulation_plays_the_same_rounds(trial: Trial) -> None:
 def agents_play_as_their_network_does(trial: Trial) -> None:
     """Agents cut out of a network, with messages in between, predict the same, to the bit.
 
-    Put together again, they are the network that has played the same rounds.
+    Put together again, they are the network that has played the same rounds, and play on as it.
     """
     for seed in range(2):
         network = trial.used(seed)
         twin = copy.deepcopy(network)  # with a copy of the noise
-        agents = {label: twin.agent(label) for label in twin.graph.labels}
+        agents = twin.agents()
         for t, (agent, loss) in enumerate(trial.rounds(ROUNDS, seed)):
             wanted = tell(network, agent, loss)
             found = play(agents, agent, loss).prediction
@@ -43,6 +44,9 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
         again = Network.from_agents(agents.values(), network.graph)
         found = all_predictions(again)
         require_equal(found, all_predictions(network), "put together again, agents predict others")
+        same = content(again) == content(network)
+        require(same, "put together again, agents have another state")
+        require(again.settings == twin.settings, "put together again, the settings differ")
         if network.settings.algorithm.private:
             alone = {
                 label: agent.account()
@@ -51,12 +55,36 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
             }
             require(alone == network.ledger(), "the ledgers of agents and network differ")
             require(again.ledger() == network.ledger(), "put together again, the ledger differs")
+        for agent, loss in trial.rounds(ROUNDS // 2, seed + 10):
+            found, wanted = tell(again, agent, loss), tell(network, agent, loss)
+            require_equal(found, wanted, "put together again, agents play on otherwise")
+
+
+def pickled_agents_go_on(trial: Trial) -> None:
+    """A pickled agent, with noise of its own if it is private, plays on, to the bit.
+
+    The functions of an algorithm's record must be those of a module, which others can import.
+    """
+    first, second = (
+        {name: _with_own_noise(agent) for name, agent in trial.used().agents().items()}
+        for _ in range(2)
+    )
+    for t, (agent, loss) in enumerate(trial.rounds(ROUNDS // 2)):
+        if t % 5 == 0:
+            second = pickle.loads(pickle.dumps(second))
+        wanted = play(first, agent, loss).prediction
+        found = play(second, agent, loss).prediction
+        require_equal(found, wanted, "pickled, agents learn otherwise")
+
+
+def _with_own_noise(agent: Agent) -> Agent:
+    return agent.with_noise(seed=1) if isinstance(agent, PrivateAgent) else agent
 
 
 def messages_are_counted(trial: Trial) -> None:
     """Messages and bytes of a trace are those that the agents send in the same rounds."""
     network, stream = trial.used(), trial.stream(ROUNDS)
-    agents = {label: network.agent(label) for label in network.graph.labels}
+    agents = network.agents()
     sent = [play(agents, agent, loss).messages for agent, loss in trial.rounds(ROUNDS)]
     counted = communication(network, stream, np.arange(ROUNDS + 1))
     if counted is None:
@@ -71,5 +99,6 @@ def messages_are_counted(trial: Trial) -> None:
 CLAIMS = (
     simulation_plays_the_same_rounds,
     agents_play_as_their_network_does,
+    pickled_agents_go_on,
     messages_are_counted,
 )
