@@ -376,7 +376,7 @@ WRONG = {
     ),
     "parameters without an aggregator": (
         'algorithm = "i_ftrl"\naggregator_parameters = { completed = false }',
-        r"mine: aggregator_parameters applies only to dpmt_co2ol",
+        r"mine: aggregator_parameters apply only to dpmt_co2ol",
     ),
     "experts of another learner": (
         'algorithm = "mt_co2ol"\nlearner = "MODULE:OGD"\nexperts = "geometric"',

@@ -4,6 +4,7 @@ import ast
 import inspect
 
 import numpy as np
+import pytest
 from tests.own_peers import MOVING, UNCOUNTED
 
 import mtcool
@@ -34,6 +35,18 @@ def test_what_nobody_counts_is_unknown_and_not_zero():
 
 def test_what_is_counted_stands_in_the_trace():
     assert played(MOVING)[1].messages.tolist() == [20, 80]
+
+
+def test_traffic_that_fails_is_noticed_before_anything_is_learned(monkeypatch):
+    def refuse(*given):
+        raise ValueError("names must be short")
+
+    monkeypatch.setattr("mtcool.simulation.communication.traffic", refuse)
+    net = make_network(MOVING, GRAPH, 2, lipschitz=9.0)
+    stream = mtcool.streams.quadratic_stream(GRAPH, np.full((5, 2), 0.3), rounds=9, seed=0)
+    with pytest.raises(ValueError, match="names must be short"):
+        mtcool.simulate(net, stream)
+    assert not net.peers.state.x.any()
 
 
 def test_a_network_asks_no_exchange_of_which_kind_it_is():

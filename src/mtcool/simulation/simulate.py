@@ -85,6 +85,7 @@ def simulate(
     agents = _Totals.of((len(marks) if per_agent else 1, size))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     clipped = np.zeros(len(marks), np.int64)
+    counted = communication(network, stream, marks)  # before anything is learned: it may refuse
     with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
         network.exchange.finish()
         network.exchange.check(stream.agents)
@@ -103,7 +104,6 @@ def simulate(
                     recorded[k if per_agent else 0] = current
     if not per_agent:
         agents = _Totals(*(recorded[0] for recorded in agents))
-    counted = communication(network, stream, marks)
     compared = tasks.shape[0] > 0
     return Trace(
         times=marks,

@@ -142,7 +142,8 @@ def _check_noise(one: Algorithm) -> None:
     for key in ("aggregator", "aggregator_parameters", "calibration", "law"):
         value = getattr(one, key) or None
         if value is not None and not private:
-            raise ValueError(f"{one.name}: {key} applies only to {_private_ones()}, got {value!r}")
+            apply = "apply" if key.endswith("parameters") else "applies"
+            raise ValueError(f"{one.name}: {key} {apply} only to {_private_ones()}, got {value!r}")
         if value is not None and not key.startswith("aggregator") and not is_noisy(one):
             raise ValueError(f"{one.name}: {key} has no meaning without noise, got {value!r}")
     if not private:

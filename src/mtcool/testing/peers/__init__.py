@@ -28,7 +28,7 @@ def peers_checks(
         Dimension of the models.
     settings
         Other arguments, such as `learner`. A private algorithm needs `privacy`, with a horizon of
-        at least 100, and a `seed` where it takes one, because its noise must repeat.
+        at least 100, and a `seed`, because its noise must repeat.
 
     Examples
     --------
