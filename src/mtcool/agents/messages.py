@@ -29,8 +29,8 @@ class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
     --------
     >>> import mtcool
     >>> agent = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1).agent(0)
-    >>> agent.receive(RowRequest(3)).model
-    array([0.])
+    >>> agent.receive(RowRequest(3)).sender
+    0
     """
 
     sender: Name
