@@ -23,14 +23,14 @@ def simulation_plays_the_same_rounds(trial: Trial) -> None:
     by_agent = np.zeros(len(fast.graph.labels))
     for (agent, _), one in zip(trial.rounds(ROUNDS), paid, strict=True):
         by_agent[agent] += one
-    require_equal(trace.agent_loss, by_agent, "simulate pays other losses")
+    require_equal(trace.agent_loss, by_agent, "simulate pays different losses")
     require(content(fast) == content(slow), "simulate leaves another state behind")
 
 
 def agents_play_as_their_network_does(trial: Trial) -> None:
     """Agents cut out of a network, with messages in between, predict the same, to the bit.
 
-    Put together again, they are the network that has played the same rounds.
+    Joined again, they are the network that has played the same rounds.
     """
     for seed in range(2):
         network = trial.used(seed)
@@ -42,7 +42,7 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
             require_equal(found, wanted, f"in round {t} agent {agent} predicts something else")
         again = Network.from_agents(agents.values(), network.graph)
         found = all_predictions(again)
-        require_equal(found, all_predictions(network), "put together again, agents predict others")
+        require_equal(found, all_predictions(network), "joined again, they predict something else")
         if network.settings.algorithm.private:
             alone = {
                 label: agent.account()
@@ -50,7 +50,7 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
                 if isinstance(agent, PrivateAgent)
             }
             require(alone == network.ledger(), "the ledgers of agents and network differ")
-            require(again.ledger() == network.ledger(), "put together again, the ledger differs")
+            require(again.ledger() == network.ledger(), "joined again, the ledger differs")
 
 
 def messages_are_counted(trial: Trial) -> None:
