@@ -28,7 +28,7 @@ REFUSED = {
     "an empty name": ("a,b\na,\n", "line 2 must name two agents, got 'a,'"),
     "one name": ("a,b\na\n", "line 2 must name two agents, got 'a'"),
     "a header or an edge": ("x,y\na,b\nb,c\n", "the first line may be a header or an edge"),
-    "a field without an end": ("a," + "b" * 200_000 + "\n", "every line must be one of a table"),
+    "a field without an end": ("a," + "b" * 200_000 + "\n", "every line must be a row of a table"),
 }
 
 

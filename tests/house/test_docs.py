@@ -25,6 +25,12 @@ def test_no_placeholder_is_left(page):
     assert not re.search(r"\b(TODO|FIXME|TBD|XXX)\b|lorem ipsum", page.read_text())
 
 
+def test_the_readme_is_short_enough_to_be_read():
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 100
+    assert [line for line in lines if len(line) > 120] == []
+
+
 FOLDERS = ("src", "tests", "benchmarks", "designs", "docs", "examples", "fidelity")
 NAMED = re.compile(r"`([\w./-]+\.(?:py|md|toml|csv|png))(?:::\w+)?`")
 

@@ -77,8 +77,8 @@ CAUGHT = {
     "careless": ("the_gradient_belongs_to_the_caller", "update changed the gradient"),
     "keeps": ("the_gradient_belongs_to_the_caller", "it raised ValueError|was learned"),
     "hasty": ("refused_input_changes_nothing", "update changed the state before it refused"),
-    "fast": ("simulation_plays_the_same_rounds", "simulate pays other losses"),
-    "forgetful": ("copies_go_on_as_the_network", "copied, it learns otherwise"),
+    "fast": ("simulation_plays_the_same_rounds", "simulate pays different losses"),
+    "forgetful": ("copies_go_on_as_the_network", "copied, it learns something else"),
 }
 
 
@@ -176,7 +176,7 @@ def test_a_file_that_forgets_is_caught(monkeypatch):
         return make_network(network.settings.algorithm, network.graph, 2, lipschitz=9.0)
 
     monkeypatch.setattr("mtcool.testing.peers.copies.load", forgetful)
-    with pytest.raises(AssertionError, match="saved and loaded, it predicts others"):
+    with pytest.raises(AssertionError, match="saved and loaded, it predicts something else"):
         checks(mtcool.i_ftrl)["saved_networks_go_on"].run()
     known = dict(mtcool.algorithms.ALGORITHMS)
     with pytest.raises(AssertionError, match="saved and loaded, it predicts others"):

@@ -24,7 +24,7 @@ from mtcool.streams import Stream, linear
 from mtcool.types import Floats
 
 DOUBT = 1e-6
-BLIND = 0.7  # a lower bound below this share of epsilon would not have seen much
+BLIND = 0.7  # with a lower bound below this share of epsilon the audit has seen too little
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def black_box(
     Parameters
     ----------
     horizon, epsilon
-        Of the tree that is audited.
+        Horizon and privacy level of the tree.
     runs
         Independent runs in each of the two worlds.
     seed
-        Of the noise.
+        Seed of the noise.
     plant
         Puts a bug into the network, such as those of `audit.planted`.
 

@@ -21,7 +21,7 @@ class NoiseAudit:
     mean_size: float
     """Mean of |z| over its expectation under the law: one."""
     tolerance: float
-    """How far from one chance may bring it."""
+    """How far from one it may be by chance."""
     fits: bool
     """Kolmogorov-Smirnov accepts the law at its scale ..."""
     sharp: bool

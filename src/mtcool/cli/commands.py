@@ -141,11 +141,11 @@ def theory(
     quick: Quick = False,
     as_json: AsJson = False,
 ) -> None:
-    """What the theory promises and forbids for an experiment, next to the measured regret.
+    """Show what the theory promises and forbids for an experiment, next to the measured regret.
 
     Runs the experiment, or takes it from disk, and shows the graph parameters, the bound for each
-    algorithm, the worst case that none can avoid, and the ratio, for the first
-    replicate, or for the mean of all where the bound holds in expectation.
+    algorithm, the worst case that none can avoid, and the ratio of regret to bound: for the first
+    replicate, or for the mean of all if the bound holds in expectation.
     """
     _run_file(experiment, output, workers, "local", None, quick, as_json, _tell_theory)
 

@@ -93,7 +93,7 @@ def calibrate(
 @app.command()
 def compare(
     epsilon: Annotated[float, typer.Option(help="Privacy level of each agent.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="Of the Gaussian mechanisms.")] = 1e-6,
+    delta: Annotated[float, typer.Option(help="Delta of the Gaussian mechanisms.")] = 1e-6,
     horizon: Horizon = 150_000,
     agents: Agents = 30,
     p: EdgeProbability = 0.9,
@@ -122,7 +122,7 @@ def compare(
 def audit(
     pairs: Annotated[int, typer.Option(help="Random pairs of worlds per mechanism.")] = 10,
     runs: Annotated[int, typer.Option(help="Runs of the black box audit.")] = 100_000,
-    seed: Annotated[int, typer.Option(help="Of losses, graphs and noise.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of losses, graphs and noise.")] = 0,
     exact: Annotated[bool, typer.Option("--exact", help="Audit OpenDP's noise as well.")] = False,
     as_json: AsJson = False,
 ) -> None:

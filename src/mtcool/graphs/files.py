@@ -33,7 +33,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     """A graph from a file, whose suffix tells the format; agents are named as in the file.
 
     `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.csv`, `.txt`,
-    `.edges` and `.edgelist` are lists of edges: two names in a line, and what follows is not used.
+    `.edges` and `.edgelist` are lists of edges: two names in a line; what follows is ignored.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
 
 
 def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
-    """The graph of an edge list; what stands behind two names, or behind a #, is not used."""
+    """The graph of an edge list; what follows two names, or a #, is ignored."""
     # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     table = [
@@ -89,7 +89,9 @@ def _fields(line: str, delimiter: str | None) -> list[str]:
     try:
         row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     except csv.Error as error:
-        raise ValueError(f"every line must be one of a table, got {line[:50]!r}: {error}") from None
+        raise ValueError(
+            f"every line must be a row of a table, got {line[:50]!r}: {error}"
+        ) from None
     fields = [field.strip() for field in row]
     return fields if any(fields) else []
 
@@ -105,7 +107,7 @@ def _ends_in(header: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _starts_with_header(edges: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line is a header of other words; refused if it may be one or an edge."""
+    """Whether the first line is a header; refuse one that could be a header or an edge."""
     (first, *others), names = edges, {name for fields in edges[1:] for name in fields[:2]}
     if not others or set(first[:2]) & names or any(map(_is_number, first[:2])):
         return False

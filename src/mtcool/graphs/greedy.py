@@ -70,9 +70,9 @@ def _pick_independent(
 
 
 def greedy_dominating_set(graph: Graph) -> Indices:
-    """A dominating set: take the agent who dominates the most others anew, until nobody is left.
+    """A dominating set: again and again, the agent who dominates most of those that are left.
 
-    At most 1 + ln N_max times the least size.
+    Its size is at most 1 + ln N_max times the least.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Announcer(_Listener):  # type: ignore[misc]
                 self._timer.start()
 
     def on_end(self, event: Any) -> None:
-        """It is done."""
+        """A function has been compiled."""
         if self._depth:
             self._depth -= 1
             if self._depth == 0 and self._timer is not None:

@@ -51,7 +51,7 @@ def tell_row(
 ) -> bool:
     """Tell `clique` the noisy sums of its `row`, after one more activation of the row's agent.
 
-    True if a solver must follow before the next prediction.
+    Returns True if a solver must follow before the next prediction.
     """
     put_row(state, clique, row, weight, total, products)
     base = state.base

@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str], learner: Learner | None = None) -> Networ
         The file.
     learner
         Needed for a learner from outside mtcool, with the parameters it had. Of its state only
-        types and shapes are checked, so load no stranger's file with it.
+        types and shapes are checked, so do not load a stranger's file with it.
 
     Raises
     ------

@@ -209,7 +209,7 @@ def _send(peers: PeersBlock, agent: int, gradients: Floats) -> bool:
 
 @kernel
 def _receive(peers: PeersBlock, gradient: Floats, cursor: Integers, most: int) -> bool:
-    """Deliver the gradient to the next entries; False, and nothing to deliver, if it is refused.
+    """Deliver the gradient to the next entries; return False, and deliver none, if it is refused.
 
     The cursor holds the next entry, the end of the entries, and whether the gradient must still be
     checked. It moves on inside: wherever an interrupt comes it tells what was done.

@@ -2,7 +2,7 @@
 
 - `privacy.py` has `Privacy`, what a caller asks for; `settings.py` what that is for every agent;
 - `aggregators/` holds the mechanisms, one file each, and the table of them;
-- `calibration.py` turns privacy levels into noise scales, `accountant.py` solves for either;
+- `calibration.py` turns privacy levels into noise scales, `accountant.py` converts both ways;
 - `release.py` is the one way out for private values; `noise.py` draws what it adds.
 """
 

@@ -28,7 +28,7 @@ from mtcool.types import Floats, Integers
 T = TypeVar("T", bound=np.generic)
 
 ADJACENCIES: dict[Adjacency, float] = {"replace": 2.0, "zero-out": 1.0}
-"""c: how many times the norm of a leaf it moves."""
+"""c: the distance that a leaf may move, over its largest norm."""
 
 
 class Channels(NamedTuple):
@@ -42,7 +42,7 @@ class Channels(NamedTuple):
     energy: Floats
     """R_i^2, the square of their largest l2 norm."""
     price: Floats
-    """What noise of scale 1 in the products costs, where noise in the gradient costs 1."""
+    """Cost of noise of scale 1 in the products, relative to the gradient."""
     largest: int
     """Size of the largest neighbourhood, N_max."""
 

@@ -54,7 +54,7 @@ class Noise(Protocol):
         """Independent draws, one for each scale: b of Laplace, standard deviation of Gauss."""
 
     def keep(self, used: int) -> None:
-        """Take back the last `draw` but the first `used` numbers, which alone were released.
+        """Take back the numbers of the last `draw` after the first `used`, which were released.
 
         Another call before the next `draw` does nothing.
         """
@@ -98,9 +98,9 @@ class SimulatedNoise:
         return _standard(self._generator, law, len(scales)) * scales
 
     def keep(self, used: int) -> None:
-        """Move the generator back to where the unused numbers had not been drawn.
+        """Move the generator back to before the unused numbers were drawn.
 
-        Not if somebody else, with whom it is shared, has used it since: that noise may be out.
+        Not if it is shared and others have used it since: that noise may have been published.
         """
         law, drawn = self._last
         if self._before is not None and used < drawn:

@@ -80,7 +80,7 @@ class Sanitiser:
         raise ValueError(f"{name} of a private network cannot be deleted")
 
     def begin(self, state: State) -> None:
-        """Pure noise of every agent, before anything is learned."""
+        """Publish pure noise of every agent, before anything is learned."""
         times = self.privacy.aggregator.padding(state)
         agents = np.repeat(np.arange(len(times)), times)
         draws = self._draw(self._scales(agents, np.ones(len(agents))))
@@ -100,7 +100,7 @@ class Sanitiser:
         return self._draw(self._scales(agents, growth)), served
 
     def keep(self, used: int) -> None:
-        """Take back the last `draws` but the first `used` numbers, which alone were released."""
+        """Take back the numbers of the last `draws` after the first `used`."""
         if self.privacy.law != "none":
             self.noise.keep(used)
 
@@ -134,7 +134,7 @@ class Sanitiser:
         return f"{', '.join(words)}, {privacy.adjacency}, horizon {_span(privacy.horizon)}"
 
     def _public(self, agent: int, level: float) -> float:
-        """A level in the words of the budget."""
+        """A level in the unit of the budget, epsilon or rho."""
         budget = self.privacy.budget
         if self.privacy.law != "gaussian" or level == 0.0:
             return level

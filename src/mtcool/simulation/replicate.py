@@ -25,8 +25,8 @@ def replicate(
     """Results of `experiment(generator)` for `count` independent generators, in order.
 
     Replicate k draws from the k-th child of `seed`: the results are the same for any number of
-    workers, and the first ten of a hundred are those of ten. That holds for experiments that change
-    nothing they bring along: make networks inside.
+    workers, and the first ten of a hundred are those of ten. For that an experiment must change
+    nothing outside of itself: make its networks inside the function.
 
     Parameters
     ----------

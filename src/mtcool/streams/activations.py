@@ -92,7 +92,7 @@ def bursts(rounds: int, n: int, length: int, seed: Seed) -> Agents:
 def sequence(agents: ArrayLike, n: int | None = None) -> Agents:
     """The given node indices, checked: whole numbers from 0 to n - 1.
 
-    Without `n` the number of agents is not known, and any index from 0 is right.
+    Without `n` the number of agents is not known, and any index from 0 on is accepted.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Rows, cliques_of, rows_of, unit
+from mtcool.theory.setting import CliqueRows, cliques_of, rows_of, unit
 from mtcool.theory.upper import IN_THE_BALL
 from mtcool.types import Floats
 
@@ -36,7 +36,7 @@ class _Single(NamedTuple):
     """sqrt(1 + xi (N - 1))."""
     regret: Floats
     """Without noise."""
-    rows: Rows
+    rows: CliqueRows
     covers: dict[str, float]
     """Largest variance of the tasks, and the largest that is admitted."""
 

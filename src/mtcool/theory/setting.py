@@ -16,7 +16,7 @@ Listens: TypeAlias = Callable[[Graph], Indices]
 """The clique that each entry of a graph listens to."""
 
 
-class Rows(NamedTuple):
+class CliqueRows(NamedTuple):
     """The rows of all cliques, one entry for each: whose task it is, in which clique."""
 
     agent: Integers
@@ -75,13 +75,13 @@ def rows_of(
     weights: WeightsLike = "uniform",
     q: Floats | None = None,
     listens: Listens = one_for_each_agent,
-) -> Rows:
+) -> CliqueRows:
     """The rows that the weights leave: a zero weight removes the row from its clique."""
     entries = entry_weights(graph, weights, q)
     kept = entries > 0.0
     agent = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)[kept]
     _, clique = np.unique(listens(graph)[kept], return_inverse=True)
-    return Rows(agent, clique, entries[kept])
+    return CliqueRows(agent, clique, entries[kept])
 
 
 def cliques_of(

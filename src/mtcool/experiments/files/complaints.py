@@ -23,7 +23,7 @@ SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
 
 
 def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | None = None) -> str:
-    """msgspec's complaint about `table`, which was to be a `kind`, with the value and the choices.
+    """Rephrase msgspec's error about `table`, read as a `kind`: name the value and the choices.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
 
 
 def make_whole(message: str, table: Plain) -> bool:
-    """If msgspec complains about a float that is a whole number, make it one, and return True.
+    """Convert the float that msgspec refuses, if it is a whole number; return whether it was.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def make_whole(message: str, table: Plain) -> bool:
 
 
 def _parts(message: str) -> tuple[str, list[str]]:
-    """What msgspec says, and the path of keys and positions to where."""
+    """Split msgspec's error into its text and the path of keys and positions."""
     text, _, place = message.partition(" - at `$")
     return text, re.findall(r"[^.\[\]`]+", place)
 
@@ -148,7 +148,7 @@ def _keys(node: inspect.Type) -> list[str]:
 
 
 def _choices(node: inspect.Type, path: list[str]) -> list[str]:
-    """Words that would have been right here."""
+    """The words that are allowed here."""
     kinds: Any = node.types if isinstance(node, inspect.UnionType) else (node,)
     words = [str(v) for kind in kinds for v in getattr(kind, "values", ()) if v is not None]
     if path and path[-1] == "kind":

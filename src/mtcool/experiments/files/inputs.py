@@ -13,7 +13,7 @@ from mtcool.experiments.files.named import files_beside
 from mtcool.experiments.output import write
 from mtcool.experiments.running.runner import Task
 
-# Comments come first and are stepped over: they may hold quotes.
+# Comments are matched first, to be skipped: they may hold quotes.
 TOKENS = re.compile(
     r'#[^\n]*|"""(?:\\.|[^\\])*?"""|' + r"'''.*?'''" + r'|"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'",
     re.DOTALL,
@@ -45,7 +45,7 @@ def keep_inputs(task: Task, place: Path) -> None:
 
 
 def relocated(source: str, names: Mapping[str, str]) -> str:
-    """An experiment file with other paths to its graphs, and else to the letter the same.
+    """Replace the paths of graphs in an experiment file; leave all other text unchanged.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def _graph_paths(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
-    """The name of the file, with a number if another one has it; letters' case does not count."""
+    """The name of the file, with a number if another one has it in upper or lower case."""
     used = {name.lower() for name in taken}
     name, number = path.name, 2
     while name.lower() in used:

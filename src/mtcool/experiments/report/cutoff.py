@@ -51,8 +51,8 @@ class Payoff:
 def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterator[Payoff]:
     """Where sharing pays along the axis, if it is one that privacy or its cost depends on.
 
-    Of every algorithm that shares and that the axis changes; nothing for figures without a private
-    one or without one that learns alone.
+    One for each algorithm that shares and depends on the axis; none for figures without a private
+    algorithm or without one that learns alone.
     """
     records = {name: results.record_of(name) for name in points[0].names}
     alone = next((name for name, record in records.items() if record.alone), None)

@@ -91,7 +91,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
 
 
 def _setting(results: Results, figure: spec.Figure) -> str:
-    """What decides and what the picture alone would not tell: d, L and the number of replicates."""
+    """The settings that the curves do not show: d, L, T and the number of replicates."""
     point = results.experiment.points[0]
     swept = {sweep.parameter for sweep in results.experiment.head.sweep}
     given = [a for a in point.algorithm if f"algorithm.{a.name}.lipschitz" not in swept]
@@ -145,7 +145,7 @@ def _series(results: Results, points: Sequence[PointResults], x: str) -> list[Se
 
 
 def colours_of(wanted: Sequence[str | None]) -> list[str]:
-    """A colour for every algorithm: the first that wants a colour has it."""
+    """A colour for every algorithm; the first that asks for one gets it."""
     spare = itertools.cycle([colour for colour in COLOURS if colour not in wanted] or COLOURS)
     return [
         next(spare) if colour is None or colour in wanted[:k] else colour
@@ -254,7 +254,7 @@ def _label_ends(axes: Axes, series: Sequence[Series]) -> None:
 
 
 def apart(heights: Sequence[float], gap: float = 0.055) -> list[float]:
-    """Ascending heights moved at least `gap` apart, by least squares: labels that touch pool.
+    """Move ascending heights at least `gap` apart, by least squares.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class _Fit:
 
     @property
     def spare(self) -> float:
-        """How many times the longest gradient L is; losses that are flat ask for no L."""
+        """L over the longest gradient; 0 for flat losses, which need no L."""
         return self.algorithm.lipschitz / self.longest if self.longest > 0.0 else 0.0
 
 
@@ -101,7 +101,7 @@ def _advice(fits: list[_Fit]) -> str:
 
 
 def _left(fit: _Fit) -> str:
-    """Gradients were clipped although there are none so long on the ball."""
+    """Explain gradients that are longer than any on the ball: predictions left it."""
     one = fit.algorithm
     return (
         f"Predictions left the ball of radius {one.radius:g}, on which no gradient is longer than "
@@ -110,7 +110,7 @@ def _left(fit: _Fit) -> str:
 
 
 def upwards(number: float, digits: int = 3) -> str:
-    """A positive number that is not smaller, with few digits, as it can be written in a file.
+    """Round a positive number up to a few digits, as one writes it in a file.
 
     Examples
     --------

@@ -54,7 +54,10 @@ def draw_bound_curves(
 
 
 def draw_agents(results: Results, path: Path) -> bool:
-    """Write the regret of every agent over time; nothing, and False, where they are too many."""
+    """Draw the regret of every agent over time.
+
+    Return False, and write no file, if there are too many agents.
+    """
     points = [k for k, point in enumerate(results.points) if len(point.agent_times)]
     names = results.points[0].names[:MOST]
     # The first and the last point, if all algorithms fit in twice.

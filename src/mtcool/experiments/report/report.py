@@ -161,7 +161,7 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
 
 
 def _picture(path: Path, draw_to: Callable[[Path], bool]) -> str:
-    """Draw PNG and SVG at a path without suffix; the PNG in base64, or "" if nothing was drawn."""
+    """Draw PNG and SVG; return the PNG in base64, or "" if nothing was drawn."""
     png = path.with_suffix(".png")
     with naming(png):
         drawn = draw_to(path)
@@ -173,7 +173,7 @@ def _picture(path: Path, draw_to: Callable[[Path], bool]) -> str:
 
 
 def _quick(task: Task) -> dict[str, int] | None:
-    """What a quick look ran, and what there would have been."""
+    """Sizes of a quick look, and those of the file; None for a full run."""
     if task.quick is None:
         return None
     return {
@@ -196,7 +196,7 @@ def _setting(task: Task) -> str:
 
 
 def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
-    """An algorithm by name, with the bound L and whatever is not as by default."""
+    """Describe an algorithm: name, the bound L, and settings other than the defaults."""
     default = spec.Algorithm(name="", algorithm=algorithm.algorithm)
     options = [
         f"{key} {value}"

@@ -16,7 +16,10 @@ FLOOR, MEASURED, CEILING = "lower bound on the worst case", "measured", "bound o
 
 
 def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
-    """Write the picture as PNG and SVG; nothing, and False, if no algorithm has a ceiling."""
+    """Write the picture as PNG and SVG.
+
+    Return False, and write no file, if no algorithm has a ceiling.
+    """
     shown = _spread([point for point in points if _bounded(point)])
     rows = [(point, row) for point in shown for row in _bounded(point)]
     if not rows:

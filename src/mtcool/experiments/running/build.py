@@ -24,7 +24,7 @@ class Replicate(NamedTuple):
     activations: Integers
     """Number of activations of each agent."""
     seed: np.random.SeedSequence
-    """Of levels and noise of private networks."""
+    """Seed for the levels and the noise of private networks."""
 
 
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
@@ -115,7 +115,7 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
 
 
 def build_network(replicate: Replicate, algorithm: spec.Algorithm) -> mtcool.Network:
-    """A fresh network, which clips gradients. The same replicate, the same noise."""
+    """A fresh network that clips gradients; the same replicate has the same noise."""
     record, settings = record_of(algorithm), _settings(replicate, algorithm)
     if record.private:
         settings["seed"] = noise_for(replicate.seed, algorithm.name)

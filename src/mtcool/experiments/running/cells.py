@@ -115,7 +115,7 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Activations of every agent at these times, the same for all algorithms."""
 
     def fits(self, job: "Job") -> bool:
-        """Whether these can be the numbers of that job: a file may hold anything."""
+        """Whether these can be the numbers of `job`; the file may be damaged."""
         names = [run.algorithm for run in self.runs]
         return (
             names == [algorithm.name for algorithm in job.point.algorithm]
@@ -154,7 +154,7 @@ class Job(msgspec.Struct, frozen=True):
         return [code_digest(), *named.code_digest(self.point)]
 
     def seeds(self) -> list[np.random.SeedSequence]:
-        """Of the graph, the stream and the privacy of the replicate, whatever the point."""
+        """Seeds for graph, stream and privacy of the replicate, the same at every point."""
         return np.random.SeedSequence(self.seed, spawn_key=(self.replicate,)).spawn(3)
 
 

@@ -29,7 +29,7 @@ def privacy_of(
 
 
 def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> NDArray[np.float64]:
-    """Epsilon of every agent; the strict ones of a smaller number are among those of a larger.
+    """Epsilon of every agent; with more strict agents, those that were strict stay strict.
 
     Examples
     --------
@@ -54,11 +54,11 @@ def most_activations(activations: Integers) -> int:
 
 
 def noise_for(seed: np.random.SeedSequence, name: str) -> np.random.Generator:
-    """By name: an algorithm has the same noise at all points and whatever stands beside it."""
+    """The noise of an algorithm: the same at all points, whatever other algorithms there are."""
     return _child(seed, 1, zlib.crc32(name.encode()))
 
 
 def _child(seed: np.random.SeedSequence, *key: int) -> np.random.Generator:
-    """A generator that depends on nothing but the key: `spawn` counts, and would not repeat."""
+    """A generator that depends on the key only; one of `spawn` depends on earlier calls."""
     child = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key))
     return np.random.default_rng(child)

@@ -57,7 +57,7 @@ class Task:
 
     @property
     def needs(self) -> int | None:
-        """The rounds of the file where those of a quick look are fewer, so that claims wait."""
+        """The rounds that the file asks for, if this run has fewer: no claim is judged then."""
         return self.quick.rounds if self.quick and self.rounds < self.quick.rounds else None
 
 
@@ -108,7 +108,7 @@ def check_memory(task: Task, workers: int) -> None:
 
 
 def _agents(table: spec.Graph) -> int:
-    """The agents of a graph that is to be made; one from a file is not made for each cell."""
+    """Number of agents of the graph that a cell makes; 0 for a graph from a file, made once."""
     match table:
         case spec.Cliques() | spec.Stars():
             return sum(table.sizes)

@@ -17,7 +17,7 @@ class Store:
         self.folder = folder
 
     def get(self, job: Job) -> Cell | None:
-        """The cell of a job, or None if there is none that could be its own: it is to be run."""
+        """The stored cell of a job, or None if the job must be run."""
         path = self._path(job)
         with contextlib.suppress(OSError, ValueError):  # damage shows in many ways
             if not path.is_file():  # a pipe would wait for its other end

@@ -30,13 +30,13 @@ def solve_experts(work: Scratch, state: MTFTRLState, clique: int) -> None:
 
 @dispatched
 def solve_later(work: Scratch, state: MTFTRLState, clique: int, waiting: int) -> int:
-    """Solve the experts of a clique, or let them wait for `solve_waiting`; how many wait then."""
+    """Solve the experts of a clique, or let them wait; return how many wait now."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 
 @dispatched
 def solve_waiting(work: Scratch, state: MTFTRLState, waiting: int, last: bool) -> int:
-    """Solve the cliques that wait if these are the last or no more can wait; how many wait then."""
+    """Solve the waiting cliques if no more come or can wait; return how many wait now."""
     raise TypeError(f"{type(work).__name__} is not the scratch of a solver")
 
 

@@ -92,14 +92,14 @@ def refresh(state: MTFTRLState, clique: int) -> None:
 
 @inline
 def reweigh(state: MTFTRLState, clique: int) -> None:
-    """The next prediction: Hedge's weights and the experts' minimisers."""
+    """Compute Hedge's weights and the experts' minimisers, for the next prediction."""
     if weigh(state, clique):
         solve_experts(state.work, state, clique)
 
 
 @inline
 def weigh(state: MTFTRLState, clique: int) -> bool:
-    """Hedge's weights, and the experts' minimisers in closed form; True if a solver must follow.
+    """Compute Hedge's weights and the closed forms; return True if a solver must follow.
 
     Weights are proportional to exp(-sqrt(ln K) / beta * loss) for K experts; the weighted means of
     their eta and shrink are all that a prediction needs.

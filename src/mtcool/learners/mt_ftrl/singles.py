@@ -2,11 +2,10 @@
 
 Sorting and summing the rows serves all experts of a clique (`solvers/line.py`, which has the names
 and the equations). One alone is quicker to solve from passes over the rows as they are: a pass
-counts the rows that the last solution clips and sums the others, eight rows at a time, which is all
-that the equations of its piece are made of. Solved, and seen to clip as many rows again, they are
-the answer. A private agent tells its sums to all its neighbours at once, so their cliques are
-solved side by side, and the processor waits for none of them. What is not found in a few passes is
-left to those who sort.
+counts the rows that the last solution clips and sums the others, eight rows at a time, which gives
+the equations of its piece. If their solution clips as many rows again, it is the answer. A private
+agent tells its sums to all its neighbours at once, so their cliques are solved side by side, and
+the processor waits for none of them. What a few passes do not find is left to sorting.
 """
 
 from typing import Any

@@ -98,7 +98,7 @@ def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
 
 @inline
 def sort_rows(gradients: Floats, order: Unsigned, rows: Floats) -> None:
-    """Sort the rows, and sum them from the middle, so that far ones drown nothing."""
+    """Sort the rows, and sum them from the middle, where rounding does least harm."""
     size, value, sums, squares = gradients.shape[0], rows[VALUE], rows[SUM], rows[SQUARE]
     value[0], value[size + 1] = -np.inf, np.inf
     for i in range(size):
@@ -152,7 +152,7 @@ def recall(
 def move(
     value: Floats, low: float, high: float, a: np.uint64, h: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
-    """From a and h to the numbers of v_i up to `low` and below `high`."""
+    """Move a and h to the numbers of v_i up to `low` and below `high`."""
     low = -FAR if low < -FAR else (FAR if low > FAR else low)
     high = -FAR if high < -FAR else (FAR if high > FAR else high)
     while value[a] > low:
@@ -170,7 +170,7 @@ def move(
 def describe(
     rows: Floats, size: int, mean: float, eta: float, variance: float, line: Line, j: int
 ) -> None:
-    """What the equations on the piece of entry j are made of."""
+    """Write the coefficients of the equations on the piece of entry j."""
     inverses, place, piece = rows[INVERSE], line.place, line.piece
     n, a, h = np.uint64(size), place[BELOW, j], place[ABOVE, j]
     if h - a == n and abs(eta * mean) > 1.0:  # the mean of free rows is outside: one is clipped
@@ -283,7 +283,7 @@ def is_right(
 
 @inline
 def half_way(here: np.uint64, there: np.uint64) -> np.uint64:
-    """Half of the steps from here to there, and the odd one."""
+    """The middle between `here` and `there`, rounded toward `there`."""
     return (here + there) // TWO if there < here else (here + there + ONE) // TWO
 
 

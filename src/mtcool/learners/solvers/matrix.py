@@ -1,6 +1,6 @@
 """Newton's step for the experts: the linear equations of `solvers/sweep.py`.
 
-In few dimensions the matrix is there, and is factorised; the factors serve until they are replaced.
+In few dimensions the matrix is formed and factorised; the factors serve until they are replaced.
 In many it is a multiple of the identity plus one term for each row outside the ball, bordered by
 `pull`, and conjugate gradients need no more than products with it.
 """
@@ -33,7 +33,7 @@ from mtcool.types import Floats
 
 @routine
 def prepare(scratch: SolverScratch, dim: int, crowd: int) -> None:
-    """What depends on the matrix alone, after a full sweep that found `crowd` rows outside."""
+    """Compute what depends on the matrix only, after a sweep that found `crowd` rows outside."""
     if dim <= DENSE:
         _factorise(scratch.lanes, dim)
     else:

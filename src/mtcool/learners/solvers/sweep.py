@@ -20,7 +20,7 @@ solves two linear equations with a symmetric matrix,
     <pull, u> - strength / (1 - s) l = (sqrt((N - 1) xi) - spread) spread / (1 - s).
 
 Rows inside the ball, in all lanes, enter by sums of their Gamma_i; only the others are worked on.
-Equal rows would be one row with a number; the rows that never received a gradient are.
+The rows that never received a gradient are equal, and are kept as one row with a count.
 """
 
 from typing import NamedTuple

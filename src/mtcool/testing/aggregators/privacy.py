@@ -30,9 +30,9 @@ def noise_begins_at_its_base_scale(trial: Trial) -> None:
 
 
 def the_ledger_says_what_is_out(trial: Trial) -> None:
-    """`spent` is the norm of the part of a column of C that is out, over `column_norm`.
+    """`spent` is the norm of the published part of a column of C, over `column_norm`.
 
-    After t activations the first t rows of C are out. The ledger shows this share of the budget.
+    After t activations that is its first t rows. The ledger shows this share of the budget.
     """
     for case in trial.cases():
         claimed = trial.aggregator.column_norm(case.horizon, case.law)
@@ -41,7 +41,7 @@ def the_ledger_says_what_is_out(trial: Trial) -> None:
             share = trial.aggregator.spent(t, case.horizon, case.law)
             require(
                 abs(share - out) <= 1e-9 * out,
-                f"with {case}, {out:.6g} of a column are out after {t} activations, "
+                f"with {case}, {out:.6g} of a column are published after {t} activations, "
                 f"spent says {share:.6g}",
             )
 

@@ -34,7 +34,7 @@ def models_follow_the_gradients(trial: Trial) -> None:
 
 
 def cliques_may_be_empty(trial: Trial) -> None:
-    """A clique without rows, which nobody listens to, is in nobody's way."""
+    """A clique without rows, which nobody listens to, does no harm."""
     start, bound = np.array([0, 0, 1, 1]), np.array([0.0, 0.5, 0.0])
     start.setflags(write=False)
     cliques = Cliques(start, bound.copy(), bound)

@@ -27,7 +27,7 @@ def predicting_changes_nothing(trial: Trial) -> None:
         first = trial.predictions(state)
         found = changed(before, content(state))
         require(not found, f"predict_row changed {found}")
-        require_equal(trial.predictions(state), first, "the second answer is another one")
+        require_equal(trial.predictions(state), first, "the second answer differs")
 
 
 def updating_leaves_the_gradient_alone(trial: Trial) -> None:
@@ -120,7 +120,7 @@ def compiled_code_and_plain_python_agree(trial: Trial) -> None:
         slow.update(plain, step)
         found, wanted = trial.predictions(compiled), slow.predictions(plain)
         scale = np.maximum(1.0, np.abs(wanted))
-        require_close(found / scale, wanted / scale, 1e-12, "compiled models are other ones")
+        require_close(found / scale, wanted / scale, 1e-12, "compiled models differ")
 
 
 CLAIMS = (

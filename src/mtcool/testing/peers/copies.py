@@ -59,10 +59,12 @@ def _known(algorithm: Algorithm) -> Iterator[None]:
 
 
 def _plays_alike(trial: Trial, found: Network, wanted: Network, what: str) -> None:
-    require_equal(all_predictions(found), all_predictions(wanted), f"{what}, it predicts others")
+    require_equal(
+        all_predictions(found), all_predictions(wanted), f"{what}, it predicts something else"
+    )
     for agent, loss in trial.rounds(20, seed=3):
         require_equal(
-            tell(found, agent, loss), tell(wanted, agent, loss), f"{what}, it learns otherwise"
+            tell(found, agent, loss), tell(wanted, agent, loss), f"{what}, it learns something else"
         )
     require(content(found) == content(wanted), f"{what}, it has another state after a few rounds")
 

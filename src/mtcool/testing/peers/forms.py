@@ -24,14 +24,14 @@ def simulation_plays_the_same_rounds(trial: Trial) -> None:
     by_agent = np.zeros(len(fast.graph.labels))
     for (agent, _), one in zip(trial.rounds(ROUNDS), paid, strict=True):
         by_agent[agent] += one
-    require_equal(trace.agent_loss, by_agent, "simulate pays other losses")
+    require_equal(trace.agent_loss, by_agent, "simulate pays different losses")
     require(content(fast) == content(slow), "simulate leaves another state behind")
 
 
 def agents_play_as_their_network_does(trial: Trial) -> None:
     """Agents cut out of a network, with messages in between, predict the same, to the bit.
 
-    Put together again, they are the network that has played the same rounds, and play on as it.
+    Joined again, they are the network that has played the same rounds, and play on as it.
     """
     for seed in range(2):
         network = trial.used(seed)
@@ -43,10 +43,12 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
             require_equal(found, wanted, f"in round {t} agent {agent} predicts something else")
         again = Network.from_agents(agents.values(), network.graph)
         found = all_predictions(again)
-        require_equal(found, all_predictions(network), "put together again, agents predict others")
+        require_equal(
+            found, all_predictions(network), "joined again, agents predict something else"
+        )
         same = content(again) == content(network)
-        require(same, "put together again, agents have another state")
-        require(again.settings == twin.settings, "put together again, the settings differ")
+        require(same, "joined again, agents have another state")
+        require(again.settings == twin.settings, "joined again, the settings differ")
         if network.settings.algorithm.private:
             alone = {
                 label: agent.account()
@@ -54,10 +56,10 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
                 if isinstance(agent, PrivateAgent)
             }
             require(alone == network.ledger(), "the ledgers of agents and network differ")
-            require(again.ledger() == network.ledger(), "put together again, the ledger differs")
+            require(again.ledger() == network.ledger(), "joined again, the ledger differs")
         for agent, loss in trial.rounds(ROUNDS // 2, seed + 10):
             found, wanted = tell(again, agent, loss), tell(network, agent, loss)
-            require_equal(found, wanted, "put together again, agents play on otherwise")
+            require_equal(found, wanted, "joined again, agents play on differently")
 
 
 def pickled_agents_go_on(trial: Trial) -> None:
@@ -74,7 +76,7 @@ def pickled_agents_go_on(trial: Trial) -> None:
             second = pickle.loads(pickle.dumps(second))
         wanted = play(first, agent, loss).prediction
         found = play(second, agent, loss).prediction
-        require_equal(found, wanted, "pickled, agents learn otherwise")
+        require_equal(found, wanted, "once pickled, agents learn something else")
 
 
 def _with_own_noise(agent: Agent) -> Agent:
