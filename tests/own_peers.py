@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.agents import Gradient, Traffic, cut, encode, join, traffic
-from mtcool.agents.agent import scale
 from mtcool.agents.cutting import Joined
+from mtcool.agents.kernels import scale
 from mtcool.algorithms import Algorithm
 from mtcool.graphs import own_weights
 from mtcool.learners import FTRL
@@ -118,15 +118,16 @@ class MovingAgent:
 
 
 @cut.register
-def _(peers: MovingPeers, settings, graph, exchange, agent):
-    others = tuple(graph.labels[int(j)] for j in graph.neighbours(agent) if int(j) != agent)
-    return MovingAgent(graph.labels[agent], settings, others, peers.state.x[agent].copy())
+def _(peers: MovingPeers, settings, graph, exchange, agents):
+    for agent in agents:
+        others = tuple(graph.labels[int(j)] for j in graph.neighbours(agent) if int(j) != agent)
+        yield MovingAgent(graph.labels[agent], settings, others, peers.state.x[agent].copy())
 
 
 @join.register
 def _(first: MovingAgent, graph, agents):
     points = Points(np.array([agent.x for agent in agents]))
-    return Joined(own_weights(graph).data, dict(state_arrays(points)))
+    return Joined(first.settings, own_weights(graph).data, dict(state_arrays(points)))
 
 
 @traffic.register
