@@ -97,7 +97,7 @@ class MovingAgent:
     def __init__(self, name, settings, others, x):
         self.name, self.settings, self.others, self.x = name, settings, others, x
         self.units = settings.units
-        self.requests = {}
+        self.requests, self.activations = {}, 0
 
     def activate(self):
         return self
@@ -109,7 +109,8 @@ class MovingAgent:
         g = gradient.copy()
         if not scale(g, self.units):
             refuse(gradient, self.settings)
-        message = Gradient(self.name, 1.0, g)
+        self.activations += 1
+        message = Gradient(self.name, float(self.activations), g)
         self.receive(message)
         return dict.fromkeys(self.others, message)
 
@@ -119,9 +120,9 @@ class MovingAgent:
 
 @cut.register
 def _(peers: MovingPeers, settings, graph, exchange, agents):
-    for agent in agents:
-        others = tuple(graph.labels[int(j)] for j in graph.neighbours(agent) if int(j) != agent)
-        yield MovingAgent(graph.labels[agent], settings, others, peers.state.x[agent].copy())
+    for i in agents:
+        others = tuple(graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i)
+        yield MovingAgent(graph.labels[i], settings, others, peers.state.x[i].copy())
 
 
 @join.register

@@ -20,7 +20,7 @@ from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
-from mtcool.peers.exchange import LONGEST, refuse
+from mtcool.peers.exchange import LONGEST_GRADIENT, refuse
 from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
@@ -210,7 +210,7 @@ class PrivateActivation(OneShot):
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
         given = validation.vector("gradient", gradient, agent.settings.dim)
-        if np.abs(given).max() > LONGEST / np.sqrt(agent.settings.dim):
+        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(agent.settings.dim):
             refuse(given, agent.settings)
         released, horizon = int(agent.aggregator.activations[0]), agent.sanitiser.privacy.horizon[0]
         if released >= horizon:
