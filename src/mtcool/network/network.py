@@ -179,7 +179,8 @@ class Network:
     def agent(self, name: Label) -> Agent:
         """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
-        Names must be numbers, strings, or tuples of them, which can be sent.
+        Names must be numbers, strings, or tuples of them, which can be sent. Messages are numbered
+        anew: cut agents that talk to each other at the same time (`agents`).
 
         Examples
         --------
