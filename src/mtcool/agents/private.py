@@ -28,7 +28,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import AnyArray, Floats, Integers, Label
+from mtcool.types import AnyArray, Floats, Integers, Label, Name
 
 
 class PrivateAgent:
@@ -125,7 +125,10 @@ class PrivateAgent:
         >>> pickle.loads(sent[3]).name
         3
         """
-        own = None if seed is None else _stream(validation.count("seed", seed, 0), self.sender)
+        released = int(self.aggregator.activations[0])
+        own = None
+        if seed is not None:
+            own = _stream(validation.count("seed", seed, least=0), self.sender, released)
         noise = make_noise(self.sanitiser.privacy.noise, own)
         return PrivateAgent(*self._given(noise, own_noise=True))
 
@@ -260,11 +263,14 @@ class PrivateActivation(OneShot):
         return messages
 
 
-def _stream(seed: int, name: object) -> np.random.Generator:
-    """The generator of one agent, by its name."""
+def _stream(seed: int, name: Name, released: int) -> np.random.Generator:
+    """The generator of one agent, by its name; another one for each number of releases.
+
+    So a seed that is given again, later, does not repeat noise that is out.
+    """
     digest = hashlib.sha256(msgspec.msgpack.encode(name)).digest()
     words = np.frombuffer(digest, "<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*words, released)))
 
 
 def _products(given: tuple[int, ...]) -> Integers:
