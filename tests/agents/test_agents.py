@@ -109,6 +109,16 @@ def test_agents_that_do_not_belong_together_form_no_network():
         mtcool.Network.from_agents([*one.values(), one[3]], STAR)
 
 
+def test_probabilities_of_all_agents_come_from_their_parts():
+    q = np.array([0.1, 0.2, 0.3, 0.4])
+    network = mtcool.mt_co2ol(STAR, 1, learner=MTFTRLKT(), rates="stochastic", q=q)
+    agents = network.agents()
+    assert agents[2].settings.q == (0.3,)
+    again = mtcool.Network.from_agents(agents.values(), STAR)
+    assert again.settings == network.settings
+    np.testing.assert_array_equal(again.peers.state.rate, network.peers.state.rate)
+
+
 def test_a_name_that_cannot_be_sent_is_refused():
     names = [frozenset(), "b"]
     network = mtcool.i_ftrl(mtcool.Graph.from_edges([tuple(names)], names), 1)
