@@ -31,13 +31,13 @@ STATEMENTS = (
         "sec:model",
         "protocol: activate, fetch, predict, pay, send",
         ("mtcool.peers.protocol.play_round",),
-        ("tests/simulation/test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+        ("tests/peers/test_conformance.py::test_peers_pass_every_check",),
     ),
     Statement(
         "eq:mt-regret",
         "multitask regret",
         ("mtcool.simulate", "mtcool.Trace"),
-        ("tests/simulation/test_fast_loop.py::test_simulate_equals_ask_and_tell",),
+        ("tests/peers/test_conformance.py::test_peers_pass_every_check",),
         erratum="quadratic losses on the ball are not 1-Lipschitz: |x - z| reaches 1 + |z|",
     ),
     Statement(

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.agents import Gradient, Traffic, cut, encode, join, traffic
-from mtcool.agents.agent import scale
 from mtcool.agents.cutting import Joined
+from mtcool.agents.kernels import scale
 from mtcool.algorithms import Algorithm
 from mtcool.graphs import own_weights
 from mtcool.learners import FTRL
@@ -97,7 +97,7 @@ class MovingAgent:
     def __init__(self, name, settings, others, x):
         self.name, self.settings, self.others, self.x = name, settings, others, x
         self.units = settings.units
-        self.requests = {}
+        self.requests, self.activations = {}, 0
 
     def activate(self):
         return self
@@ -109,7 +109,8 @@ class MovingAgent:
         g = gradient.copy()
         if not scale(g, self.units):
             refuse(gradient, self.settings)
-        message = Gradient(self.name, 1.0, g)
+        self.activations += 1
+        message = Gradient(self.name, float(self.activations), g)
         self.receive(message)
         return dict.fromkeys(self.others, message)
 
@@ -118,15 +119,16 @@ class MovingAgent:
 
 
 @cut.register
-def _(peers: MovingPeers, settings, graph, exchange, agent):
-    others = tuple(graph.labels[int(j)] for j in graph.neighbours(agent) if int(j) != agent)
-    return MovingAgent(graph.labels[agent], settings, others, peers.state.x[agent].copy())
+def _(peers: MovingPeers, settings, graph, exchange, agents):
+    for i in agents:
+        others = tuple(graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i)
+        yield MovingAgent(graph.labels[i], settings, others, peers.state.x[i].copy())
 
 
 @join.register
 def _(first: MovingAgent, graph, agents):
     points = Points(np.array([agent.x for agent in agents]))
-    return Joined(own_weights(graph).data, dict(state_arrays(points)))
+    return Joined(first.settings, own_weights(graph).data, dict(state_arrays(points)))
 
 
 @traffic.register

@@ -51,6 +51,15 @@ def test_the_seed_of_an_agent_repeats_its_noise():
         net.agent(1).with_noise(-1)
 
 
+def test_a_seed_given_again_does_not_repeat_noise_that_is_out():
+    agent = private().agent(1).with_noise(7)
+    draws = [agent.sanitiser.noise.draw("laplace", np.ones(3)).tobytes()]
+    noise_of(agent)
+    again = agent.with_noise(7)
+    draws.append(again.sanitiser.noise.draw("laplace", np.ones(3)).tobytes())
+    assert draws[0] != draws[1]
+
+
 def arrays(state):
     for field in state:
         if hasattr(field, "_fields"):

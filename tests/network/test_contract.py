@@ -202,7 +202,7 @@ def test_a_copied_or_pickled_network_goes_on_as_the_original_and_can_be_saved(tm
 def test_a_stream_without_names_is_refused_where_names_are_not_positions():
     network = mtcool.i_ftrl(nx.Graph([(2, 0), (0, 1)]), 1)
     stream = mtcool.Stream([0, 1, 2], mtcool.streams.linear(np.zeros((3, 1))))
-    with pytest.raises(ValueError, match="stream must have the network's 3 agents as labels"):
+    with pytest.raises(ValueError, match="stream must be labelled with the network's 3 agents"):
         mtcool.simulate(network, stream)
 
 

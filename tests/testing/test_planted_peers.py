@@ -13,7 +13,7 @@ import pytest
 import mtcool
 from mtcool.agents.cliques import CliqueActivation, CliqueAgent
 from mtcool.algorithms import Algorithm, make_network
-from mtcool.learners import FTRL
+from mtcool.learners import FTRL, MTFTRLKT
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import CliqueExchange
 from mtcool.testing import check_peers, peers_checks
@@ -126,17 +126,17 @@ def test_agents_that_learn_otherwise_are_caught(monkeypatch):
 
 
 def test_agents_that_are_joined_wrongly_are_caught(monkeypatch):
-    """What nobody has seen yet: the clock of an agent whose gradients add up to nothing."""
+    """Also in what does not show in the next prediction, such as the clocks of this learner."""
     join = mtcool.Network.from_agents
 
     def careless(agents, graph):
         network = join(agents, graph)
-        network.peers.state.rate[:] += 1e-13  # too little for a prediction in sixteen digits
+        network.peers.state.n[:] += 1
         return network
 
     monkeypatch.setattr(mtcool.Network, "from_agents", careless)
-    with pytest.raises(AssertionError, match=r"agents_play_as_.*together again, agents"):
-        checks(mtcool.i_ftrl)["agents_play_as_their_network_does"].run()
+    with pytest.raises(AssertionError, match=r"agents_play_as_.*agents have another state"):
+        checks(mtcool.mt_co2ol, learner=MTFTRLKT())["agents_play_as_their_network_does"].run()
 
 
 def test_agents_that_forget_when_they_are_pickled_are_caught(monkeypatch):

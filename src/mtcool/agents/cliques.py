@@ -20,7 +20,7 @@ from mtcool.learners import Cliques, Learner
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import refuse
-from mtcool.peers.protocol import SLACK, Units
+from mtcool.peers.protocol import SLACK
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Label
 
@@ -57,7 +57,7 @@ class CliqueAgent:
         """What was taken of each listener."""
         self.activations = activations
         """How many activations it has learned from: the number of its last message."""
-        self.units = Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
+        self.units = settings.units
         self.weights = np.array([link.weight for link in links])
         learner: Learner = settings.learner
         if first_phase:

@@ -20,7 +20,7 @@ from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
-from mtcool.peers.exchange import LONGEST, refuse
+from mtcool.peers.exchange import LONGEST_GRADIENT, refuse
 from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
@@ -28,7 +28,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.types import AnyArray, Floats, Integers, Label
+from mtcool.types import AnyArray, Floats, Integers, Label, Name
 
 
 class PrivateAgent:
@@ -125,7 +125,10 @@ class PrivateAgent:
         >>> pickle.loads(sent[3]).name
         3
         """
-        own = None if seed is None else _stream(validation.count("seed", seed, 0), self.sender)
+        released = int(self.aggregator.activations[0])
+        own = None
+        if seed is not None:
+            own = _stream(validation.count("seed", seed, least=0), self.sender, released)
         noise = make_noise(self.sanitiser.privacy.noise, own)
         return PrivateAgent(*self._given(noise, own_noise=True))
 
@@ -210,7 +213,7 @@ class PrivateActivation(OneShot):
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
         given = validation.vector("gradient", gradient, agent.settings.dim)
-        if np.abs(given).max() > LONGEST / np.sqrt(agent.settings.dim):
+        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(agent.settings.dim):
             refuse(given, agent.settings)
         released, horizon = int(agent.aggregator.activations[0]), agent.sanitiser.privacy.horizon[0]
         if released >= horizon:
@@ -260,11 +263,14 @@ class PrivateActivation(OneShot):
         return messages
 
 
-def _stream(seed: int, name: object) -> np.random.Generator:
-    """The generator of one agent, by its name."""
+def _stream(seed: int, name: Name, released: int) -> np.random.Generator:
+    """The generator of one agent, by its name; another one for each number of releases.
+
+    So a seed that is given again, later, does not repeat noise that is out.
+    """
     digest = hashlib.sha256(msgspec.msgpack.encode(name)).digest()
     words = np.frombuffer(digest, "<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(words)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*words, released)))
 
 
 def _products(given: tuple[int, ...]) -> Integers:

@@ -16,7 +16,6 @@ from mtcool.graphs.labels import plain_name
 from mtcool.learners import Cliques
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import refuse
-from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.streams.kinds import kind_of, name_of
 from mtcool.streams.loss import Loss
@@ -52,7 +51,7 @@ class SingleTaskAgent:
         self.name, self.settings, self.neighbours = name, settings, neighbours
         self.sender = plain_name(name, "sent")
         self.heard, self.activations = dict(heard or {}), activations
-        self.units = Units(settings.radius, settings.lipschitz, settings.on_excess == "clip")
+        self.units = settings.units
         self.state = settings.learner.make_state(ALONE, settings.dim)
         if arrays is not None:
             restore(self.state, arrays)

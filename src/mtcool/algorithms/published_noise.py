@@ -45,7 +45,12 @@ def published_noise(
     lipschitz: float = 1.0,
     radius: float = 1.0,
 ) -> PublishedNoise:
-    """The noise of `mtcool.dpmt_co2ol` with the same arguments.
+    """Return the noise that `mtcool.dpmt_co2ol` publishes with the same arguments.
+
+    Parameters
+    ----------
+    graph, dim, privacy, learner, weights, lipschitz, radius
+        As in `mtcool.dpmt_co2ol`.
 
     Examples
     --------
@@ -114,7 +119,16 @@ def compare_mechanisms(
 ) -> Iterator[Comparison]:
     """Noise of every mechanism and grid of experts; the first row is the paper's calibration.
 
-    `delta` is that of Gaussian noise, `variance` the guess of the single expert.
+    Parameters
+    ----------
+    graph, dim
+        As in `mtcool.dpmt_co2ol`.
+    epsilon, horizon
+        The privacy level of every agent, and its number of activations.
+    delta
+        Of Gaussian noise.
+    variance
+        What the single expert takes the task variance for.
 
     Examples
     --------

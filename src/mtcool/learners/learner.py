@@ -87,6 +87,13 @@ def smallest_state(learner: Learner, sizes: Integers) -> StateSize:
     """What a state for cliques with so many rows holds at least, known before it is made.
 
     A saved network that has less is refused. Of a learner from outside nothing is known.
+
+    Parameters
+    ----------
+    learner
+        Its type chooses the implementation (`smallest_state.register`).
+    sizes
+        The number of rows of each clique.
     """
     return StateSize(0)
 
@@ -96,5 +103,10 @@ def updates_at_once(state: State) -> int:
     """How many calls of `update_row` may follow each other without a look at Ctrl-C.
 
     They should take less than a second at the worst. Most learners take microseconds for each.
+
+    Parameters
+    ----------
+    state
+        Its type chooses the implementation (`updates_at_once.register`).
     """
     return 100_000

@@ -183,6 +183,8 @@ class Network:
     def agent(self, name: Label) -> Agent:
         """Cut one agent out, with a copy of its part of the state (`mtcool.agents`).
 
+        Messages are numbered anew: cut agents that talk to each other at the same time (`agents`).
+
         Parameters
         ----------
         name

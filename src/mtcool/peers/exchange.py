@@ -27,7 +27,7 @@ from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 
-LONGEST = 1e154  # norm of a gradient that can be clipped: its square is finite
+LONGEST_GRADIENT = 1e154  # norm of a gradient that can be clipped: its square is finite
 
 
 class Exchange(Protocol):
@@ -189,7 +189,7 @@ def refuse(gradient: Floats, settings: Settings) -> NoReturn:
     """Say that a gradient is too long."""
     norm = math.hypot(*gradient)
     if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
-        raise ValueError(f"gradient must have norm at most {LONGEST:g}, got norm {norm}")
+        raise ValueError(f"gradient must have norm at most {LONGEST_GRADIENT:g}, got norm {norm}")
     raise ValueError(
         f"gradient must have norm at most lipschitz = {settings.lipschitz}, got norm {norm}; give "
         'a larger lipschitz, or on_excess="clip" to shorten such gradients'

@@ -8,7 +8,7 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
-from mtcool.peers.exchange import LONGEST, Exchange, one_gradient, refuse
+from mtcool.peers.exchange import LONGEST_GRADIENT, Exchange, one_gradient, refuse
 from mtcool.peers.private import PrivatePeers, begin_publication
 from mtcool.peers.protocol import fetch, send
 from mtcool.peers.settings import Settings
@@ -36,7 +36,7 @@ class PrivateExchange(Exchange):
         g = one_gradient(gradient, self._settings)
         agents = np.array([agent])
         self.check(agents)
-        if np.abs(g).max() > LONGEST / math.sqrt(self._settings.dim):
+        if np.abs(g).max() > LONGEST_GRADIENT / math.sqrt(self._settings.dim):
             refuse(g, self._settings)
         try:
             self.provide(agents)

@@ -126,6 +126,8 @@ def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learne
 def aggregator_of(one: spec.Algorithm, place: str = "algorithm") -> privacy.Aggregator:
     """The aggregator of a private algorithm of the file, which `place` names if it is wrong.
 
+    Examples
+    --------
     >>> aggregator_of(spec.Algorithm(name="mine", algorithm="dpmt_co2ol"))
     BinaryTree(completed=True)
     """
