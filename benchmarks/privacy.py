@@ -12,9 +12,9 @@ from benchmarks.instance import Instance, papers_instance
 from benchmarks.result import Result, at_least, at_most
 from benchmarks.timing import Run, fastest
 from mtcool import Network, Privacy, dpmt_co2ol, simulate
+from mtcool.algorithms.published_noise import compare_mechanisms
 from mtcool.graphs import ring
 from mtcool.learners import MTFTRL
-from mtcool.algorithms.published_noise import compare_mechanisms
 
 HORIZON = 150_000
 FEW, MANY = 100, 100_000

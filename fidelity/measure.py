@@ -10,8 +10,8 @@ import numpy as np
 
 import mtcool
 from mtcool import Privacy, graphs, privacy, streams, theory
-from mtcool.learners import MTFTRL, MTFTRLKT
 from mtcool.algorithms.published_noise import published_noise
+from mtcool.learners import MTFTRL, MTFTRLKT
 from mtcool.peers.algorithm import Question
 
 DATA = Path(__file__).parents[1] / "docs" / "data"

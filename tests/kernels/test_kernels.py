@@ -206,7 +206,7 @@ def test_every_file_with_compiled_code_is_in_the_key():
     package = Path(mtcool.__file__).parent
     marks = re.compile(
         r"^@(kernel|routine|inline|dispatched|overload"
-        r"|(?!check_state|place_of|block_of|cut|join)\w+\.register)\b",
+        r"|(?!check_state|place_of|block_of|cut|join|traffic)\w+\.register)\b",
         re.MULTILINE,
     )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
