@@ -147,7 +147,7 @@ def test_agents_that_forget_when_they_are_pickled_are_caught(monkeypatch):
         return kind, given[:5]
 
     monkeypatch.setattr(CliqueAgent, "__reduce__", forgetful)
-    with pytest.raises(AssertionError, match=r"pickled_agents_go_on: pickled, agents learn"):
+    with pytest.raises(AssertionError, match=r"pickled_agents_go_on: once pickled, agents learn"):
         checks(mtcool.i_ftrl)["pickled_agents_go_on"].run()
 
 
@@ -179,7 +179,7 @@ def test_a_file_that_forgets_is_caught(monkeypatch):
     with pytest.raises(AssertionError, match="saved and loaded, it predicts something else"):
         checks(mtcool.i_ftrl)["saved_networks_go_on"].run()
     known = dict(mtcool.algorithms.ALGORITHMS)
-    with pytest.raises(AssertionError, match="saved and loaded, it predicts others"):
+    with pytest.raises(AssertionError, match="saved and loaded, it predicts something else"):
         checks(algorithm("none"))["saved_networks_go_on"].run()  # which is not registered
     assert known == mtcool.algorithms.ALGORITHMS
 
