@@ -11,6 +11,7 @@ import time
 import pytest
 import small
 
+import mtcool.experiments
 from mtcool.experiments.running.cells import run_cell
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import jobs_of, run_tasks
@@ -18,13 +19,13 @@ from mtcool.experiments.running.store import Store
 from mtcool.experiments.running.suite import task_of
 
 # Long enough to be interrupted in the middle: 40 cells of some milliseconds and more.
-LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
+LONG = small.TEXT.replace("rounds = 200", "rounds = 40_000").replace(
     "replicates = 3", "replicates = 20"
 )
 
 
-def command(path, folder, workers=2):
-    words = ["-m", "mtcool", "run", str(path), "--output", str(folder), "--workers", str(workers)]
+def command(path, folder):
+    words = ["-m", "mtcool", "run", str(path), "--output", str(folder), "--workers", "2"]
     return [sys.executable, *words]
 
 
@@ -69,8 +70,7 @@ def start_and_stop(path, folder, number):
 def straight(tmp_path_factory):
     """The tables of a run that nobody interrupts."""
     folder = tmp_path_factory.mktemp("straight")
-    run = command(small.write(folder, LONG), folder / "results", workers=1)
-    subprocess.run(run, check=True, timeout=300)
+    mtcool.experiments.run(small.write(folder, LONG), folder / "results")
     return small.tables(folder / "results")
 
 
@@ -86,7 +86,7 @@ def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path, straigh
         assert error.strip().endswith("run again to go on")
         assert "Traceback" not in error
     # With another number of workers, which must not matter.
-    subprocess.run(command(path, tmp_path / "stopped", workers=1), check=True, timeout=300)
+    mtcool.experiments.run(path, tmp_path / "stopped", workers=1)
     assert all(p.stat().st_mtime_ns == made for p, made in kept.items())
     assert small.tables(tmp_path / "stopped") == straight
     assert len(straight) == 7

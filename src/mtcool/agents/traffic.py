@@ -25,7 +25,14 @@ NUMBER = 1.0  # of a message: a float, so that all are as long
 
 
 class Traffic(NamedTuple):
-    """What leaves agents when each of them is active once; what an agent tells itself is free."""
+    """What leaves agents when each of them is active once; what an agent tells itself is free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Traffic(messages=np.array([3, 3]), size=np.array([90, 90])).messages.sum()
+    np.int64(6)
+    """
 
     messages: Integers
     """Requests, answers, gradients, sums and losses."""
@@ -38,6 +45,14 @@ def traffic(peers: PeersBlock, settings: Settings, graph: Graph, losses: Losses)
     """Messages and bytes of an activation, for every agent.
 
     None if nothing is registered for this kind of peers: then nobody knows what travels.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(3), dim=1)
+    >>> losses = mtcool.streams.quadratic([[0.5]])
+    >>> traffic(net.peers, net.settings, net.graph, losses).messages.tolist()
+    [6, 3, 3]
     """
     return None
 
