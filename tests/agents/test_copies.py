@@ -113,3 +113,24 @@ def test_an_agent_does_not_grow_with_its_network():
         ).agent(3)
         sizes.append(len(pickle.dumps(agent.with_noise(1))) + len(pickle.dumps(rates)))
     assert sizes[1] - sizes[0] < 100
+
+
+def test_agents_that_were_joined_and_cut_again_repeat_no_noise():
+    """The network goes on with a stream that no agent has, whatever seed agents get again."""
+    options = {"aggregator": mtcool.privacy.PerGradient()}
+    agents = [agent.with_noise(seed=7) for agent in private(**options).agents().values()]
+    joined = mtcool.Network.from_agents(agents, RING)
+    joined.update(1, [0.0])
+    published = joined.agent(1).aggregator.published[0]
+    again = joined.agent(0).with_noise(seed=7)
+    assert np.frombuffer(min(noise_of(again)))[0] != published
+    twin = mtcool.Network.from_agents(agents, RING)
+    twin.update(1, [0.0])
+    assert twin.agent(1).aggregator.published[0] == published  # from the same agents, the same
+
+
+def test_a_forked_process_gets_no_noise_of_its_own(monkeypatch):
+    agent = private().agent(0)
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with pytest.raises(ValueError, match="must be drawn by the process that made or loaded"):
+        agent.with_noise(seed=3)

@@ -172,3 +172,13 @@ def test_rounds_with_copies_of_every_message_are_the_same_rounds():
             twice[to].receive(message)
             twice[to].receive(message)
     assert [content(agent) for agent in once.values()] == [content(a) for a in twice.values()]
+
+
+def test_a_message_that_comes_back_to_its_sender_is_refused():
+    """The agent has learned from it when it sent it."""
+    agent = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, learner=MTFTRLKT()).agent(0)
+    (message, *_) = agent.activate().learn([0.5]).values()
+    before = agent.state.total.copy()
+    with pytest.raises(ValueError, match="sender must be another agent, got 0"):
+        agent.receive(message)
+    np.testing.assert_array_equal(agent.state.total, before)

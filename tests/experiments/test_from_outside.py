@@ -2,6 +2,7 @@
 
 import csv
 import doctest
+import importlib
 import os
 import subprocess
 import sys
@@ -426,3 +427,54 @@ def test_the_command_says_it_without_a_traceback(tmp_path, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert told.startswith(f"mtcool: {path}: algorithm 2.algorithm must name a module")
     assert len(told.splitlines()) == 1
+
+
+CAPPED = """
+from mtcool.algorithms import Algorithm
+from mtcool.learners import MTFTRLKT
+from mtcool.peers.assemble import clique_peers
+from mtcool.peers.exchange import clique_exchange
+
+def capped(cap):
+    assert isinstance(cap, float)
+    return Algorithm("NAME", str(cap), MTFTRLKT(), clique_peers, clique_exchange)
+"""
+
+
+def test_infinite_parameters_are_told_apart(tmp_path):
+    sweep = """
+[[sweep]]
+parameter = "algorithm.mine.parameters.cap"
+values = [inf, -inf]
+"""
+    path = experiment(tmp_path, "capped", CAPPED, 'algorithm = "capped:capped"', more=sweep)
+    one, other = (point[0] for point in jobs_of(task_of(path)))
+    assert one.key != other.key
+    assert record_of(one.point.algorithm[1]).title == "inf"
+    assert record_of(other.point.algorithm[1]).title == "-inf"
+
+
+def test_a_module_that_changes_is_not_taken_for_what_was_imported(tmp_path):
+    """Cells would be stored under the name of code that did not make them."""
+    cap = 'algorithm = "fickle:capped"\nparameters = { cap = 1.0 }'
+    path = experiment(tmp_path, "fickle", CAPPED, cap)
+    key = jobs_of(task_of(path))[0][0].key
+    (tmp_path / "fickle.py").write_text(CAPPED.replace("NAME", "fickle") + "# edited\n")
+    with pytest.raises(ValueError, match="module fickle must be as it was imported, got a file"):
+        jobs_of(task_of(path))[0][0].key  # noqa: B018 -- a property that computes
+    importlib.reload(sys.modules["fickle"])
+    assert jobs_of(task_of(path))[0][0].key != key
+
+
+@pytest.mark.parametrize("place", ["import", "making"])
+def test_a_module_that_exits_is_an_error(place, tmp_path):
+    """Else a command would end as if all were well, and have done nothing."""
+    code = CAPPED.replace("assert", "raise SystemExit(0)\n    assert")
+    if place == "import":
+        code = "raise SystemExit(0)\n"
+    name = f"exits_{place}"
+    path = experiment(
+        tmp_path, name, code, f'algorithm = "{name}:capped"\nparameters = {{ cap = 1.0 }}'
+    )
+    with pytest.raises(ValueError, match="SystemExit: 0"):
+        task_of(path)

@@ -83,6 +83,8 @@ def test_tables_become_frames(outcome):
     frame = outcome.to_frame("runs")
     assert isinstance(frame, pandas.DataFrame)
     assert frame.regret.tolist() == [row["regret"] for row in outcome.tables["runs"]]
+    assert set(frame["tasks.smoothness"]) == {1.0, 10.0}
+    assert frame.algorithm[0] == "MT-CO2OL"
 
 
 def test_frames_need_pandas_and_a_table_that_is_there(outcome, monkeypatch):
@@ -145,3 +147,12 @@ def test_whatever_a_file_can_hold_is_written_and_read_again():
         "at": {"algorithm.MT (L = 0.5).radius": True, "empty": {}, "list": []},
     }
     assert tomllib.loads(toml_of(table)) == table
+
+
+def test_an_outcome_is_short_to_print_and_says_whether_gradients_fit(tmp_path):
+    content = CONTENT | {"rounds": 50, "replicates": 1}
+    content["algorithm"] = [one | {"lipschitz": 0.01} for one in CONTENT["algorithm"]]
+    outcome = mtcool.experiments.run(content, tmp_path)
+    assert repr(outcome) == f"<Outcome of 'small': 6 runs, {tmp_path / 'report.html'}>"
+    assert any("were clipped in" in sentence for sentence in outcome.findings)
+    assert any("theorem" in sentence for sentence in outcome.findings)

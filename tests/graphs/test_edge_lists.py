@@ -10,6 +10,7 @@ READ = {
     "header below a comment": ("# my file\nsource,target\n1,2\n2,3\n", {("1", "2"), ("2", "3")}),
     "other columns first": ("id,from,to\n1,a,b\n2,b,c\n", {("a", "b"), ("b", "c")}),
     "columns in another order": ("Target,weight,Source\na,1,b\n", {("a", "b")}),
+    "an edge below a comment": ("#\ni,j\nj,k\nk,i\n", {("i", "j"), ("j", "k"), ("i", "k")}),
     "capitals and a mark": ("\ufeffSource,Target\r\na,b\r\n", {("a", "b")}),
 }
 
@@ -27,6 +28,7 @@ def test_edges_are_those_of_the_file(name, tmp_path):
 REFUSED = {
     "an empty name": ("a,b\na,\n", "line 2 must name two agents, got 'a,'"),
     "one name": ("a,b\na\n", "line 2 must name two agents, got 'a'"),
+    "a header that names agents": ("i,j\nj,k\nk,i\n", "which names agents of other lines; put a"),
     "a header or an edge": ("x,y\na,b\nb,c\n", "the first line may be a header or an edge"),
     "a field without an end": ("a," + "b" * 200_000 + "\n", "every line must be a row of a table"),
 }

@@ -92,7 +92,7 @@ def _(state: State, agent: int, value: Any, noisy: Any) -> None:
         state.total[here] += new * (2.0 if bug == 2 else 1.0)
         if bug == 1 and state.activations[agent] == 1:
             state.total[here] -= noisy[k]
-        if bug == 7 and state.activations[agent] == 1:
+        if bug == 7 and agent == 2 and state.activations[agent] == 1:
             state.total[here] += value[k] - noisy[k]
         state.published[here] = state.total[here]
     if bug != 4:
@@ -101,7 +101,7 @@ def _(state: State, agent: int, value: Any, noisy: Any) -> None:
 
 CAUGHT = {
     "wrong sums": ("published_sums_are_prefix_sums", "B C is something else"),
-    "leaky": ("sums_are_made_of_noisy_nodes_alone", "activation 2 gives leaves away"),
+    "leaky": ("sums_are_made_of_noisy_nodes_alone", "activation 2 gives leaves of agent 2"),
     "fractions": ("nodes_of_whole_leaves_are_whole", "C has fractions"),
     "curious": ("encoding_changes_nothing", "encode changed total"),
     "stopped clock": ("activations_are_counted", "after 1 activations it counts 0"),

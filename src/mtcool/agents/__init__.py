@@ -1,4 +1,22 @@
-"""Agents one by one: the state of one agent, messages in and messages out."""
+"""Agents one by one: each has its own state, messages in, messages out, and nothing else.
+
+An agent has no clock, no socket, no thread and no randomness but the noise it is given. Whoever
+carries the messages (a test, a simulated network with faults, or a real one) plays a round so. The
+same learner functions run as in a network of many agents, so both give the same bits.
+
+Examples
+--------
+>>> import mtcool
+>>> others = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1).agents()
+>>> agent = others[3]
+>>> activation = agent.activate()  # 1.
+>>> asked = activation.requests.items()
+>>> answers = {to: others[to].receive(request) for to, request in asked}
+>>> activation.predict(answers)  # 2. and 3.
+array([0.])
+>>> for to, message in activation.learn([0.5]).items():  # 4. and 5.
+...     others[to].receive(message)
+"""
 
 from mtcool.agents.agent import Activation, Agent
 from mtcool.agents.cliques import CliqueAgent

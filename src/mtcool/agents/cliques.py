@@ -96,6 +96,8 @@ class CliqueAgent:
             return Rows(self.sender, self.row(clique, sender), np.empty(0))
         if not isinstance(message, Gradient):
             raise ValueError(f"message must be a request or a gradient, got {message!r}")
+        if sender == self.name:
+            raise ValueError(f"sender must be another agent, got {sender!r}: it has learned this")
         number = checked_number(message.number)
         gradient = validation.vector("gradient", message.gradient, self.settings.dim)
         if not math.hypot(*gradient) <= SLACK:

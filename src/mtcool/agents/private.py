@@ -125,6 +125,7 @@ class PrivateAgent:
         >>> pickle.loads(sent[3]).name
         3
         """
+        self.sanitiser.noise.state()  # refused in a forked process, which has no budget of its own
         released = int(self.aggregator.activations[0])
         own = None
         if seed is not None:
@@ -156,6 +157,8 @@ class PrivateAgent:
             return self.rows(sender)
         if not isinstance(message, Sums):
             raise ValueError(f"message must be a request or sums, got {message!r}")
+        if sender == self.name:
+            raise ValueError(f"sender must be another agent, got {sender!r}: it has learned this")
         self.take(sender, message)
         return None
 

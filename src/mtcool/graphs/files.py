@@ -74,6 +74,14 @@ def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
     edges = [fields for _, fields in table]
     commented = lines and lines[0].lstrip().startswith("#")
     columns = _ends_in(edges[0]) if edges else None
+    if columns is not None and _names_agents(edges, columns):
+        if not commented:
+            raise ValueError(
+                f"the first line may be a header or an edge, got {' '.join(edges[0])!r}, which "
+                "names agents of other lines; put a line that starts with # above it if it is an "
+                "edge"
+            )
+        columns = None
     if columns is not None or (edges and not commented and _starts_with_header(edges)):
         table = table[1:]
     first, second = columns or (0, 1)
@@ -104,6 +112,12 @@ def _ends_in(header: Sequence[str]) -> tuple[int, int] | None:
         if len(columns) == 2 and set(names) >= ends:
             return columns[0], columns[1]
     return None
+
+
+def _names_agents(edges: Sequence[Sequence[str]], columns: tuple[int, int]) -> bool:
+    """Whether a word of the header is the name of an agent below it."""
+    names = {fields[k] for fields in edges[1:] for k in columns if k < len(fields)}
+    return any(edges[0][k] in names for k in columns)
 
 
 def _starts_with_header(edges: Sequence[Sequence[str]]) -> bool:

@@ -1,6 +1,10 @@
 """DPMT-CO2OL: every agent keeps a clique, its sums, and the ledger of its own privacy level."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
 
 from mtcool.agents.cutting.cliques import Plan, entry_weights, join_cliques, own_of
 from mtcool.agents.cutting.kinds import Joined, cut, join
@@ -13,6 +17,7 @@ from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import Channels
+from mtcool.privacy.noise import Noise, make_noise
 
 
 @cut.register
@@ -65,4 +70,20 @@ def _(first: PrivateAgent, graph: Graph, agents: Sequence[PrivateAgent]) -> Join
     for i, agent in enumerate(agents):
         for there, here in blocks_of_arrays(peers.state.aggregator, i, agent.aggregator, 0):
             there[...] = here
-    return Joined(settings, weights, dict(state_arrays(peers.state)), first.sanitiser.noise)
+    return Joined(settings, weights, dict(state_arrays(peers.state)), _joint_noise(agents))
+
+
+def _joint_noise(agents: Sequence[PrivateAgent]) -> Noise:
+    """The noise that agents share, or if they have their own a stream that none of them has.
+
+    To go on with the stream of one agent would repeat it when the agent is given the same seed
+    again.
+    """
+    noise = agents[0].sanitiser.noise
+    states = [agent.sanitiser.noise.state() for agent in agents]
+    if states[0] is None or not any(agent.own_noise for agent in agents):
+        return noise
+    digest = hashlib.sha256(msgspec.json.encode(states)).digest()
+    words = np.frombuffer(digest, "<u4").tolist()
+    own = np.random.default_rng(np.random.SeedSequence(words))
+    return make_noise(agents[0].sanitiser.privacy.noise, own)

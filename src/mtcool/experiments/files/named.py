@@ -5,7 +5,6 @@ Each is a word for one of the package's own, or "module:name" for one from outsi
 
 import dataclasses
 import difflib
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from mtcool.experiments.files import outside, spec
 from mtcool.experiments.files.complaints import one_sentence
 from mtcool.experiments.files.outside import is_outside
 from mtcool.privacy import aggregators
-from mtcool.types import Given
+from mtcool.types import Given, Plain
 
 
 def loss_kind(stream: spec.Stream) -> streams.Kind:
@@ -67,8 +66,8 @@ def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algor
             )
         return found
     try:
-        made = _made(found, msgspec.json.encode(one.parameters))
-    except Exception as error:  # whatever goes wrong in a function of the user's
+        made = _made(found, one.parameters)
+    except (Exception, SystemExit) as error:  # whatever goes wrong in a function of the user's
         raise ValueError(
             f"{key} = {name!r} with parameters {one.parameters!r}: {type(error).__name__}: {error}"
         ) from None
@@ -80,10 +79,15 @@ def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algor
     return made
 
 
-@functools.cache
-def _made(function: Callable[..., object], parameters: bytes) -> object:
+def _made(function: Callable[..., object], parameters: dict[str, Plain]) -> object:
     """Once for the same parameters: what is compiled for a record serves all its networks."""
-    return function(**msgspec.json.decode(parameters))
+    key = function, repr(sorted(parameters.items()))
+    if key not in _RECORDS:
+        _RECORDS[key] = function(**parameters)
+    return _RECORDS[key]
+
+
+_RECORDS: dict[tuple[Callable[..., object], str], object] = {}
 
 
 def learner_of(one: spec.Algorithm, place: str = "algorithm") -> learners.Learner:

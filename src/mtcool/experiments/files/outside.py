@@ -5,13 +5,13 @@ text of its file and of the files beside it that it imports.
 """
 
 import ast
-import functools
 import hashlib
 import importlib
 import importlib.util
 import sys
 import sysconfig
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -60,21 +60,31 @@ def module_of(key: str, name: str) -> ModuleType:
     """The module of a name."""
     try:
         return importlib.import_module(name.partition(":")[0])
-    except Exception as error:  # whatever goes wrong in a module of the user's
+    except (Exception, SystemExit) as error:  # whatever a module of the user's does
         raise ValueError(
             f"{key} must name a module that can be imported, got {name!r}: "
             f"{type(error).__name__}: {error}"
         ) from None
 
 
-@functools.cache
 def digest(module: ModuleType) -> str:
-    """A name for the code of a module, as it was when this process first asked."""
+    """A name for the code of a module, which must be what this process has imported."""
     texts = [hashlib.sha256(file.read_bytes()).digest() for file in files_of(module)]
-    return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
+    found = hashlib.sha256(b"".join(texts)).hexdigest()[:16]
+    spec, noted = _NOTED.setdefault(module.__name__, (module.__spec__, found))
+    if spec is not module.__spec__:  # it was loaded again
+        _NOTED[module.__name__] = module.__spec__, found
+    elif noted != found:
+        raise ValueError(
+            f"module {module.__name__} must be as it was imported, got a file that has changed "
+            "since: run this in a new process"
+        )
+    return found
 
 
-@functools.cache
+_NOTED: dict[str, tuple[ModuleSpec | None, str]] = {}
+
+
 def files_of(module: ModuleType) -> tuple[Path, ...]:
     """The file of a module, and those that it imports and that are not installed packages."""
     if not (module.__file__ or "").endswith(".py"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -60,10 +61,18 @@ class Outcome:
     summary: SectionSummary
     """What `mtcool run --json` prints of the experiment."""
 
+    def __repr__(self) -> str:
+        runs = len(self.tables["runs"])
+        return f"<Outcome of {self.name!r}: {runs} runs, {self.folder / 'report.html'}>"
+
     @property
     def findings(self) -> list[str]:
-        """Sentences that are computed from the numbers: who has the least regret where."""
-        return list(self.summary["findings"])
+        """Sentences that are computed from the numbers: who has the least regret where.
+
+        After them, whether the gradient bounds fit, and how regret compares with the theorems.
+        """
+        told = self.summary
+        return [*told["findings"], *told["gradients"], *told["theory"]]
 
     @property
     def claims(self) -> list[Judged]:
@@ -73,9 +82,17 @@ class Outcome:
     def to_frame(self, table: str = "summary") -> pandas.DataFrame:
         """A table as a pandas frame, with a column for each swept parameter first.
 
+        Swept values are numbers if all of them are, and else what the report calls them.
+
         Parameters
         ----------
         table
             The name of one of `tables`.
         """
-        return make_frame(self.tables[validation.one_of("table", table, tuple(self.tables))])
+        rows = self.tables[validation.one_of("table", table, tuple(self.tables))]
+        frame = make_frame(rows)
+        for name in frame.columns:
+            with contextlib.suppress(ValueError, TypeError):  # names stay as they are
+                if all(isinstance(row[name], str) for row in rows):
+                    frame[name] = [float(row[name]) for row in rows]
+        return frame

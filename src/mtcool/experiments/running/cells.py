@@ -146,7 +146,9 @@ class Job(msgspec.Struct, frozen=True):
             point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
         known = [self.code, point, self.seed, self.replicate, graph]
-        return hashlib.sha256(msgspec.json.encode(known)).hexdigest()[:32]
+        # As Python writes it: JSON has one word for infinity, NaN and nothing.
+        content = repr(msgspec.to_builtins(known))
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
 
     @property
     def code(self) -> list[str]:

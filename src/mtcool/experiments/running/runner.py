@@ -134,6 +134,11 @@ def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, 
             build_network(Replicate(short, graph, activations, child), algorithm)
     except ValueError as error:
         raise ValueError(f"{place}: {part}{error}" if place else f"{part}{error}") from None
+    except (Exception, SystemExit) as error:
+        if not any(outside_names(point)):
+            raise
+        told = f"{part}{type(error).__name__}: {error}"  # in a module of the user's
+        raise ValueError(f"{place}: {told}" if place else told) from error
 
 
 def run_tasks(

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.testing.aggregators.trial import Machine, Trial, decode_one, encode_one
 from mtcool.testing.checks import require, require_close, require_equal
 
@@ -43,16 +44,19 @@ def sums_are_made_of_noisy_nodes_alone(trial: Trial) -> None:
     Only `noisy` may reach `published`, now or later; `value` is the secret.
     """
     rng = np.random.default_rng(0)
-    noisy, leaves = rng.standard_normal((27, 1)), rng.standard_normal((2, 27, 1))
+    widths = np.array([1, 2, 2])  # agents that are not alike, each in its own place
+    noisy, leaves = rng.standard_normal((27, 2)), rng.standard_normal((2, 27, 2))
     for law in trial.aggregator.laws:
-        one, other = (Machine(trial.aggregator, law, 27) for _ in range(2))
+        blocks = Blocks(widths, np.full(3, 27))
+        one, other = (trial.aggregator.make_state(blocks, law) for _ in range(2))
         for t in range(27):
-            for machine, secret in zip((one, other), leaves, strict=True):
-                value = np.empty(1)
-                encode_one(machine.state, 0, secret[t], value)
-                decode_one(machine.state, 0, value, noisy[t].copy())
-            found, wanted = other.state.published, one.state.published
-            require_equal(found, wanted, f"with {law} noise, activation {t + 1} gives leaves away")
+            for agent, width in enumerate(widths):
+                for state, secret in zip((one, other), leaves, strict=True):
+                    value = np.empty(width)
+                    encode_one(state, agent, secret[t, :width].copy(), value)
+                    decode_one(state, agent, value, noisy[t, :width].copy())
+                told = f"with {law} noise, activation {t + 1} gives leaves of agent {agent} away"
+                require_equal(other.published, one.published, told)
 
 
 def nodes_of_whole_leaves_are_whole(trial: Trial) -> None:
