@@ -19,7 +19,7 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import Integers, Label, Name, PeersBlock
+from mtcool.types import AnyArray, Integers, Label, Name, PeersBlock
 
 NUMBER = 1.0  # of a message: a float, so that all are as long
 
@@ -67,60 +67,47 @@ def _(peers: SingleTaskPeers, settings: Settings, graph: Graph, losses: Losses) 
 
 @traffic.register
 def _(peers: CliquePeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
-    by, to = _links(settings, graph, peers)
     model, no_experts = np.zeros(settings.dim), np.zeros(0)
-    told = np.full_like(by, _without_name(Gradient(0, NUMBER, model)))
+    told = _without_name(Gradient(0, NUMBER, model))
     if settings.algorithm.kept_by_members:  # nobody is asked
-        each = told + name_sizes(graph.labels)[by]
-        return _added(by, np.ones_like(by), each, graph.size)
-    answer = np.full_like(by, _without_name(Rows(0, model, no_experts)))
-    return _asked_and_told(graph, by, to, answer, told)
+        # A clique has two members, or one that tells nobody.
+        members = np.bincount(peers.clique)
+        others = _per_agent(peers, members[peers.clique] > 1)
+        return Traffic(others, others * (told + name_sizes(graph.labels)))
+    carried = told + _without_name(Rows(0, model, no_experts))
+    return _asked_and_told(peers, graph, np.full(1, carried))
 
 
 @traffic.register
 def _(peers: PrivatePeers, settings: Settings, graph: Graph, losses: Losses) -> Traffic:
     # Not counted is the noise that private agents publish once, before they learn.
-    by, to = _links(settings, graph, peers)
-    experts = peers.products[peers.clique != _listeners(peers)]
-    model = np.zeros(settings.dim)
-    answer, told = np.empty_like(by), np.empty_like(by)
+    model, experts = np.zeros(settings.dim), peers.products
+    carried = np.zeros(int(experts.max()) + 1, np.int64)
     for count in np.unique(experts):
-        same = experts == count
-        answer[same] = _without_name(Rows(0, model, np.zeros(count * settings.dim)))
-        told[same] = _without_name(Sums(0, NUMBER, model, np.zeros(count)))
-    return _asked_and_told(graph, by, to, answer, told)
+        answer = Rows(0, model, np.zeros(count * settings.dim))
+        told = Sums(0, NUMBER, model, np.zeros(count))
+        carried[count] = _without_name(answer) + _without_name(told)
+    return _asked_and_told(peers, graph, carried[experts])
 
 
-def _asked_and_told(
-    graph: Graph, by: Integers, to: Integers, answer: Integers, told: Integers
-) -> Traffic:
-    """A request, its answer, and what is told in the end, for every link."""
+def _asked_and_told(peers: CliquePeers | PrivatePeers, graph: Graph, carried: Integers) -> Traffic:
+    """Count a request, its answer and what is told in the end; `carried` is in the last two."""
     names = name_sizes(graph.labels)
-    request = _without_name(RowRequest(0)) + names[by]
-    each = request + answer + names[to] + told + names[by]
-    return _added(by, np.full_like(by, 3), each, graph.size)
+    # There may be many millions of models to fetch: few bytes for each, and no copies.
+    agents = np.arange(graph.size, dtype=peers.clique.dtype)
+    from_others = peers.clique != np.repeat(agents, np.diff(peers.ptr))
+    size = names.astype(np.int32)[peers.clique]
+    size += carried.astype(np.int32)
+    size *= from_others
+    others = _per_agent(peers, from_others)
+    asked = others * (_without_name(RowRequest(0)) + 2 * names)
+    return Traffic(3 * others, asked + _per_agent(peers, size))
 
 
-def _listeners(peers: CliquePeers | PrivatePeers) -> Integers:
-    return np.repeat(np.arange(len(peers.ptr) - 1), np.diff(peers.ptr))
-
-
-def _links(
-    settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers
-) -> tuple[Integers, Integers]:
-    """Who hears from whom else."""
-    by, to = _listeners(peers), peers.clique.astype(np.int64)
-    if not settings.algorithm.kept_by_members:
-        other = to != by
-        return by[other], to[other]
-    # A clique of two members, or of one that tells nobody.
-    shared = np.bincount(to)[to] > 1
-    return by[shared], by[shared]
-
-
-def _added(by: Integers, number: Integers, size: Integers, agents: int) -> Traffic:
-    sums = (np.bincount(by, values, agents).astype(np.int64) for values in (number, size))
-    return Traffic(*sums)
+def _per_agent(peers: CliquePeers | PrivatePeers, values: AnyArray) -> Integers:
+    """Sum over what each agent fetches, which is one model at least."""
+    sums: Integers = np.add.reduceat(values, peers.ptr[:-1], dtype=np.int64)
+    return sums
 
 
 def _without_name(message: Message) -> int:
