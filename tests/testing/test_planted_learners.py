@@ -205,5 +205,9 @@ def test_compiled_code_that_is_not_what_is_written_is_caught(monkeypatch):
 
 def test_every_check_has_a_mistake():
     planted = {name for name, _ in CAUGHT.values()}
-    besides = {"learner_is_a_frozen_dataclass", "compiled_code_and_plain_python_agree"}
+    besides = {
+        "functions_compile",
+        "learner_is_a_frozen_dataclass",
+        "compiled_code_and_plain_python_agree",
+    }
     assert planted | besides == {check.name for check in learner_checks(OGD())}

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mtcool.agents.parts import place_of
+from mtcool.kernels import CompileError
 from mtcool.peers.arrays import own_arrays, states
 from mtcool.testing.checks import require, require_close, require_equal
 from mtcool.testing.learners.trial import (
@@ -16,6 +17,18 @@ from mtcool.testing.learners.trial import (
     content,
     updates,
 )
+
+
+def functions_compile(trial: Trial) -> None:
+    """`predict_row` and `update_row` are registered for the state, and numba compiles them."""
+    try:
+        state = trial.make_state()
+        trial.predictions(state)
+        trial.learn(state, updates(count=1))
+    except CompileError as error:
+        raise AssertionError(str(error)) from None
+    except Exception:  # whatever else is wrong has a check of its own
+        return
 
 
 def predicting_changes_nothing(trial: Trial) -> None:
