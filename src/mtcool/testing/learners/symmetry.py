@@ -1,4 +1,4 @@
-"""Claims about names: neither the order of rows nor the numbers of cliques change what is learned."""
+"""Claims about names: learners do not see the order of rows, nor the numbers of cliques."""
 
 from itertools import pairwise
 

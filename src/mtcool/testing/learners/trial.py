@@ -127,8 +127,8 @@ def soil(state: State, fresh: State) -> None:
             soil(field, new)
 
 
-def _soil(work: Any, fresh: Any) -> None:
-    if isinstance(work, tuple):
+def _soil(work: object, fresh: object) -> None:
+    if isinstance(work, tuple) and isinstance(fresh, tuple):
         for part, new in zip(work, fresh, strict=True):
             _soil(part, new)
     elif isinstance(work, np.ndarray) and work.flags.writeable:
