@@ -3,6 +3,7 @@
 import csv
 import doctest
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -427,6 +428,31 @@ def test_the_command_says_it_without_a_traceback(tmp_path, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert told.startswith(f"mtcool: {path}: algorithm 2.algorithm must name a module")
     assert len(told.splitlines()) == 1
+
+
+def test_what_a_module_prints_does_not_mix_with_json(tmp_path, monkeypatch, capfd):
+    noisy = 'print("imported")\n' + ALGORITHM.replace(
+        "    kept =", '    print("called")\n    kept ='
+    )
+    noisy = noisy.replace("    kept =", '    os.write(1, b"written")\n    kept =')
+    path = experiment(tmp_path, "noisy", "import os\n" + noisy, 'algorithm = "noisy:GROUPS"')
+    words = [
+        "mtcool",
+        "run",
+        str(path),
+        "--json",
+        "--workers",
+        "1",
+        "--output",
+        str(tmp_path / "o"),
+    ]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    told = capfd.readouterr()
+    assert end.value.code == 0, told.err
+    assert list(json.loads(told.out)) == ["own"]
+    assert all(word in told.err for word in ("imported", "called", "written"))
 
 
 CAPPED = """
