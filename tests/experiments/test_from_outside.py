@@ -324,6 +324,15 @@ WRONG = {
         'algorithm = "MODULE:groups"\nparameters = { factr = 2 }',
         r"'MODULE:groups' with parameters \{'factr': 2\}: TypeError: .*factr",
     ),
+    "a parameter of another type than a function says": (
+        'algorithm = "MODULE:typed"\nparameters = { factor = "x" }',
+        r"algorithm 2\.algorithm = 'MODULE:typed': factor must be a number, got 'x'",
+    ),
+    "a number for a table of parameters that is swept": (
+        'algorithm = "i_ftrl"\nlearner = "KT"\nlearner_parameters = 3\n[[sweep]]\n'
+        'parameter = "algorithm.mine.learner_parameters.step"\nvalues = [1, 2]',
+        r"algorithm mine\.learner_parameters must be a table, got 3",
+    ),
     "no such learner": (
         'algorithm = "i_ftrl"\nlearner = "KTT"',
         r"algorithm 2\.learner must be one of FTRL, KT, .*, got 'KTT'; a learner of your own",
@@ -397,6 +406,9 @@ five = 5
 
 def nothing():
     return 7
+
+def typed(factor: float = 1.0):
+    return GROUPS
 
 @dataclass(frozen=True)
 class Positive:

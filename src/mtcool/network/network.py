@@ -251,9 +251,13 @@ class Network:
         >>> bool(twin.predict(0) == net.predict(0))
         True
         """
+        if not isinstance(agents, Iterable):
+            raise ValueError(f"agents must be agents of a network, got {agents!r}")
         whole = as_graph(graph)
         by_name: dict[Label, Agent] = {}
         for agent in agents:
+            if not all(hasattr(agent, name) for name in ("name", "settings", "receive")):
+                raise ValueError(f"agents must be agents of a network, got {agent!r} among them")
             if agent.name in by_name:
                 raise ValueError(f"agents must have different names, got {agent.name!r} twice")
             by_name[agent.name] = agent
