@@ -100,10 +100,22 @@ def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
     if array is None:
         raise ValueError(f"{name} must be an array of numbers, got {value!r}")
     if not np.isfinite(array).all():
-        bad = array[~np.isfinite(array)].flat[0]
-        raise ValueError(f"{name} must be finite, got an entry {bad}")
+        raise ValueError(f"{name} must be finite, got {_first_unfinite(array, value)}")
     # ascontiguousarray makes a scalar a vector of one; a scalar is not a vector.
     return array if given.ndim else array.reshape(())
+
+
+def _first_unfinite(array: NDArray[np.float64], given: ArrayLike) -> str:
+    """The first entry that is not finite, where it is, and how many there are; all count from 0."""
+    places = np.argwhere(~np.isfinite(array))
+    place = tuple(places[0].tolist())
+    where = f" at position {place[0]}" if array.ndim == 1 and array.size > 1 else ""
+    if array.ndim == 2:
+        columns = getattr(given, "columns", None)  # of a data frame
+        named = "" if columns is None else f" ({columns[place[1]]!r})"
+        where = f" in row {place[0]}, column {place[1]}{named}"
+    more = f"; {len(places)} entries are not finite" if len(places) > 1 else ""
+    return f"an entry {array[place]}{where}{more}"
 
 
 def probabilities(name: str, value: ArrayLike, length: int) -> NDArray[np.float64]:

@@ -109,6 +109,34 @@ def test_agents_that_do_not_belong_together_form_no_network():
         mtcool.Network.from_agents([*one.values(), one[3]], STAR)
 
 
+def test_agents_that_contradict_each_other_form_no_network():
+    """One of them comes from a network with other weights, or of another graph."""
+    uniform = mtcool.mt_co2ol(STAR, 1, learner=FTRL()).agents()
+    matrix = [[0.7, 0.1, 0.1, 0.1], [0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0], [0.2, 0, 0, 0.8]]
+    other = mtcool.mt_co2ol(STAR, 1, learner=FTRL(), weights=matrix).agents()
+    with pytest.raises(
+        ValueError,
+        match=r"got 0, which knows 3 with weight 0\.5, and 3, which listens with 0\.2",
+    ):
+        mtcool.Network.from_agents([uniform[0], uniform[1], uniform[2], other[3]], STAR)
+    ring = mtcool.mt_co2ol(mtcool.graphs.ring(4), 1, learner=FTRL()).agents()
+    with pytest.raises(ValueError, match="agents must agree on their weights, got 0, which knows"):
+        mtcool.Network.from_agents(
+            [ring[0], *list(uniform.values())[1:]], mtcool.graphs.cliques([4])
+        )
+    single = mtcool.st_ftrl(STAR, 1, learner=FTRL()).agents()
+    with pytest.raises(ValueError, match="neighbours of the graph, got 0, which does not know 2"):
+        mtcool.Network.from_agents(
+            [
+                mtcool.st_ftrl(mtcool.graphs.ring(4), 1, learner=FTRL()).agent(0),
+                single[1],
+                single[2],
+                single[3],
+            ],
+            STAR,
+        )
+
+
 def test_probabilities_of_all_agents_come_from_their_parts():
     q = np.array([0.1, 0.2, 0.3, 0.4])
     network = mtcool.mt_co2ol(STAR, 1, learner=MTFTRLKT(), rates="stochastic", q=q)

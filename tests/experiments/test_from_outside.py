@@ -3,6 +3,7 @@
 import csv
 import doctest
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -323,6 +324,15 @@ WRONG = {
         'algorithm = "MODULE:groups"\nparameters = { factr = 2 }',
         r"'MODULE:groups' with parameters \{'factr': 2\}: TypeError: .*factr",
     ),
+    "a parameter of another type than a function says": (
+        'algorithm = "MODULE:typed"\nparameters = { factor = "x" }',
+        r"algorithm 2\.algorithm = 'MODULE:typed': factor must be a number, got 'x'",
+    ),
+    "a number for a table of parameters that is swept": (
+        'algorithm = "i_ftrl"\nlearner = "KT"\nlearner_parameters = 3\n[[sweep]]\n'
+        'parameter = "algorithm.mine.learner_parameters.step"\nvalues = [1, 2]',
+        r"algorithm mine\.learner_parameters must be a table, got 3",
+    ),
     "no such learner": (
         'algorithm = "i_ftrl"\nlearner = "KTT"',
         r"algorithm 2\.learner must be one of FTRL, KT, .*, got 'KTT'; a learner of your own",
@@ -397,6 +407,9 @@ five = 5
 def nothing():
     return 7
 
+def typed(factor: float = 1.0):
+    return GROUPS
+
 @dataclass(frozen=True)
 class Positive:
     step: float
@@ -427,6 +440,31 @@ def test_the_command_says_it_without_a_traceback(tmp_path, monkeypatch, capsys):
     told = capsys.readouterr().err
     assert told.startswith(f"mtcool: {path}: algorithm 2.algorithm must name a module")
     assert len(told.splitlines()) == 1
+
+
+def test_what_a_module_prints_does_not_mix_with_json(tmp_path, monkeypatch, capfd):
+    noisy = 'print("imported")\n' + ALGORITHM.replace(
+        "    kept =", '    print("called")\n    kept ='
+    )
+    noisy = noisy.replace("    kept =", '    os.write(1, b"written")\n    kept =')
+    path = experiment(tmp_path, "noisy", "import os\n" + noisy, 'algorithm = "noisy:GROUPS"')
+    words = [
+        "mtcool",
+        "run",
+        str(path),
+        "--json",
+        "--workers",
+        "1",
+        "--output",
+        str(tmp_path / "o"),
+    ]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    told = capfd.readouterr()
+    assert end.value.code == 0, told.err
+    assert list(json.loads(told.out)) == ["own"]
+    assert all(word in told.err for word in ("imported", "called", "written"))
 
 
 CAPPED = """

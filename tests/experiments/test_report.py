@@ -134,6 +134,15 @@ def test_a_claim_within_the_noise_is_undecided():
     assert verdict[2].endswith("within the noise")
 
 
+def test_an_undecided_claim_shows_where_its_best_is_behind():
+    """At the first point A leads by next to nothing, at the second it is behind by more."""
+    regrets = [[[1, 2.01], [2, 1], [3, 3]], [[3, 2], [3, 2.5], [2, 2.2]]]
+    (verdict,) = verdicts(made_up(regrets, claims=[{"text": "A wins.", "best": "A"}]))
+    assert verdict[1] == "undecided"
+    assert verdict[2].startswith("B is ahead of A by 0.43")
+    assert "at tasks.smoothness = 10," in verdict[2]
+
+
 def test_every_point_against_a_claim_names_its_own_rival():
     claim = {"text": "A wins.", "best": "A"}
     regrets = [[[5, 1, 9], [6, 2, 9], [7, 3, 9]], [[5, 9, 1], [6, 9, 2], [7, 9, 3]]]
@@ -357,6 +366,24 @@ def test_a_bound_that_fails_is_shouted():
     row = Promise("A", 9.0, 3.0, "thm:any-G", 1.0)
     (first, _) = theory_words([PointPromises({"L": "1"}, facts, [row])])
     assert first.startswith("the bound FAILS in the one run that meets the assumptions")
+
+
+def test_the_theory_says_which_replicates_it_speaks_of_and_calls_parameters_by_their_titles():
+    facts = GraphFacts(2, 1, 2, 2, "1", "1", "1")
+    rows = [
+        Promise("A", 1.0, 4.0, "any graph (Theorem 3)", 1.0),
+        Promise("A", 1.0, 4.0, "known rates, in expectation", 1.0),
+    ]
+    one, mean = (
+        next(
+            theory_words(
+                [PointPromises({"tasks.sigma": "1"}, facts, [row])], {"tasks.sigma": "σ"}.get
+            )
+        )
+        for row in rows
+    )
+    assert one.endswith("A at σ = 1: 1.00 of 4.00 in the first replicate, 0.25 of the bound.")
+    assert "1.00 of 4.00 on average over the replicates, 0.25" in mean
 
 
 def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):

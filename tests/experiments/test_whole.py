@@ -105,6 +105,20 @@ def test_finished_cells_are_not_run_again(outcome, monkeypatch):
     assert again.tables == outcome.tables
 
 
+def test_progress_is_shown_unless_it_is_refused(outcome, capsys):
+    mtcool.experiments.run(CONTENT, outcome.folder)
+    told = capsys.readouterr()
+    assert {line.split(":")[0] for line in told.err.splitlines()} == {"check", "cells", "report"}
+    assert told.out == ""
+    mtcool.experiments.run(CONTENT, outcome.folder, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_output_that_is_no_path_is_refused():
+    with pytest.raises(ValueError, match="output must be the path of a folder, got 5"):
+        mtcool.experiments.run(CONTENT, output=5)
+
+
 def test_an_interrupt_says_what_is_kept(monkeypatch, tmp_path):
     def stop(*arguments, **settings):
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -270,3 +271,16 @@ def test_a_loss_is_its_kind_by_name_and_its_row(row: Row) -> None:
         assert copy.dim == 3
         assert copy.value(x) == loss.value(x)
         assert (copy.subgradient(x) == loss.subgradient(x)).all()
+
+
+def test_the_first_number_that_is_not_finite_is_named_with_row_feature_and_how_many():
+    features = np.ones((5, 3))
+    features[2, 1], features[4, 0] = np.nan, np.inf
+    more = "; 2 entries are not finite"
+    with pytest.raises(ValueError, match=f"got an entry nan in row 2, column 1{more}"):
+        squared(features, np.ones(5))
+    frame = pandas.DataFrame(features, columns=["area", "age", "price"])
+    with pytest.raises(ValueError, match=rf"got an entry nan in row 2, column 1 \('age'\){more}"):
+        squared(frame, np.ones(5))
+    with pytest.raises(ValueError, match=r"target must be finite, got an entry nan at position 4$"):
+        squared(np.ones((5, 3)), [1, 2, 3, 4, np.nan])

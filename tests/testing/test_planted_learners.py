@@ -20,6 +20,7 @@ class State(NamedTuple):
     rate: Any
     spare: Any
     bug: Any
+    work: Any
 
 
 NAMES = [
@@ -42,6 +43,10 @@ NAMES = [
     "timid",
     "favourite",
     "crowded",
+    "hoarder",
+    "flat",
+    "divider",
+    "numbered",
 ]
 BUG = {name: number for number, name in enumerate(["none", *NAMES])}
 SHARED = np.zeros((9, 2))
@@ -65,6 +70,7 @@ class OGD:
             rate=cliques.rate if self.bug == "greedy" else cliques.rate.copy(),
             spare=np.zeros(count + (self.bug == "crowded")),
             bug=np.array([BUG[self.bug]]),
+            work=np.zeros(1),
         )
 
 
@@ -79,6 +85,9 @@ class Mutable:
 @predict_row.register
 def _(state: State, clique: int, row: int, out: Any) -> None:
     bug = state.bug[0]
+    if bug == BUG["flat"]:
+        out[:2] = state.points[row, :2]
+        return
     out[:] = state.points[row]
     if bug == BUG["curious"]:
         state.spare[clique] += 1.0
@@ -109,6 +118,13 @@ def _(state: State, clique: int, row: int, weight: float, gradient: Any) -> None
         weight *= 2.0
     if bug != BUG["stopped clock"]:
         state.n[clique] += 1
+    if bug == BUG["hoarder"]:
+        state.work[0] += 1.0
+        weight /= np.sqrt(state.work[0])
+    if bug == BUG["divider"]:
+        weight /= np.linalg.norm(gradient)
+    if bug == BUG["numbered"] and clique == 3:
+        weight *= 0.5
     sign = 1.0 if bug == BUG["backwards"] else -1.0
     state.points[row] += sign * weight * gradient
     norm = np.linalg.norm(state.points[row])
@@ -135,6 +151,10 @@ CAUGHT = {
     "far": ("models_stay_in_the_ball", "a model has norm"),
     "timid": ("models_reach_the_ball", "after 400 updates the models have norms"),
     "crowded": ("states_can_be_cut_and_joined", "spare of State must have an entry for each"),
+    "hoarder": ("scratch_is_no_memory", "points depends on what was left in work"),
+    "flat": ("models_have_every_coordinate", "in dimension 3, after gradients"),
+    "divider": ("a_zero_gradient_does_no_harm", "after gradients of zero the models are"),
+    "numbered": ("clique_numbers_do_not_matter", "models depend on the number of a clique"),
     "favourite": ("rows_have_no_order", "models depend on the order of the rows"),
 }
 
@@ -205,5 +225,9 @@ def test_compiled_code_that_is_not_what_is_written_is_caught(monkeypatch):
 
 def test_every_check_has_a_mistake():
     planted = {name for name, _ in CAUGHT.values()}
-    besides = {"learner_is_a_frozen_dataclass", "compiled_code_and_plain_python_agree"}
+    besides = {
+        "functions_compile",
+        "learner_is_a_frozen_dataclass",
+        "compiled_code_and_plain_python_agree",
+    }
     assert planted | besides == {check.name for check in learner_checks(OGD())}

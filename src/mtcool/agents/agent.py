@@ -107,6 +107,8 @@ class OneShot:
 
 def answer_of(answers: Mapping[Label, Rows], name: Label, dim: int, experts: int = 0) -> Rows:
     """The answer of an agent that was asked, checked: a model, and so many numbers of experts."""
+    if not isinstance(answers, Mapping):
+        raise ValueError(f"answers must be rows by the names of agents, got {answers!r}")
     if name not in answers:
         raise ValueError(f"answers must have one of agent {name!r}, got {list(answers)!r}")
     found = answers[name]

@@ -117,7 +117,12 @@ def encode(message: Message) -> bytes:
     >>> len(encode(Gradient("rome", 1.0, np.array([1.0, 2.0]))))
     35
     """
-    return bytes([SCHEMA]) + _ENCODER.encode(message)
+    if not isinstance(message, Message):
+        raise ValueError(f"message must be one of `mtcool.agents.messages`, got {message!r}")
+    try:
+        return bytes([SCHEMA]) + _ENCODER.encode(message)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"message must hold what can be sent, got {message!r}: {error}") from None
 
 
 def decode(content: bytes) -> Message:
@@ -134,6 +139,11 @@ def decode(content: bytes) -> Message:
     """
     if not isinstance(content, bytes | bytearray | memoryview):
         raise ValueError(f"content must be bytes, got {content!r}")
+    if isinstance(content, memoryview):
+        try:
+            content = content.tobytes()  # a view may have strides, or any shape
+        except ValueError as error:
+            raise ValueError(f"content must be bytes, got {content!r}: {error}") from None
     if not content or content[0] != SCHEMA:
         found = f"schema {content[0]}" if content else "nothing"
         raise ValueError(f"content must be a message of schema {SCHEMA}, got {found}")

@@ -65,6 +65,11 @@ def make_network(
     >>> make_network(mtcool.algorithms.algorithm("i_ftrl"), mtcool.graphs.ring(3), 2).predict(0)
     array([0., 0.])
     """
+    if not isinstance(algorithm, Algorithm):
+        raise ValueError(
+            "algorithm must be the record of an algorithm, such as "
+            f'mtcool.algorithms.algorithm("i_ftrl"), got {algorithm!r}'
+        )
     network = as_graph(graph)
     settings = make_settings(
         algorithm, network, dim, learner=learner, weights=weights, q=q, privacy=privacy, **options

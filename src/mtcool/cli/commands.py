@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias, cast
@@ -45,6 +45,7 @@ Summary: TypeAlias = "dict[str, SectionSummary]"
 Tell: TypeAlias = "Callable[[Summary, Path], None]"
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+STDOUT, STDERR = 1, 2  # as the system numbers them
 COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
 
 
@@ -162,7 +163,7 @@ def _run_file(
 ) -> None:
     from mtcool import experiments
 
-    with _interruptible():
+    with _interruptible(), _stdout_kept_for_json() if as_json else nullcontext():
         outcome = experiments.run(
             experiment,
             output,
@@ -184,6 +185,20 @@ def _interruptible() -> Iterator[None]:
         told = "; ".join(["interrupted", *map(str, stop.args)])
         print(f"mtcool: {told}", file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def _stdout_kept_for_json() -> Iterator[None]:
+    """What modules of the user print, here or in worker processes, goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(STDOUT)
+    try:
+        os.dup2(STDERR, STDOUT)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
 
 
 def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: "Tell") -> None:

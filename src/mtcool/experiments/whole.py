@@ -24,7 +24,7 @@ def run(
     engine: EngineName = "local",
     scheduler: str | None = None,
     quick: bool = False,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Outcome:
     """Run an experiment, or what is left of it, and write its result folder.
 
@@ -50,7 +50,8 @@ def run(
     quick
         Few short runs, for a first look.
     progress
-        Show progress on standard error.
+        Show progress on standard error, as the command does: a bar on a terminal, elsewhere a line
+        every few seconds. With False nothing is shown.
 
     Examples
     --------
@@ -71,6 +72,8 @@ def run(
     >>> (outcome.folder / "demo" / "differences.csv").is_file()
     True
     """
+    if output is not None and not isinstance(output, str | os.PathLike):
+        raise ValueError(f"output must be the path of a folder, got {output!r}")
     task = task_of(experiment, quick=quick)
     head = task.experiment.head
     folder = Path("results") / (f"{head.name}-quick" if quick else head.name)

@@ -49,6 +49,8 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     >>> graph.labels
     ('rome', 'milan', 'turin')
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must be that of a file, got {path!r}")
     file = Path(path)
     reader = READERS.get(file.suffix.lower())
     if reader is None:

@@ -30,9 +30,11 @@ from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when c
 from mtcool.kernels.cache import KernelCache, cache_folder
 from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
+from mtcool.kernels.mistakes import Chosen, CompileError, chosen, explained, missing
 
 __all__ = [
     "SOURCES",
+    "CompileError",
     "cache_folder",
     "digest_of",
     "dispatched",
@@ -109,6 +111,15 @@ class _Plain(_CPUDispatcher):  # type: ignore[misc]
         self._types_active_call.add(kind)  # as numba does: types live as long as the call
         return kind
 
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return super()._compile_for_args(*arguments, **named)
+        except Exception as error:  # numba lets through whatever its parts raise
+            mistake = explained(error, arguments)
+            if mistake is None:
+                raise
+            raise mistake from None
+
     def get_call_template(self, arguments: Any, named: Any) -> Any:
         return super().get_call_template(
             tuple(_unliteral(kind) for kind in arguments),
@@ -148,8 +159,13 @@ def dispatched(stub: Callable[..., R]) -> "functools._SingleDispatchCallable[R]"
     generic = functools.singledispatch(stub)
 
     def choose(state: types.Type, *_: types.Type) -> Callable[..., Any] | None:
-        implementation = generic.dispatch(getattr(state, "instance_class", object))
-        return None if implementation is stub else implementation
+        kind = getattr(state, "instance_class", object)
+        implementation: Any = generic.dispatch(kind)
+        if implementation is stub:
+            missing.append((stub.__name__, kind))
+            return None
+        chosen.append(Chosen(stub.__name__, kind, implementation))
+        return implementation  # type: ignore[no-any-return]
 
     # numba reads the argument names of an overload from its signature; not strict, because the
     # implementations carry annotations and the stub may not.

@@ -10,6 +10,7 @@ import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.graphs import Graph, GraphLike, as_graph
+from mtcool.kernels import CompileError
 from mtcool.network import storage
 from mtcool.network.header import encode_header
 from mtcool.network.saved_states import check_saved
@@ -108,8 +109,11 @@ class Network:
         """
         i, x = self.graph.index(agent), np.empty(self.settings.dim)
         with self.turn.lock:
-            self.exchange.finish()
-            self.exchange.predict(i, x)
+            try:
+                self.exchange.finish()
+                self.exchange.predict(i, x)
+            except CompileError as error:
+                raise self.blamed(error) from None
         return x
 
     def update(self, agent: Label, gradient: GradientLike) -> None:
@@ -141,8 +145,17 @@ class Network:
         """
         i = self.graph.index(agent)
         with self.turn.lock:
-            self.exchange.finish()  # what an interrupt left undone comes first
-            self.exchange.update(i, gradient)
+            try:
+                self.exchange.finish()  # what an interrupt left undone comes first
+                self.exchange.update(i, gradient)
+            except CompileError as error:
+                raise self.blamed(error) from None
+
+    def blamed(self, error: CompileError) -> CompileError:
+        """The error with the name of the learner, if one of its functions does not compile."""
+        if error.function not in ("predict_row", "update_row"):
+            return error
+        return CompileError(f"learner {self.settings.learner!r} cannot be used: {error}")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings, graph and state to one file; `mtcool.load` resumes to the bit.
@@ -238,9 +251,13 @@ class Network:
         >>> bool(twin.predict(0) == net.predict(0))
         True
         """
+        if not isinstance(agents, Iterable):
+            raise ValueError(f"agents must be agents of a network, got {agents!r}")
         whole = as_graph(graph)
         by_name: dict[Label, Agent] = {}
         for agent in agents:
+            if not all(hasattr(agent, name) for name in ("name", "settings", "receive")):
+                raise ValueError(f"agents must be agents of a network, got {agent!r} among them")
             if agent.name in by_name:
                 raise ValueError(f"agents must have different names, got {agent.name!r} twice")
             by_name[agent.name] = agent

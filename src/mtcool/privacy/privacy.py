@@ -198,6 +198,9 @@ def _plain(name: str, value: Given, check: Callable[[str, Given], N]) -> Given:
     """The numbers that were given, checked: one, a tuple, or a dictionary; None stays None."""
     if value is None:
         return None
+    several = isinstance(value, Sequence | Mapping) or getattr(value, "ndim", 0) > 0
+    if several and len(value) == 0:
+        raise ValueError(f"{name} must be one number or one for each agent, got {value!r}")
     if isinstance(value, Mapping):
         return {label: check(f"{name} of agent {label!r}", one) for label, one in value.items()}
     if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import memory, validation
+from mtcool.kernels import CompileError
 from mtcool.network.network import Network
 from mtcool.peers.protocol import count_clipped
 from mtcool.simulation.communication import communication
@@ -188,6 +189,8 @@ def _advance(
                 *totals,
                 *every,
             )
+        except CompileError as error:
+            raise network.blamed(error) from None
         finally:
             network.exchange.settle()
         if stop < goal:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Indices, Integers, State
+
+SAME = 1e-12  # a relative difference of weights that is rounding
 
 
 class Plan(NamedTuple):
@@ -142,6 +146,7 @@ def join_cliques(
     plan = Plan.of(settings, graph, peers)
     told: set[int] = set()
     for i, agent in enumerate(agents):
+        _check_listeners(plan, kept_by(settings, peers, i), graph, agent)
         own = agent.given.start
         for k, c in enumerate(kept_by(settings, peers, i)):
             for there, here in pairs_of_arrays(state, plan.start, c, agent.state, own, k):
@@ -152,6 +157,25 @@ def join_cliques(
                     )
                 there[...] = here
             told.add(c)
+
+
+def _check_listeners(
+    plan: Plan, keeps: Sequence[int], graph: Graph, agent: CliqueAgent | PrivateAgent
+) -> None:
+    """Refuse an agent whose listeners, or their weights, are others than they say themselves."""
+    known = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
+    for c, clique in zip_longest(keeps, known):
+        rows = slice(0) if c is None else plan.rows(c)
+        names = [graph.labels[int(i)] for i in plan.listener[rows]]
+        said = dict(zip(names, plan.weight[rows].tolist(), strict=True))
+        noted = {} if clique is None else dict(clique.weights)
+        for name in said | noted:
+            weight, its = noted.get(name, 0.0), said.get(name, 0.0)
+            if not math.isclose(weight, its, rel_tol=SAME):
+                raise ValueError(
+                    f"agents must agree on their weights, got {agent.name!r}, which knows "
+                    f"{name!r} with weight {weight}, and {name!r}, which listens with {its}"
+                )
 
 
 def entry_weights(graph: Graph, agents: Sequence[CliqueAgent | PrivateAgent]) -> Floats:

@@ -38,6 +38,13 @@ def _(first: SingleTaskAgent, graph: Graph, agents: Sequence[SingleTaskAgent]) -
     peers = settings.algorithm.peers(settings, graph, weights)
     start = np.arange(graph.size + 1)
     for i, agent in enumerate(agents):
+        others = {graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i}
+        for name in others ^ set(agent.neighbours):
+            knows = "knows" if name in agent.neighbours else "does not know"
+            raise ValueError(
+                f"agents must have the neighbours of the graph, got {agent.name!r}, which {knows} "
+                f"{name!r}"
+            )
         for there, here in pairs_of_arrays(peers.state, start, i, agent.state, ALONE.start, 0):
             there[...] = here
     return Joined(settings, weights, dict(state_arrays(peers.state)))

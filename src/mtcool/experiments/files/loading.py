@@ -199,6 +199,10 @@ def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Plain) 
         place: Any = algorithm
         for parent in parents:
             place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise ValueError(
+                    f"algorithm {algorithm.get('name')}.{parent} must be a table, got {place!r}"
+                )
         place[last] = value
 
 

@@ -5,6 +5,7 @@ Each is a word for one of the package's own, or "module:name" for one from outsi
 
 import dataclasses
 import difflib
+import typing
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import msgspec
 
 from mtcool import algorithms, learners, privacy, streams
 from mtcool.experiments.files import outside, spec
-from mtcool.experiments.files.complaints import one_sentence
+from mtcool.experiments.files.complaints import make_whole, one_sentence
 from mtcool.experiments.files.outside import is_outside
 from mtcool.privacy import aggregators
 from mtcool.types import Given, Plain
@@ -65,6 +66,7 @@ def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algor
                 f"got {one.parameters!r}"
             )
         return found
+    _check_parameters(f"{key} = {name!r}", found, one.parameters)
     try:
         made = _made(found, one.parameters)
     except (Exception, SystemExit) as error:  # whatever goes wrong in a function of the user's
@@ -77,6 +79,25 @@ def record_of(one: spec.Algorithm, place: str = "algorithm") -> algorithms.Algor
             f"which gives {made!r}"
         )
     return made
+
+
+def _check_parameters(place: str, function: Given, parameters: dict[str, Plain]) -> None:
+    """Refuse parameters that are not of the type that a function of the user's says."""
+    try:
+        kinds = typing.get_type_hints(function)
+    except (TypeError, NameError, AttributeError):  # no function, or types that are not there
+        return
+    for name in kinds.keys() & parameters.keys():
+        table = {name: parameters[name]}
+        try:
+            wanted = msgspec.defstruct("Parameters", [(name, kinds[name])])
+            msgspec.convert(table, wanted)
+        except msgspec.ValidationError as error:
+            if not make_whole(str(error), table):
+                told = one_sentence(str(error), table, wanted)
+                raise ValueError(f"{place}: {told}") from None
+        except TypeError:  # a type that no value of a file could have is not checked
+            continue
 
 
 def _made(function: Callable[..., object], parameters: dict[str, Plain]) -> object:

@@ -1,13 +1,13 @@
 """What the numbers say, in words that are computed from them."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import payoff_words
-from mtcool.experiments.report.promises import PointPromises
+from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 
 SAME = 1e-9  # a relative lead that is rounding
@@ -65,7 +65,8 @@ def verdicts(results: Results, *, needs: int | None = None) -> Iterator[tuple[st
             more = f"; and {len(against) - SHOWN} more" if len(against) > SHOWN else ""
             yield claim.text, "does not hold", "; ".join(less) + more
         elif close:
-            point, name, gap = min(close, key=lambda lead: abs(lead[2].certainty))
+            # Where the best one is most behind, if it is anywhere: that is what is in doubt.
+            point, name, gap = min(close, key=lambda lead: lead[2].certainty)
             ahead, by = (claim.best, gap) if gap.mean >= 0.0 else (name, _gap(gap))
             rival = name if gap.mean >= 0.0 else claim.best
             note = f"{ahead} is ahead of {rival} by {by} {_place(point, results)}"
@@ -99,22 +100,29 @@ def _gap(gap: Estimate) -> Estimate:
     return Estimate(-gap.mean, gap.error, gap.count)
 
 
-def theory_words(points: list[PointPromises]) -> Iterator[str]:
-    """How close measured regret comes to what is promised and to what cannot be avoided."""
+def theory_words(
+    points: list[PointPromises], title_of: Callable[[str], str] = str
+) -> Iterator[str]:
+    """How close measured regret comes to what is promised and to what cannot be avoided.
+
+    `title_of` tells how to call a swept parameter.
+    """
     rows = [(point, row) for point in points for row in point.rows if row.ratio is not None]
     if not rows:
         yield "No algorithm here meets the assumptions of a theorem."
         return
     point, row = max(rows, key=lambda found: found[1].ratio or 0.0)
-    swept = ", ".join(f"{name} = {value}" for name, value in point.values.items())
+    swept = ", ".join(f"{title_of(name)} = {value}" for name, value in point.values.items())
     where = f" at {swept}" if swept else ""
     over = sum((row.ratio or 0.0) > 1.0 for _, row in rows)
     some = f"{over} of" if over else "all"
     meeting = f"{some} {len(rows)} runs that meet" if len(rows) > 1 else "the one run that meets"
     held = f"the bound {'FAILS' if over else 'holds'} in {meeting} the assumptions of a theorem"
+    mean = row.statement.endswith(IN_EXPECTATION)
+    of = "on average over the replicates" if mean else "in the first replicate"
     yield (
         f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
-        f"{short(float(row.ceiling or 0.0))}, {short(row.ratio or 0.0, 2)} of the bound."
+        f"{short(float(row.ceiling or 0.0))} {of}, {short(row.ratio or 0.0, 2)} of the bound."
     )
     below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
     total = sum(len(point.rows) for point in points)

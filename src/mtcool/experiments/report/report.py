@@ -155,7 +155,10 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
             "over_time": over_time,
             "facts": graph_rows(points),
             "rows": promise_rows(points),
-            "words": [*theory_words(points), *published_words(results.experiment.points, graphs)],
+            "words": [
+                *theory_words(points, results.title_of),
+                *published_words(results.experiment.points, graphs),
+            ],
         },
     }
 

@@ -41,8 +41,9 @@ def learner_checks(
     claims: Sequence[Claim[Trial]] = [*state.CLAIMS, *play.CLAIMS, *models.CLAIMS, *symmetry.CLAIMS]
     if in_ball:
         claims = [*claims, *models.IN_BALL]
-    if compiled:
-        claims = [*claims, play.compiled_code_and_plain_python_agree]
+    if compiled:  # before anything is played: no other check is to blame for a typo
+        claims = [play.functions_compile, *claims, play.compiled_code_and_plain_python_agree]
+    claims = [*state.FORM, *claims]
     made: Learner = learner() if isinstance(learner, type) else learner
     return checks_of(claims, Trial(made, first_phase, compiled), repr(made))
 

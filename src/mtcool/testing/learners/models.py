@@ -33,6 +33,34 @@ def models_follow_the_gradients(trial: Trial) -> None:
         require(model @ gradient < 0.0, f"after gradients {gradient} the model is {model}")
 
 
+def models_have_every_coordinate(trial: Trial) -> None:
+    """In one dimension and in three, all coordinates of `out` are written, and the last one moves.
+
+    Played in plain Python, which refuses coordinates that are not there.
+    """
+    plain, row = trial._replace(compiled=False), int(START[2])
+    for dim in (1, 3):
+        state, out = plain.make_state(dim=dim), np.full(dim, np.nan)
+        gradient = np.zeros(dim)
+        gradient[-1] = 1.0
+        for _ in range(2 * max(trial.first_phase, 12)):
+            plain.update(state, Step(row, gradient), WEIGHT[row])
+        plain.predict_at(state, 2, row, out)
+        moved = np.isfinite(out).all() and out[-1] < 0.0
+        require(moved, f"in dimension {dim}, after gradients {gradient} the model is {out}")
+
+
+def a_zero_gradient_does_no_harm(trial: Trial) -> None:
+    """Models stay finite if a gradient is zero, be it the first one or a later one."""
+    state, zero = trial.make_state(), np.zeros(DIM)
+    for steps in (0, 120):
+        trial.learn(state, updates(count=steps))
+        for row in range(ROWS):
+            trial.update(state, Step(row, zero))
+        found = trial.predictions(state)
+        require(np.isfinite(found).all(), f"after gradients of zero the models are {found}")
+
+
 def cliques_may_be_empty(trial: Trial) -> None:
     """A clique without rows, which nobody listens to, does no harm."""
     start, bound = np.array([0, 0, 1, 1]), np.array([0.0, 0.5, 0.0])
@@ -69,6 +97,8 @@ CLAIMS = (
     a_fresh_state_predicts_zero,
     a_used_state_predicts_something_finite,
     models_follow_the_gradients,
+    models_have_every_coordinate,
+    a_zero_gradient_does_no_harm,
     cliques_may_be_empty,
 )
 IN_BALL = (models_stay_in_the_ball, models_reach_the_ball)

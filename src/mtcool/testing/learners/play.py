@@ -3,9 +3,11 @@
 import numpy as np
 
 from mtcool.agents.parts import place_of
+from mtcool.kernels import CompileError
 from mtcool.peers.arrays import own_arrays, states
 from mtcool.testing.checks import require, require_close, require_equal
 from mtcool.testing.learners.trial import (
+    DIM,
     ROWS,
     SIZES,
     START,
@@ -14,8 +16,21 @@ from mtcool.testing.learners.trial import (
     clique_of,
     clock_of,
     content,
+    soil,
     updates,
 )
+
+
+def functions_compile(trial: Trial) -> None:
+    """`predict_row` and `update_row` are registered for the state, and numba compiles them."""
+    try:
+        state = trial.make_state()
+        trial.predictions(state)
+        trial.learn(state, updates(count=1))
+    except CompileError as error:
+        raise AssertionError(str(error)) from None
+    except Exception:  # whatever else is wrong has a check of its own
+        return
 
 
 def predicting_changes_nothing(trial: Trial) -> None:
@@ -80,6 +95,23 @@ def cliques_may_take_turns_in_any_order(trial: Trial) -> None:
     require(not found, f"{found} depends on the order in which cliques took turns")
 
 
+def scratch_is_no_memory(trial: Trial) -> None:
+    """No call reads what an earlier one left in `work`, which neither files nor agents keep."""
+    clean, soiled, fresh = trial.make_state(), trial.make_state(), trial.make_state()
+    for step in updates():
+        trial.update(clean, step)
+        soil(soiled, fresh)
+        trial.update(soiled, step)
+    found = changed(content(clean), content(soiled))
+    require(not found, f"{found} depends on what was left in work")
+    wanted = trial.predictions(clean)
+    for row in range(ROWS):
+        soil(soiled, fresh)
+        model = np.full(DIM, np.nan)
+        trial.predict_at(soiled, clique_of(row), row, model)
+        require_equal(model, wanted[row], "predict_row depends on what was left in work")
+
+
 def learning_is_deterministic(trial: Trial) -> None:
     """The same updates give the same numbers, to the bit: no randomness, no changing globals."""
     one, other = trial.make_state(), trial.make_state()
@@ -128,6 +160,7 @@ CLAIMS = (
     updating_leaves_the_gradient_alone,
     updating_changes_its_own_clique_only,
     cliques_may_take_turns_in_any_order,
+    scratch_is_no_memory,
     learning_is_deterministic,
     the_clock_counts_updates,
     the_weight_multiplies_the_gradient,

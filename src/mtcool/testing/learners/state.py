@@ -104,10 +104,12 @@ def states_can_be_cut_and_joined(trial: Trial) -> None:
     require(not found, f"cut and joined, {found} is not what it was")
 
 
-CLAIMS = (
+FORM = (
     learner_is_a_frozen_dataclass,
     state_is_a_named_tuple_of_arrays,
     state_has_a_clock_and_a_rate,
+)
+CLAIMS = (
     state_shares_no_memory_with_the_cliques,
     two_states_are_independent,
     states_can_be_cut_and_joined,

@@ -1,11 +1,22 @@
-"""A claim about names: learners know agents by their rows only, and rows have no order."""
+"""Claims about names: learners do not see the order of rows, nor the numbers of cliques."""
 
 from itertools import pairwise
 
 import numpy as np
 
+from mtcool.learners import Cliques
 from mtcool.testing.checks import require_close
-from mtcool.testing.learners.trial import START, WEIGHT, Step, Trial, make_cliques, updates
+from mtcool.testing.learners.trial import (
+    DIM,
+    ROWS,
+    START,
+    WEIGHT,
+    Step,
+    Trial,
+    clique_of,
+    make_cliques,
+    updates,
+)
 
 
 def rows_have_no_order(trial: Trial) -> None:
@@ -19,4 +30,21 @@ def rows_have_no_order(trial: Trial) -> None:
     require_close(found, wanted, 1e-9, "models depend on the order of the rows")
 
 
-CLAIMS = (rows_have_no_order,)
+def clique_numbers_do_not_matter(trial: Trial) -> None:
+    """A clique that comes later among the others, with later rows, learns the same."""
+    first, cliques = np.array([0.9, 0.4]), make_cliques()  # weights of a clique before the others
+    start = np.concatenate(([0], START + len(first)))
+    start.setflags(write=False)
+    bound = np.concatenate(([first.max()], cliques.bound))
+    later = trial.make_state(Cliques(start, bound.copy(), bound), np.concatenate((first, WEIGHT)))
+    plain = trial.make_state()
+    trial.learn(plain, updates())
+    for row, gradient in updates():
+        trial.update_at(later, clique_of(row) + 1, row + len(first), gradient)
+    found = np.full((ROWS, DIM), np.nan)
+    for row, model in enumerate(found):
+        trial.predict_at(later, clique_of(row) + 1, row + len(first), model)
+    require_close(found, trial.predictions(plain), 1e-9, "models depend on the number of a clique")
+
+
+CLAIMS = (rows_have_no_order, clique_numbers_do_not_matter)

@@ -37,12 +37,14 @@ class Trial(NamedTuple):
     first_phase: int
     compiled: bool
 
-    def make_state(self, cliques: Cliques | None = None, weight: Floats = WEIGHT) -> State:
+    def make_state(
+        self, cliques: Cliques | None = None, weight: Floats = WEIGHT, dim: int = DIM
+    ) -> State:
         """A fresh state; `weight` has one entry for each row."""
         learner = self.learner
         if self.first_phase:
             learner = TwoPhase(learner, weight, self.first_phase)
-        return learner.make_state(make_cliques() if cliques is None else cliques, DIM)
+        return learner.make_state(make_cliques() if cliques is None else cliques, dim)
 
     def update(self, state: State, step: Step, weight: float = 1.0) -> None:
         """Feed a gradient to the clique of its row."""
@@ -111,6 +113,26 @@ def arrays(state: State, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]
             yield from arrays(field, f"{prefix}{name}.")
         elif isinstance(field, np.ndarray):
             yield prefix + name, field
+
+
+def soil(state: State, fresh: State) -> None:
+    """Leave nothing of what earlier calls wrote into the scratch of a state, its fields `work`.
+
+    Numbers become NaN; indices, which must be valid ones, become those of a fresh state.
+    """
+    for name, field, new in zip(state._fields, state, fresh, strict=True):
+        if name == "work":
+            _soil(field, new)
+        elif hasattr(field, "_fields"):
+            soil(field, new)
+
+
+def _soil(work: object, fresh: object) -> None:
+    if isinstance(work, tuple) and isinstance(fresh, tuple):
+        for part, new in zip(work, fresh, strict=True):
+            _soil(part, new)
+    elif isinstance(work, np.ndarray) and work.flags.writeable:
+        work[...] = np.nan if work.dtype == np.float64 else fresh
 
 
 def content(state: State) -> dict[str, bytes]:

@@ -1,13 +1,14 @@
 """Checks of peers: `peers_checks` lists them, `check_peers` runs them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from mtcool.algorithms import Algorithm, make_network
+from mtcool.graphs import ring
 from mtcool.network import Network
 from mtcool.testing.checks import Check, checks_of, run_all
 from mtcool.testing.peers import contract, copies, forms, refusals
-from mtcool.testing.peers.trial import Trial
+from mtcool.testing.peers.trial import AGENTS, Trial
 from mtcool.types import Given
 
 
@@ -37,9 +38,28 @@ def peers_checks(
     ['predicting_changes_nothing', 'networks_learn']
     """
     make = partial(make_network, algorithm) if isinstance(algorithm, Algorithm) else algorithm
+    if not isinstance(algorithm, Algorithm):
+        _require_maker(algorithm, dim, settings)
     name = getattr(algorithm, "__name__", algorithm)
     claims = (*contract.CLAIMS, *refusals.CLAIMS, *forms.CLAIMS, *copies.CLAIMS)
     return checks_of(claims, Trial(make, dim, settings), f"{name} with dim={dim}, {settings}")
+
+
+def _require_maker(
+    function: Callable[..., Network], dim: int, settings: Mapping[str, Given]
+) -> None:
+    """Refuse what does not make networks: no check would be to blame."""
+    try:
+        made: object = function(ring(AGENTS), dim, **settings)
+    except TypeError as error:  # it cannot be called like this, or at all
+        made = error
+    except Exception:  # which is for the checks to tell
+        return
+    if not isinstance(made, Network):
+        raise ValueError(
+            "algorithm must be the record of an algorithm, or a function of a graph and a "
+            f"dimension that makes a network, got {function!r}, which gives {made!r}"
+        )
 
 
 def check_peers(
