@@ -161,10 +161,10 @@ def hedge_bound(heard, u, free_last=False):
 
 
 def potential(rounds, s):
-    """F_T(s), the Krichevsky-Trofimov potential."""
-    halves = (rounds + 1 + s) / 2, (rounds + 1 - s) / 2
-    log = rounds * math.log(2) + sum(gammaln(halves)) - gammaln(rounds + 1) - math.log(math.pi)
-    return math.exp(min(log, 700.0))
+    """F_T(s), the Krichevsky-Trofimov potential, at one number or several."""
+    halves = gammaln((rounds + 1 + s) / 2) + gammaln((rounds + 1 - s) / 2)
+    log = rounds * math.log(2) + halves - gammaln(rounds + 1) - math.log(math.pi)
+    return np.exp(np.minimum(log, 700.0))
 
 
 def kt_bound(heard, u):
@@ -172,7 +172,7 @@ def kt_bound(heard, u):
     size, v = heard.size, oracle.interaction_norm(u)
     # Beyond the s at which F_T passes v T nothing is to be gained; far beyond, it overflows.
     span = np.linspace(0.0, heard.rounds, 2001)
-    end = span[min(sum(potential(heard.rounds, s) < v * heard.rounds + 2 for s in span), 2000)]
+    end = span[min(np.sum(potential(heard.rounds, span) < v * heard.rounds + 2), 2000)]
     best = minimize_scalar(
         lambda s: potential(heard.rounds, s) - v * s, bounds=(0.0, end), method="bounded"
     )

@@ -1,8 +1,12 @@
 """A small experiment that the tests of this folder share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import mtcool
 from mtcool.experiments.running.instance import Instance
@@ -51,6 +55,17 @@ def write(folder: Path, text: str = TEXT) -> Path:
 def tables(folder: Path) -> dict[str, bytes]:
     """Every table of a result folder, byte for byte."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*.csv"))}
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Files stand where pictures would, and nothing is drawn in them."""
+
+    def save(_: Figure, path: Path, **options: object) -> None:
+        path.write_bytes(b"a picture")
+
+    with mock.patch.object(Figure, "savefig", save):
+        yield
 
 
 def instance(rounds: int = 10) -> Instance:

@@ -33,7 +33,7 @@ def _no_width_is_asked_for(monkeypatch):
 
 
 @pytest.fixture
-def call(monkeypatch):
+def call(monkeypatch, undrawn):
     """Run a command with streams of the given encoding; status, output and errors."""
 
     def run(*words, encoding="utf-8"):

@@ -19,9 +19,11 @@ from mtcool.experiments.running.engines import Dask, Local, choose_engine, modul
 from mtcool.experiments.running.runner import jobs_of
 from mtcool.experiments.running.suite import task_of
 
-LONG = small.TEXT.replace("rounds = 200", "rounds = 60_000").replace(
-    "replicates = 3", "replicates = 12"
+# Two of twelve cells are finished when a worker is killed.
+LONG = small.TEXT.replace("rounds = 200", "rounds = 30_000").replace(
+    "replicates = 3", "replicates = 6"
 )
+ENDLESS = LONG.replace("rounds = 30_000", "rounds = 1_000_000")
 
 
 def cells(jobs, engine):
@@ -35,16 +37,21 @@ def jobs_in(folder, text=small.TEXT):
 @pytest.fixture(scope="module")
 def cluster():
     with LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
         yield cluster
 
 
-def test_any_number_of_local_workers(tmp_path):
-    jobs = jobs_in(tmp_path)
-    one = cells(jobs, Local(1))
-    assert len(one) == 6
-    assert cells(jobs, Local(3)) == one
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The cells of the small experiment and of the long one, in one process."""
+    folder = tmp_path_factory.mktemp("alone")
+    return {text: cells(jobs_in(folder, text), Local(1)) for text in (small.TEXT, LONG)}
+
+
+def test_any_number_of_local_workers(tmp_path, alone):
+    assert len(alone[small.TEXT]) == 6
+    assert cells(jobs_in(tmp_path), Local(3)) == alone[small.TEXT]
 
 
 def test_graphs_that_are_large_enough_for_threads_of_linear_algebra(tmp_path):
@@ -52,12 +59,12 @@ def test_graphs_that_are_large_enough_for_threads_of_linear_algebra(tmp_path):
     assert cells(jobs, Local(1)) == cells(jobs, Local(2))
 
 
-def test_a_dask_cluster(tmp_path, cluster):
-    jobs = jobs_in(tmp_path)
-    assert cells(jobs, Dask(cluster.scheduler_address)) == cells(jobs, Local(1))
+def test_a_dask_cluster(tmp_path, cluster, alone):
+    found = cells(jobs_in(tmp_path), Dask(cluster.scheduler_address))
+    assert found == alone[small.TEXT]
 
 
-def test_a_killed_dask_worker_costs_time_never_results(tmp_path, cluster):
+def test_a_killed_dask_worker_costs_time_never_results(tmp_path, cluster, alone):
     jobs = jobs_in(tmp_path, LONG)
     with Client(cluster.scheduler_address, set_as_default=False) as client:
         victim = next(iter(client.run(os.getpid).values()))
@@ -66,17 +73,17 @@ def test_a_killed_dask_worker_costs_time_never_results(tmp_path, cluster):
         found[job.key] = cell
         if len(found) == 2:
             os.kill(victim, signal.SIGKILL)
-    assert found == cells(jobs, Local(1))
+    assert found == alone[LONG]
 
 
-def test_a_killed_local_worker_costs_time_never_results(tmp_path):
+def test_a_killed_local_worker_costs_time_never_results(tmp_path, alone):
     jobs = jobs_in(tmp_path, LONG)
     found = {}
     for job, cell in run_jobs(jobs, Local(2)):
         found[job.key] = cell
         if len(found) == 2:
             kill_a_child()
-    assert found == cells(jobs, Local(1))
+    assert found == alone[LONG]
 
 
 def kill_a_child():
@@ -86,7 +93,7 @@ def kill_a_child():
 
 
 def test_workers_end_with_their_parent(tmp_path):
-    path = small.write(tmp_path, LONG.replace("rounds = 60_000", "rounds = 1_000_000"))
+    path = small.write(tmp_path, ENDLESS)
     words = ["run", str(path), "--output", str(tmp_path / "out"), "--workers", "2"]
     with subprocess.Popen(
         [sys.executable, "-m", "mtcool", *words], stderr=subprocess.DEVNULL

@@ -110,9 +110,21 @@ def experiment(folder: Path, module: str, content: str, *algorithms: str, more: 
     return small.write(folder, text(*algorithms, more=more))
 
 
-def command(path: Path, output: Path, *, workers: int = 1) -> str:
+# The command, with files that stand where pictures would.
+UNDRAWN = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import small
+from mtcool.cli.commands import main
+with small.undrawn():
+    main()
+"""
+
+
+def command(path: Path, output: Path, *, workers: int = 1, drawn: bool = False) -> str:
     """`mtcool run` in a process of its own, from another folder."""
-    words = [sys.executable, "-m", "mtcool", "run", str(path), "--output", str(output)]
+    program = ["-m", "mtcool"] if drawn else ["-c", UNDRAWN, str(Path(small.__file__).parent)]
+    words = [sys.executable, *program, "run", str(path), "--output", str(output)]
     done = subprocess.run(
         [*words, "--workers", str(workers)],
         cwd=output.parent.parent,
@@ -146,7 +158,7 @@ def test_an_algorithm_is_one_module_for_simulate_for_a_file_and_for_the_command(
     written = {file.name for file in place.iterdir()} - {"experiment.toml"}
     assert written == {"own_groups.py"}  # the one file that a new algorithm touches
 
-    command(path, tmp_path / "out", workers=2)
+    command(path, tmp_path / "out", workers=2, drawn=True)
     job = jobs_of(task_of(path))[0][0]
     record = record_of(job.point.algorithm[1])
     regret = one_by_hand(job, lambda graph: make_network(record, graph, 1, lipschitz=9.0))
@@ -245,6 +257,7 @@ def test_a_function_makes_an_algorithm_from_parameters(tmp_path):
     assert np.isfinite(run_cell(job).runs[1].regret).all()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_messages_that_nobody_counts_are_an_empty_field(tmp_path):
     path = small.write(tmp_path, text('algorithm = "tests.own_peers:UNCOUNTED"'))
     mtcool.experiments.run(path, tmp_path / "out")

@@ -43,6 +43,7 @@ def run(path, folder):
     write_report("", "", [task], results, folder)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_graph_files_survive_whatever_their_names_and_the_experiment_runs_from_there(tmp_path):
     home = tmp_path / "home"
     home.mkdir()

@@ -43,6 +43,7 @@ def test_a_refused_experiment_leaves_no_folder_behind(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("name", ["cells/", "runs.csv", "figure-1.png", "report.html", "graphs/"])
 def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
     """Python's own message, No space left on device, names none."""

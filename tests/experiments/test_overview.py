@@ -62,7 +62,8 @@ def two(tmp_path_factory):
     other = msgspec.structs.replace(task.experiment, head=head)
     tasks = [task, dataclasses.replace(task, experiment=other)]
     results = run_tasks(tasks, folder, Local(1), progress=False)
-    outcomes = write_report("Two", "", tasks, results, folder)
+    with small.undrawn():
+        outcomes = write_report("Two", "", tasks, results, folder)
     summary = {outcome.name: outcome.summary for outcome in outcomes}
     return (folder / "report.html").read_text(), summary
 
@@ -149,6 +150,7 @@ def test_one_run_is_not_called_all_1_runs():
     assert told.startswith("the bound holds in the one run that meets the assumptions")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(tmp_path):
     text = small.TEXT.replace("rounds = 200", "rounds = 30_000") + CLAIM
     arguments = ["run", str(small.write(tmp_path, text)), "--quick", "--workers", "1"]

@@ -12,6 +12,7 @@ import pytest
 import small
 from matplotlib.figure import Figure as Canvas
 
+from mtcool import cli
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words, verdicts
@@ -295,6 +296,20 @@ def test_a_wrong_file_is_one_sentence_and_no_traceback(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.fixture
+def told(monkeypatch, capsys, undrawn):
+    """Runs a command here, without its pictures, and returns what it prints."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["mtcool", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    return run
+
+
 @pytest.mark.parametrize("x", ["tasks.smoothness", "sigma", "time"])
 def test_figures_are_the_same_bytes_for_the_same_numbers(x, tmp_path):
     at = {"tasks.smoothness": 1} if x == "time" else {}
@@ -332,17 +347,12 @@ def test_all_points_of_a_figure_are_inside_its_axes(monkeypatch, tmp_path):
     assert low < heights.min() < heights.max() < high
 
 
-def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path):
+def test_an_experiment_with_one_algorithm_and_odd_words_is_told(tmp_path, told):
     alone = small.TEXT.split("[[algorithm]]")
     text = alone[0].replace("replicates = 3", 'replicates = 1\ntitle = "[/tmp] [red]"')
     text += "[[algorithm]]" + alone[2] + '[[claim]]\ntext = "[/b] it is"\nbest = "i-FTRL"\n'
-    done = subprocess.run(
-        [*COMMAND, "run", small.write(tmp_path, text), "--output", tmp_path, *ALONE],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert "Holds: [/b] it is" in done.stdout
+    out = told("run", small.write(tmp_path, text), "--output", tmp_path, *ALONE)
+    assert "Holds: [/b] it is" in out
     assert (tmp_path / "small/differences.csv").read_text().startswith("algorithm,other,")
 
 
@@ -386,16 +396,11 @@ def test_the_theory_says_which_replicates_it_speaks_of_and_calls_parameters_by_t
     assert "1.00 of 4.00 on average over the replicates, 0.25" in mean
 
 
-def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path):
+def test_no_bound_is_shown_where_gradients_were_clipped(tmp_path, told):
     """The first gradients are longer than L = .001."""
     text = small.TEXT.replace("lipschitz = 2.0", "lipschitz = 0.001").replace("= 3", "= 1")
     path = small.write(tmp_path, text)
-    done = subprocess.run(
-        [*COMMAND, "theory", path, "--output", tmp_path / "out", *ALONE],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert "No algorithm here meets the assumptions of a theorem." in done.stdout
+    out = told("theory", path, "--output", tmp_path / "out", *ALONE)
+    assert "No algorithm here meets the assumptions of a theorem." in out
     with open(tmp_path / "out/small/runs.csv") as file:
         assert all(int(row["clipped"]) > 1 for row in csv.DictReader(file))

@@ -70,11 +70,12 @@ def start_and_stop(path, folder, number):
 def straight(tmp_path_factory):
     """The tables of a run that nobody interrupts."""
     folder = tmp_path_factory.mktemp("straight")
-    mtcool.experiments.run(small.write(folder, LONG), folder / "results")
+    with small.undrawn():
+        mtcool.experiments.run(small.write(folder, LONG), folder / "results")
     return small.tables(folder / "results")
 
 
-@pytest.mark.usefixtures("ignored")
+@pytest.mark.usefixtures("ignored", "undrawn")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "killed"])
 def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path, straight):
     path = small.write(tmp_path, LONG)

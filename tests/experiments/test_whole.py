@@ -1,5 +1,6 @@
 """`mtcool.experiments.run`: an experiment from Python, as the command runs it."""
 
+import shutil
 import sys
 import tomllib
 
@@ -50,6 +51,7 @@ def test_the_command_calls_it(monkeypatch, tmp_path):
     assert (asked["quick"], asked["workers"], asked["progress"]) == (True, 3, True)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_dictionary_is_a_file(outcome, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     content = CONTENT | {"replicates": np.int64(3)}
@@ -95,13 +97,16 @@ def test_frames_need_pandas_and_a_table_that_is_there(outcome, monkeypatch):
         outcome.to_frame("run")
 
 
-def test_finished_cells_are_not_run_again(outcome, monkeypatch):
+@pytest.mark.usefixtures("undrawn")
+def test_finished_cells_are_not_run_again(outcome, tmp_path, monkeypatch):
+    shutil.copytree(outcome.folder, tmp_path / "out")  # others look at its pictures
+
     def refuse(jobs, engine):
         assert not jobs
         return iter(())
 
     monkeypatch.setattr(runner, "run_jobs", refuse)
-    again = mtcool.experiments.run(CONTENT, outcome.folder)
+    again = mtcool.experiments.run(CONTENT, tmp_path / "out")
     assert again.tables == outcome.tables
 
 
@@ -163,6 +168,7 @@ def test_whatever_a_file_can_hold_is_written_and_read_again():
     assert tomllib.loads(toml_of(table)) == table
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_outcome_is_short_to_print_and_says_whether_gradients_fit(tmp_path):
     content = CONTENT | {"rounds": 50, "replicates": 1}
     content["algorithm"] = [one | {"lipschitz": 0.01} for one in CONTENT["algorithm"]]

@@ -1,5 +1,6 @@
 """Compiled dispatch, the compile cache, and the two functions that know about bits."""
 
+import functools
 import importlib.util
 import os
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
@@ -388,15 +390,26 @@ def test_a_damaged_cache_is_a_miss_and_heals(tmp_path, run):
     assert {file for file in cache.rglob("*") if file.is_file()} == set(files)
 
 
-def test_without_a_folder_or_with_a_full_disk_everything_runs(run):
-    first = run(SIMULATION, NUMBA_CACHE_DIR="/dev/null/nowhere")
+ROUND = """
+import mtcool
+from mtcool.peers.exchange import _receive
+network = mtcool.i_ftrl(mtcool.graphs.edgeless(2), 1)
+network.update(0, [-0.5])
+print(sum(_receive.stats.cache_hits.values()), sum(_receive.stats.cache_misses.values()))
+print(float(network.predict(0)[0]).hex())
+"""
+
+
+def test_without_a_folder_or_with_a_full_disk_everything_runs(tmp_path, run):
+    first = run(ROUND, NUMBA_CACHE_DIR="/dev/null/nowhere")
+    assert first[:2] == ["0", "1"]
     full = """
 import errno, pathlib
 def write(path, data):
     raise OSError(errno.ENOSPC, "No space left on device")
 pathlib.Path.write_bytes = write
 """
-    assert run(full + SIMULATION)[1:] == first[1:]
+    assert run(full + ROUND, NUMBA_CACHE_DIR=str(tmp_path)) == first
 
 
 LEARNER = """
@@ -491,6 +504,17 @@ def test_no_edit_of_a_foreign_function_is_taken_for_the_old_one(edit):
     assert known(old) != known(new)
     if edit != "something strange":
         assert known(old) == known(old)
+
+
+def test_functions_without_an_implementation_for_a_type_do_not_compile_it_anew(monkeypatch):
+    """Else the modules that are imported beside would decide what is found in the cache."""
+    state = (numba.typeof(Half().make_state(one_clique()[0], 2)),)
+    before = identity.identity(predict_here.py_func, state)
+    other = functools.singledispatch(lambda state: 0.0)
+    monkeypatch.setattr(identity, "registries", [*identity.registries, other])
+    assert identity.identity(predict_here.py_func, state) == before
+    other.register(HalfState, lambda state: 1.0)
+    assert identity.identity(predict_here.py_func, state) != before
 
 
 def test_compiling_for_more_than_two_seconds_is_said_once():

@@ -86,8 +86,8 @@ def assert_optimal(x, linear, xi):
     if size > 1:
         assert spread <= xi * (1.0 + EXACT) + 1e-28
     force = linear + x + size * deviation
-    pushes = [np.where(np.arange(size)[:, None] == i, x, 0.0) for i in range(size)]
-    pushes = [push for push, length in zip(pushes, lengths, strict=True) if length > 1.0 - SLACK]
+    on_the_ball = np.flatnonzero(lengths > 1.0 - SLACK)
+    pushes = [np.where(np.arange(size)[:, None] == i, x, 0.0) for i in on_the_ball]
     if size > 1 and xi == 0.0:
         # Rows are equal: their multipliers are any deviations, so only the sums must vanish.
         force, pushes = force.sum(axis=0), [push.sum(axis=0) for push in pushes]

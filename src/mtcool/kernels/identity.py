@@ -105,7 +105,11 @@ def identity(function: Any, arguments: tuple[types.Type, ...]) -> str:
     for cls in {cls: None for argument in arguments for cls in _classes(argument)}:
         known += [cls.__module__, cls.__qualname__]
         for generic in registries:
-            known += _description(generic.dispatch(cls), seen)
+            implementation = generic.dispatch(cls)
+            # Others have no part in the machine code, and there may be any number of them.
+            if implementation is not generic.dispatch(object):
+                known += [generic.__module__, generic.__qualname__]
+                known += _description(implementation, seen)
     for item in known:
         digest.update(repr(item).encode() + b"\0")
     return digest.hexdigest()[:16]
