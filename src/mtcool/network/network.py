@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mtcool.agents import Agent, cut, join
+from mtcool.agents.cutting.order import in_order
 from mtcool.graphs import Graph, GraphLike, as_graph
 from mtcool.kernels import CompileError
 from mtcool.network import storage
@@ -108,12 +109,12 @@ class Network:
         array([0., 0.])
         """
         i, x = self.graph.index(agent), np.empty(self.settings.dim)
-        with self.turn.lock:
-            try:
+        try:  # outside: a `try` within would be a line at which Ctrl-C leaves the lock taken
+            with self.turn.lock:
                 self.exchange.finish()
                 self.exchange.predict(i, x)
-            except CompileError as error:
-                raise self.blamed(error) from None
+        except CompileError as error:
+            raise self.blamed(error) from None
         return x
 
     def update(self, agent: Label, gradient: GradientLike) -> None:
@@ -144,12 +145,12 @@ class Network:
         larger lipschitz, or on_excess="clip" to shorten such gradients
         """
         i = self.graph.index(agent)
-        with self.turn.lock:
-            try:
+        try:
+            with self.turn.lock:
                 self.exchange.finish()  # what an interrupt left undone comes first
                 self.exchange.update(i, gradient)
-            except CompileError as error:
-                raise self.blamed(error) from None
+        except CompileError as error:
+            raise self.blamed(error) from None
 
     def blamed(self, error: CompileError) -> CompileError:
         """The error with the name of the learner, if one of its functions does not compile."""
@@ -251,24 +252,8 @@ class Network:
         >>> bool(twin.predict(0) == net.predict(0))
         True
         """
-        if not isinstance(agents, Iterable):
-            raise ValueError(f"agents must be agents of a network, got {agents!r}")
         whole = as_graph(graph)
-        by_name: dict[Label, Agent] = {}
-        for agent in agents:
-            if not all(hasattr(agent, name) for name in ("name", "settings", "receive")):
-                raise ValueError(f"agents must be agents of a network, got {agent!r} among them")
-            if agent.name in by_name:
-                raise ValueError(f"agents must have different names, got {agent.name!r} twice")
-            by_name[agent.name] = agent
-        missing = [label for label in whole.labels if label not in by_name]
-        known = set(whole.labels)
-        unknown = [name for name in by_name if name not in known]
-        if missing or unknown:
-            raise ValueError(
-                f"agents must be exactly those of the graph; missing: {missing}, unknown: {unknown}"
-            )
-        ordered = [by_name[label] for label in whole.labels]
+        ordered = in_order(agents, whole)
         settings, weights, arrays, noise = join(ordered[0], whole, ordered)
         return cls(settings, whole, weights, noise, arrays)
 
