@@ -1,0 +1,127 @@
+"""Standard errors of means of autocorrelated series, in constant memory: batch means.
+
+Errors of consecutive rows are alike: a bad week is bad all week. The usual standard error takes
+rows for independent and promises too much. Means of long batches of consecutive rows are nearly
+independent, so their spread tells how sure the mean is. Batches grow with the series: when all
+are full, neighbours are merged in pairs, so there are always between 16 and 32 of them; a series
+of fewer than 32 rows has batches of one row each.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, final
+
+import numpy as np
+
+from mtcool.types import AnyArray, Floats, Integers
+
+BATCHES = 32
+FEWEST = 8
+"""Full batches below which a spread says nothing."""
+CONFIDENCE = 0.95
+
+
+class Estimates(NamedTuple):
+    """Means with their standard errors, and half the length of their 95 % intervals."""
+
+    mean: Floats
+    error: Floats
+    margin: Floats
+    rows: Integers
+
+    @property
+    def clear(self) -> "np.typing.NDArray[np.bool_]":
+        """Where the interval does not cover zero; never where there are too few rows."""
+        return np.abs(self.mean) > self.margin
+
+
+@final
+class BatchMeans:
+    """Batch means of many series at once, each with several columns.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = np.repeat(rng.normal(size=500), 20)      # every value stands twenty times
+    >>> means = BatchMeans(columns=1)
+    >>> means.add(np.zeros(10_000, int), 0.1 + noise[:, np.newaxis])
+    >>> found = means.estimates()
+    >>> rows_taken_for_independent = noise.std() / 100
+    >>> bool(found.error[0, 0] > 3 * rows_taken_for_independent)
+    True
+    """
+
+    def __init__(self, columns: int) -> None:
+        self._sums: Floats = np.zeros((0, BATCHES, columns))
+        self._counts: Integers = np.zeros(0, np.int64)
+        self._widths: Integers = np.ones(0, np.int64)
+
+    def add(self, series: Integers, values: Floats) -> None:
+        """Add rows, the next of their series in this order; `values` has a column for each."""
+        if series.size == 0:
+            return
+        self._grow(int(series.max()) + 1)
+        places = self._counts[series] + _ranks(series)
+        self._counts += np.bincount(series, minlength=self._counts.size)
+        while (full := self._counts > BATCHES * self._widths).any():
+            half, columns = BATCHES // 2, self._sums.shape[2]
+            merged = self._sums[full].reshape(-1, half, 2, columns).sum(axis=2)
+            self._sums[full, :half] = merged
+            self._sums[full, half:] = 0.0
+            self._widths[full] *= 2
+        np.add.at(self._sums, (series, places // self._widths[series]), values)
+
+    def estimates(self, size: int | None = None) -> Estimates:
+        """Mean, standard error and margin of every series (rows) and column.
+
+        Series beyond those that were added to, up to `size`, have no rows: their mean is NaN.
+        """
+        from scipy.special import stdtrit
+
+        if size is not None:
+            self._grow(size)
+        counts, widths = self._counts[:, np.newaxis], self._widths[:, np.newaxis]
+        batches = counts // widths
+        full = np.arange(BATCHES) < batches
+        means = np.where(full[:, :, np.newaxis], self._sums / widths[:, :, np.newaxis], 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = self._sums.sum(axis=1) / counts
+            centre = means.sum(axis=1) / batches
+            spread = np.where(full[:, :, np.newaxis], means - centre[:, np.newaxis], 0.0)
+            error = np.sqrt((spread**2).sum(axis=1) / (batches - 1) / batches)
+        error[(batches < FEWEST)[:, 0]] = np.inf
+        wide = stdtrit(np.maximum(batches - 1, 1), (1 + CONFIDENCE) / 2)
+        return Estimates(mean, error, wide * error, self._counts.copy())
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """All that it knows, for a file."""
+        return {"sums": self._sums, "counts": self._counts, "widths": self._widths}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> "BatchMeans":
+        """The batch means that `arrays` came from."""
+        sums, counts, widths = (np.array(arrays[name]) for name in ("sums", "counts", "widths"))
+        fits = sums.ndim == 3 and sums.shape[1] == BATCHES and sums.dtype == np.float64
+        fits = fits and counts.shape == widths.shape == sums.shape[:1]
+        if not fits or (widths < 1).any() or (counts < 0).any():
+            raise ValueError(f"arrays must be those of batch means, got shape {sums.shape}")
+        means = cls(sums.shape[2])
+        means._sums, means._counts, means._widths = sums, counts, widths
+        return means
+
+    def _grow(self, size: int) -> None:
+        more = size - self._counts.size
+        if more > 0:
+            self._sums = np.concatenate([self._sums, np.zeros((more, *self._sums.shape[1:]))])
+            self._counts = np.concatenate([self._counts, np.zeros(more, np.int64)])
+            self._widths = np.concatenate([self._widths, np.ones(more, np.int64)])
+
+
+def _ranks(series: Integers) -> Integers:
+    """For each row, how many rows of its series stand before it."""
+    order = np.argsort(series, kind="stable")
+    ordered = series[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    lengths = np.diff(np.r_[starts, series.size])
+    ranks = np.empty(series.size, np.int64)
+    ranks[order] = np.arange(series.size) - np.repeat(starts, lengths)
+    return ranks

@@ -1,0 +1,192 @@
+"""What every prediction was worth, in constant memory: overall, by agent and over time.
+
+*Cold* rows, predicted before any target was seen in the neighbourhood, are counted apart and are
+in no metric. *First* rows of an agent, predicted before a target of its own was seen, are in the
+metrics but not in the gains: an agent that learns alone has nothing to say there, and whatever it
+says would be held against it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool import validation
+from mtcool.learn.batch_means import BatchMeans, Estimates
+from mtcool.learn.over_time import OverTime
+from mtcool.learn.ranking import Ranking
+from mtcool.learn.tallies import HEAD, Metrics, Task, losses, metrics_of, tally_rows, variance
+from mtcool.types import AnyArray, Floats, Integers
+
+WARM, COMPARED = 0, 1
+"""Groups of rows: all that are not cold, and those of them that are not first rows."""
+ROWS, COLD, FIRST = 0, 1, 2
+
+
+class Predicted(NamedTuple):
+    """Rows as they were predicted, in the order of the stream."""
+
+    agents: Integers
+    time: Floats
+    target: Floats
+    predictions: Floats  # a column for each predictor
+    cold: NDArray[np.bool_]
+    first: NDArray[np.bool_]
+
+
+@final
+class Evaluation:
+    """Running sums from which all metrics, gains and curves follow.
+
+    The first predictor is compared with every other one. A gain is the mean loss of the other
+    minus that of the first, on the same rows: squared error, or log loss for classification.
+
+    Parameters
+    ----------
+    task
+        What is predicted: "regression" (a number) or "classification" (the probability of 1).
+    names
+        Of the predictors, in the order of the columns of their predictions.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> target = rng.normal(size=100)
+    >>> no = np.zeros(100, bool)
+    >>> evaluation = Evaluation("regression", ("learned", "alone"))
+    >>> evaluation.add(Predicted(np.arange(100) % 2, np.arange(100.0), target,
+    ...                          np.stack([0.9 * target, 0.5 * target], axis=1), no, no))
+    >>> round(evaluation.metrics()["learned"]["nmse"], 3)
+    0.01
+    >>> evaluation.gain("alone").clear.tolist()
+    [True]
+    """
+
+    def __init__(self, task: Task, names: Sequence[str]) -> None:
+        self.task = validation.one_of("task", task, ("regression", "classification"))
+        self.names = tuple(names)
+        width = HEAD + 2 * len(self.names)
+        self.counts: Integers = np.zeros((0, 3), np.int64)
+        self._shift = np.zeros(0)
+        self._tallies: Floats = np.zeros((0, 2, width))
+        self._over_time = OverTime((2, width))
+        self._of_agents = BatchMeans(len(self.names) - 1)
+        self._of_all = BatchMeans(len(self.names) - 1)
+        self._ranking = Ranking(len(self.names) if task == "classification" else 0)
+
+    def add(self, rows: Predicted) -> None:
+        """Take in rows, the next of the stream."""
+        if rows.agents.size == 0:
+            return
+        self._grow(int(rows.agents.max()) + 1)
+        every = np.stack([np.ones_like(rows.cold), rows.cold, rows.first & ~rows.cold], axis=1)
+        np.add.at(self.counts, rows.agents, every)
+        warm = ~rows.cold
+        if not warm.any():
+            return
+        agents, target, first = rows.agents[warm], rows.target[warm], rows.first[warm]
+        predictions = rows.predictions[warm]
+        if self._shift.size == 0:
+            self._shift = target[:1].copy()  # squares of what is far from zero lose their digits
+        paid = losses(self.task, target, predictions)
+        plain = tally_rows(target - self._shift, paid)
+        both = np.stack([plain, np.where(first[:, np.newaxis], 0.0, plain)], axis=1)
+        np.add.at(self._tallies, agents, both)
+        self._over_time.add(rows.time[warm], both)
+        gains = (paid[:, 1:, 0] - paid[:, :1, 0])[~first]
+        self._of_agents.add(agents[~first], gains)
+        self._of_all.add(np.zeros(len(gains), np.int64), gains)
+        if self.task == "classification":
+            self._ranking.add(target, predictions)
+
+    def metrics(self, group: int = WARM) -> dict[str, Metrics]:
+        """The metrics of every predictor over all rows of a group."""
+        found = metrics_of(self.task, self.names, self.total(group))
+        if self.task == "classification" and group == WARM:
+            for name, area in zip(self.names, self._ranking.area().tolist(), strict=True):
+                found[name]["auc"] = area
+        return found
+
+    def total(self, group: int = WARM) -> Floats:
+        """The tally of all agents; targets are counted from the first one."""
+        total: Floats = self._tallies[:, group].sum(axis=0)
+        return total
+
+    def of_agent(self, agent: int) -> dict[str, Metrics]:
+        """The metrics of every predictor over the rows of one agent."""
+        return metrics_of(self.task, self.names, self._tallies[agent, WARM])
+
+    def over_time(self, group: int = WARM) -> tuple[Floats, Integers, list[dict[str, Metrics]]]:
+        """First and last time, number of rows and metrics of each stretch of the stream.
+
+        NMSE divides by the variance of the targets of the whole stream.
+        """
+        sums = self._over_time.sums()[:, group]
+        spread = variance(self.total(group))
+        found = [metrics_of(self.task, self.names, tally, spread) for tally in sums]
+        return self._over_time.times(), sums[:, 0].astype(np.int64), found
+
+    def gain(self, other: str) -> Estimates:
+        """What the first predictor gains on another over all rows."""
+        return _column(self._of_all.estimates(1), self.names.index(other) - 1)
+
+    def gains(self, other: str) -> Estimates:
+        """What the first predictor gains on another, for each agent."""
+        return _column(self._of_agents.estimates(len(self.counts)), self.names.index(other) - 1)
+
+    def loss(self, name: str) -> float:
+        """The mean loss in which gains are counted, over the rows that are compared."""
+        total = self.total(COMPARED)
+        return float(total[HEAD + 2 * self.names.index(name)] / total[0]) if total[0] else np.nan
+
+    def agent_losses(self, name: str) -> Floats:
+        """The same for each agent."""
+        tallies = self._tallies[:, COMPARED]
+        with np.errstate(invalid="ignore"):
+            found: Floats = tallies[:, HEAD + 2 * self.names.index(name)] / tallies[:, 0]
+        return found
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """All that it knows, for a file."""
+        parts = {
+            "over_time": self._over_time.arrays(),
+            "of_agents": self._of_agents.arrays(),
+            "of_all": self._of_all.arrays(),
+        }
+        own = {"counts": self.counts, "tallies": self._tallies, "shift": self._shift}
+        own["ranking"] = self._ranking.counts
+        return own | {f"{part}.{key}": a for part, kept in parts.items() for key, a in kept.items()}
+
+    @classmethod
+    def from_arrays(
+        cls, task: Task, names: Sequence[str], arrays: Mapping[str, AnyArray]
+    ) -> "Evaluation":
+        """The evaluation that `arrays` came from."""
+        found = cls(task, names)
+        counts, tallies, shift = (np.array(arrays[key]) for key in ("counts", "tallies", "shift"))
+        if tallies.shape != (len(counts), *found._tallies.shape[1:]) or shift.size > 1:
+            raise ValueError(f"arrays must be those of an evaluation, got {tallies.shape}")
+        found.counts, found._tallies, found._shift = counts, tallies, shift
+        found._over_time = OverTime.from_arrays(_part("over_time", arrays))
+        found._of_agents = BatchMeans.from_arrays(_part("of_agents", arrays))
+        found._of_all = BatchMeans.from_arrays(_part("of_all", arrays))
+        found._ranking = Ranking.from_counts(arrays["ranking"])
+        return found
+
+    def _grow(self, size: int) -> None:
+        more = size - len(self.counts)
+        if more > 0:
+            self.counts = np.concatenate([self.counts, np.zeros((more, 3), np.int64)])
+            empty = np.zeros((more, *self._tallies.shape[1:]))
+            self._tallies = np.concatenate([self._tallies, empty])
+
+
+def _part(name: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    start = f"{name}."
+    return {key.removeprefix(start): a for key, a in arrays.items() if key.startswith(start)}
+
+
+def _column(found: Estimates, column: int) -> Estimates:
+    mean, error, margin = (part[:, column] for part in found[:3])
+    return Estimates(mean, error, margin, found.rows)

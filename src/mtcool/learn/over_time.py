@@ -1,0 +1,77 @@
+"""Sums over stretches of a stream of any length: at most 256 of them, with equally many rows."""
+
+from collections.abc import Mapping
+from typing import final
+
+import numpy as np
+
+from mtcool.types import AnyArray, Floats
+
+BUCKETS = 256
+
+
+@final
+class OverTime:
+    """Sums of rows in stretches; when all are full, neighbours are merged in pairs.
+
+    Examples
+    --------
+    >>> curve = OverTime((1,))
+    >>> curve.add(np.arange(1000.0), np.ones((1000, 1)))
+    >>> curve.width, curve.sums().shape, curve.times()[0]
+    (4, (250, 1), array([0., 3.]))
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.width, self._count = 1, 0
+        self._sums: Floats = np.zeros((BUCKETS, *shape))
+        self._times: Floats = np.tile([np.inf, -np.inf], (BUCKETS, 1))
+
+    def add(self, time: Floats, values: Floats) -> None:
+        """Add rows, in the order of the stream."""
+        places = self._count + np.arange(time.size)
+        self._count += time.size
+        while self._count > BUCKETS * self.width:
+            self._merge()
+        # One after the other into the sums themselves, whatever the size of the batches.
+        np.add.at(self._sums, places // self.width, values)
+        np.minimum.at(self._times[:, 0], places // self.width, time)
+        np.maximum.at(self._times[:, 1], places // self.width, time)
+
+    def sums(self) -> Floats:
+        """The sums of each stretch that has rows."""
+        return self._sums[: self._filled]
+
+    def times(self) -> Floats:
+        """The first and the last time of each of them."""
+        return self._times[: self._filled]
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """All that it knows, for a file."""
+        size = np.array([self.width, self._count])
+        return {"size": size, "sums": self._sums, "times": self._times}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> "OverTime":
+        """The sums that `arrays` came from."""
+        size, sums, times = (np.array(arrays[name]) for name in ("size", "sums", "times"))
+        fits = size.shape == (2,) and len(sums) == BUCKETS and times.shape == (BUCKETS, 2)
+        if not fits or size[0] < 1 or not 0 <= size[1] <= BUCKETS * size[0]:
+            raise ValueError(f"arrays must be those of sums over time, got shape {sums.shape}")
+        found = cls(sums.shape[1:])
+        found.width, found._count = (int(number) for number in size)
+        found._sums, found._times = sums, times
+        return found
+
+    @property
+    def _filled(self) -> int:
+        return -(-self._count // self.width)
+
+    def _merge(self) -> None:
+        half = BUCKETS // 2
+        self._sums[:half] = self._sums[::2] + self._sums[1::2]
+        self._times[:half, 0] = np.minimum(self._times[::2, 0], self._times[1::2, 0])
+        self._times[:half, 1] = np.maximum(self._times[::2, 1], self._times[1::2, 1])
+        self._sums[half:] = 0.0
+        self._times[half:] = [np.inf, -np.inf]
+        self.width *= 2
