@@ -1,0 +1,120 @@
+"""What a pass over a stream found: the sums, whom they are about, and what they cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+
+from mtcool.graphs import Graph
+from mtcool.learn.evaluation import COLD, FIRST, ROWS, Evaluation
+from mtcool.types import Label
+
+Network: TypeAlias = Graph | Literal["complete"] | None
+"""Who talks to whom; None if nobody talks to anybody."""
+Summary: TypeAlias = dict[str, Any]
+"""What `--json` prints: numbers, and tables of numbers by name."""
+LISTED = 20
+"""Skipped rows, and agents without neighbours, that are named; the rest are counted."""
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """The result of `mtcool learn`.
+
+    Attributes
+    ----------
+    name
+        What the data are called.
+    target
+        What the predicted column is called.
+    share
+        What agents send: "gradients" or "rows".
+    agents
+        Names, in the order of the evaluation.
+    network
+        Who talks to whom.
+    evaluation
+        Metrics, gains and curves of all rows since the model was new.
+    messages, message_bytes
+        Sent so far.
+    skipped
+        Number of bad rows.
+    complaints
+        The first of them, in words.
+    earlier
+        Rows that were learned from before this pass.
+    dated
+        Whether times are seconds since 1970.
+    positions
+        Where agents are on the map, if that is known: easting and northing.
+    strangers
+        Agents of the data that the given graph does not have.
+    """
+
+    name: str
+    target: str
+    share: str
+    agents: tuple[Label, ...]
+    network: Network
+    evaluation: Evaluation
+    messages: int
+    message_bytes: int
+    skipped: int = 0
+    complaints: tuple[str, ...] = ()
+    earlier: int = 0
+    dated: bool = False
+    positions: Mapping[Label, tuple[float, float]] = field(default_factory=dict)
+    strangers: tuple[Label, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Rows that were predicted, cold ones included."""
+        return int(self.evaluation.counts[:, ROWS].sum())
+
+    @property
+    def cold(self) -> int:
+        """Rows that were predicted before any target was seen in the neighbourhood."""
+        return int(self.evaluation.counts[:, COLD].sum())
+
+    @property
+    def first(self) -> int:
+        """Other rows that were predicted before a target of their own agent was seen."""
+        return int(self.evaluation.counts[:, FIRST].sum())
+
+    @property
+    def shares(self) -> bool:
+        """Whether anybody talks to anybody."""
+        if isinstance(self.network, Graph):
+            return self.network.edge_count > 0
+        return self.network == "complete"
+
+    def summary(self) -> Summary:
+        """The numbers that `--json` prints."""
+        metrics = self.evaluation.metrics()
+        gains = {name: self._gain(name) for name in self.evaluation.names[1:]}
+        return {
+            "rows": self.rows,
+            "skipped": self.skipped,
+            "cold": self.cold,
+            "first": self.first,
+            "earlier": self.earlier,
+            "agents": len(self.evaluation.counts),
+            **{name: _finite(numbers) for name, numbers in metrics.items()},
+            "gain": gains,
+            "messages": self.messages,
+            "bytes": self.message_bytes,
+        }
+
+    def _gain(self, other: str) -> dict[str, float | None]:
+        """What sharing gains on another predictor, as a share of the loss of that one."""
+        found, loss = self.evaluation.gain(other), self.evaluation.loss(other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = {"mean": found.mean[0] / loss, "error": found.error[0] / loss}
+        return _finite({name: float(value) for name, value in values.items()})
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers, or None in place of what JSON has no name for."""
+    return {name: number if np.isfinite(number) else None for name, number in numbers.items()}

@@ -1,0 +1,163 @@
+"""Who gains, and the error over time."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from mtcool.learn.evaluation import COMPARED
+from mtcool.learn.outcome import Outcome
+from mtcool.learn.report.pictures import (
+    COLOURS,
+    GAINS,
+    LOSES,
+    OPEN,
+    TITLES,
+    agent_percents,
+    as_dates,
+    colour_of,
+    save,
+)
+from mtcool.types import Floats, Integers
+
+NAMED = 60
+"""Agents that a figure has room to name."""
+CURVE = {"regression": ("rmse", "error (RMSE)"), "classification": ("logloss", "log loss")}
+
+
+def draw_agents(outcome: Outcome, path: Path) -> bool:
+    """Draw the gain of every agent with its interval, the largest first."""
+    share, margin = agent_percents(outcome)
+    known = np.flatnonzero(np.isfinite(share) & np.isfinite(margin))
+    if known.size == 0 or not outcome.shares:
+        return False
+    order = known[np.argsort(-share[known], kind="stable")]
+    if order.size <= NAMED:
+        canvas = Figure(figsize=(7.5, 1.3 + 0.2 * order.size), layout="constrained")
+        _named(canvas.add_subplot(), order, share, margin, outcome)
+    else:
+        canvas = Figure(figsize=(7.5, 4.0), layout="constrained")
+        _ranked(canvas.add_subplot(), order, share, margin)
+    looks = {"gains": GAINS, "loses": LOSES, "no clear difference": OPEN}
+    marks = [
+        Line2D([], [], marker="o", linestyle="none", color=colour, label=name)
+        for name, colour in looks.items()
+    ]
+    canvas.legend(handles=marks, loc="outside upper center", ncols=3, frameon=False)
+    save(canvas, path)
+    return True
+
+
+def _named(axes: Axes, order: Integers, share: Floats, margin: Floats, outcome: Outcome) -> None:
+    for place, agent in enumerate(order):
+        axes.errorbar(
+            share[agent],
+            place,
+            xerr=margin[agent],
+            color=colour_of(share[agent], margin[agent]),
+            marker="o",
+            markersize=4,
+            capsize=2,
+        )
+    axes.set_yticks(range(order.size), [_shortened(outcome.agents[k]) for k in order], fontsize=8)
+    axes.set_ylim(order.size - 0.5, -0.5)
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_xlabel("gain on learning alone, % (with 95 % interval)")
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlim(*_limits(share[order], margin[order]))
+
+
+def _ranked(axes: Axes, order: Integers, share: Floats, margin: Floats) -> None:
+    rank = np.arange(1, order.size + 1)
+    low, high = share[order] - margin[order], share[order] + margin[order]
+    colours = [colour_of(share[k], margin[k]) for k in order]
+    axes.vlines(rank, low, high, colors=colours, alpha=0.35, linewidth=1.0)
+    axes.scatter(rank, share[order], c=colours, s=6, zorder=3)
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    axes.set_xlabel(f"agents by their gain, {order.size:,} in all")
+    axes.set_ylabel("gain on learning alone, %")
+    axes.grid(axis="y", alpha=0.3)
+    axes.margins(x=0.01)
+    axes.set_ylim(*_limits(share[order], margin[order]))
+
+
+def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
+    """Room for all means and intervals; the few longest may be cut if the rest would be tiny."""
+    ends = np.concatenate([share - margin, share + margin, [0.0]])
+    low, high = np.quantile(ends, [0.1, 0.9])
+    reach = high - low
+    low = min(max(low - reach, ends.min()), share.min())
+    high = max(min(high + reach, ends.max()), share.max())
+    room = 0.06 * max(high - low, 1e-9)
+    return low - room, high + room
+
+
+def _shortened(label: object) -> str:
+    text = str(label)
+    return text if len(text) <= 24 else f"{text[:23]}…"
+
+
+def draw_over_time(outcome: Outcome, path: Path) -> bool:
+    """Draw the error over the stream, and below it the gain added up so far."""
+    times, rows, metrics = outcome.evaluation.over_time(COMPARED)
+    used = rows > 0
+    if used.sum() < 2:
+        return False
+    key, title = CURVE[outcome.evaluation.task]
+    canvas = Figure(figsize=(7.5, 5.4), layout="constrained")
+    upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    middle = times[used].mean(axis=1)
+    x = as_dates(middle) if outcome.dated else middle
+    pieces = [part for part, use in zip(metrics, used, strict=True) if use]
+    for name in ("pooled", "alone", "learned"):
+        curve = np.array([part[name][key] for part in pieces])
+        upper.plot(x, _smooth(curve, rows[used]), color=COLOURS[name], label=TITLES[name])
+    upper.set_ylabel(title)
+    upper.grid(alpha=0.3)
+    canvas.legend(loc="outside upper center", ncols=3, frameon=False)
+    _so_far(lower, x, rows[used], pieces, outcome)
+    if outcome.dated:
+        locator = AutoDateLocator()
+        lower.xaxis.set_major_locator(locator)
+        lower.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    else:
+        lower.xaxis.set_major_locator(MaxNLocator(6))
+        lower.set_xlabel("time")
+    upper.margins(x=0.01)
+    save(canvas, path)
+    return True
+
+
+def _so_far(
+    axes: Axes, x: object, rows: Integers, pieces: list[dict[str, dict[str, float]]], of: Outcome
+) -> None:
+    """Gains on alone and on pooled over all rows up to each time."""
+    paid = {name: np.cumsum(rows * stretch_losses(pieces, name, of)) for name in pieces[0]}
+    for other in ("alone", "pooled"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = 100 * (1 - paid["learned"] / paid[other])
+        axes.plot(x, gain, color=COLOURS[other], label=f"on {TITLES[other]}")  # type: ignore[arg-type]
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    axes.set_ylabel("gain so far, %")
+    axes.legend(frameon=False, fontsize=8)
+    axes.grid(alpha=0.3)
+
+
+def stretch_losses(pieces: list[dict[str, dict[str, float]]], name: str, of: Outcome) -> Floats:
+    """The loss of each stretch in which gains are counted."""
+    if of.evaluation.task == "regression":
+        return np.array([part[name]["rmse"] ** 2 for part in pieces])
+    return np.array([part[name]["logloss"] for part in pieces])
+
+
+def _smooth(curve: Floats, rows: Integers, span: int = 5) -> Floats:
+    """Means over five stretches, where there are many: single ones hide what is common."""
+    if curve.size < 10 * span:
+        return curve
+    weights = np.ones(span)
+    found: Floats = np.convolve(curve * rows, weights, "same") / np.convolve(rows, weights, "same")
+    return found

@@ -1,0 +1,139 @@
+"""The page: one HTML file that opens offline, with every figure and what it shows."""
+
+import base64
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from mtcool.files import write_whole
+from mtcool.learn.evaluation import COMPARED, ROWS
+from mtcool.learn.outcome import Outcome
+from mtcool.learn.report import findings
+from mtcool.learn.report.drawn_graph import draw_graph
+from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
+from mtcool.learn.report.pictures import TITLES, agent_percents
+from mtcool.learn.report.tables import write_agents, write_metrics
+from mtcool.types import Label
+
+HEADS = {
+    "nmse": "NMSE",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "logloss": "log loss",
+    "accuracy": "accuracy",
+    "auc": "AUC",
+}
+LISTED = 40
+"""Agents that the page lists; of more, the ten at each end."""
+
+
+def write_report(outcome: Outcome, folder: Path) -> Path:
+    """Write `report.html`, figures and tables into the folder; return the path of the page."""
+    write_metrics(outcome, folder / "metrics.csv")
+    write_agents(outcome, folder / "agents.csv")
+    pictures = {
+        "agents": _picture(folder / "agents", lambda path: draw_agents(outcome, path)),
+        "graph": _picture(folder / "graph", lambda path: draw_graph(outcome, path)),
+        "over_time": _picture(folder / "over-time", lambda path: draw_over_time(outcome, path)),
+    }
+    loader = jinja2.PackageLoader("mtcool.learn", "templates")
+    templates = jinja2.Environment(
+        loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    page = templates.get_template("report.html.jinja").render(
+        outcome=outcome,
+        shuffled="shuffled" in outcome.evaluation.names,
+        verdict=findings.verdict(outcome),
+        pictures=pictures,
+        table=_table(outcome),
+        who=list(findings.who_gains(outcome)),
+        agents=_agents(outcome),
+        over_time=_over_time(outcome),
+        graph_matters=findings.graph_matters(outcome),
+        costs=findings.costs(outcome),
+        about=list(findings.about_rows(outcome)),
+        loss=findings.LOSS[outcome.evaluation.task],
+        network=_network(outcome),
+        environment=f"mtcool {version('mtcool')}, Python {platform.python_version()}",
+    )
+    path = folder / "report.html"
+    write_whole(path, lambda file: file.write((page + "\n").encode()))
+    return path
+
+
+def _table(outcome: Outcome) -> dict[str, Any]:
+    """Metrics of every predictor, and what sharing gains on it."""
+    metrics = outcome.evaluation.metrics()
+    rows = []
+    for name, numbers in metrics.items():
+        told = "" if name == "learned" else _gain(findings.overall(outcome, name))
+        cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
+        rows.append({"name": TITLES[name], "cells": cells, "gain": told, "first": not told})
+    return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
+
+
+def _gain(gain: findings.Percent) -> str:
+    if not gain.known:
+        return "too few rows to tell"
+    word = {1: "gains", 0: "no clear difference:", -1: "loses"}[gain.sign]
+    mean = gain.mean if gain.sign >= 0 else -gain.mean
+    return f"{word} {findings.percent(mean)} ({gain.interval})"
+
+
+def _agents(outcome: Outcome) -> dict[str, Any]:
+    """Agents by their gain, the largest first; of many only the ends."""
+    share, margin = agent_percents(outcome)
+    order = np.argsort(-np.nan_to_num(share, nan=-np.inf), kind="stable").tolist()
+    whole = len(order) <= LISTED
+    shown = order if whole else [k for k in order if np.isfinite(share[k] + margin[k])]
+    rows = [_agent(outcome.agents[k], outcome, k, share[k], margin[k]) for k in shown]
+    return {"rows": rows if whole else [*rows[:10], *rows[-10:]], "whole": whole}
+
+
+def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> dict[str, str]:
+    gain = findings.Percent(share, share - margin, share + margin)
+    words = {1: "gains", 0: "no clear difference", -1: "loses"}
+    return {
+        "name": str(label),
+        "rows": f"{outcome.evaluation.counts[k, ROWS]:,}",
+        "gain": findings.percent(share) if np.isfinite(share) else "",
+        "interval": f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
+        if gain.known
+        else "",
+        "verdict": words[gain.sign] if gain.known else "too few rows to tell",
+        "tone": {1: "good", 0: "open", -1: "bad"}[gain.sign],
+    }
+
+
+def _over_time(outcome: Outcome) -> str:
+    _, rows, metrics = outcome.evaluation.over_time(COMPARED)
+    pieces = [part for part, count in zip(metrics, rows, strict=True) if count]
+    if not pieces or not outcome.shares:
+        return ""
+    alone = stretch_losses(pieces, "alone", outcome)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains = 100 * (1 - stretch_losses(pieces, "learned", outcome) / alone)
+    return findings.over_time(outcome, rows[rows > 0], np.nan_to_num(gains))
+
+
+def _network(outcome: Outcome) -> str:
+    if outcome.network is None:
+        return "no graph: every agent alone"
+    if outcome.network == "complete":
+        return "complete: every agent is a neighbour of every other"
+    graph = outcome.network
+    return f"{graph.size:,} agents, {graph.edge_count:,} edges"
+
+
+def _picture(path: Path, draw: Callable[[Path], bool]) -> str:
+    """Draw PNG and SVG; return the PNG in base64, or "" if nothing was drawn."""
+    if draw(path):
+        return base64.b64encode(path.with_suffix(".png").read_bytes()).decode()
+    for suffix in (".png", ".svg"):  # of an earlier run, with other numbers
+        path.with_suffix(suffix).unlink(missing_ok=True)
+    return ""
