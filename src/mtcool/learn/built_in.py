@@ -1,0 +1,47 @@
+"""The built-in streams, cut into batches as files are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mtcool.learn.tables import BadRow, Batch
+from mtcool.learn.tallies import Task
+from mtcool.streams.table import Table
+
+ROWS = 65536
+TARGETS = {
+    "births": "log of the births of a state and day, from its level at the start",
+    "flights": "delay of a flight at its arrival",
+    "schools": "result of a pupil in mathematics",
+}
+"""What is predicted, by the name of the stream."""
+
+
+def built_in(name: str) -> Table:
+    """One of the built-in streams, by its name."""
+    from mtcool.streams import real
+
+    table: Table = getattr(real, name)()
+    return table
+
+
+def built_in_batches(table: Table, task: Task) -> Iterator[tuple[Batch, list[BadRow]]]:
+    """The rows of a table; for classification the target is whether it is above its median."""
+    target = table.target
+    if task == "classification":
+        target = (target > np.median(target)).astype(float)
+    labels = np.array([str(label) for label in table.graph.labels], dtype=object)
+    for start in range(0, target.size, ROWS):
+        rows = slice(start, start + ROWS)
+        line = np.arange(start, min(start + ROWS, target.size)) + 1
+        yield (
+            Batch(
+                line,
+                labels[table.agent[rows]],
+                table.features[rows],
+                target[rows],
+                table.time[rows],
+                table.arrives[rows],
+            ),
+            [],
+        )

@@ -1,0 +1,135 @@
+"""Where rows come from: a file, standard input or a built-in stream."""
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from mtcool.learn.asked import BUILT_IN, Asked
+from mtcool.learn.built_in import TARGETS, built_in, built_in_batches
+from mtcool.learn.encoding import Encoder
+from mtcool.learn.parsing import form_of, is_text, parse_typed
+from mtcool.learn.pieces import pyarrow
+from mtcool.learn.settings import Settings
+from mtcool.learn.sources import open_source
+from mtcool.learn.tables import BadRow, Batch, Columns, OnBad, read_batches
+from mtcool.learn.tallies import Task
+from mtcool.streams.table import Table
+from mtcool.types import Given
+
+STANDARD_INPUT = "-"
+READ_TO_COUNT = 1 << 28
+"""Bytes in which lines are counted; the rest of a larger file is assumed to be alike."""
+
+
+@final
+@dataclass(frozen=True)
+class Feed:
+    """A source of batches that can be gone through once.
+
+    Attributes
+    ----------
+    name
+        What the report calls it.
+    place
+        Its full path, by which an interrupted run knows it again.
+    target
+        What is predicted.
+    total
+        Rows, nearly; None if that is not known.
+    """
+
+    name: str
+    place: str
+    target: str
+    total: int | None
+    source: str | Table
+
+    def batches(
+        self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
+    ) -> Iterator[tuple[Batch, list[BadRow]]]:
+        """Rows that were not played yet, with the numbers and times that they go on from."""
+        if isinstance(self.source, Table):
+            found = built_in_batches(self.source, task)
+        else:
+            after = settings.earlier_time if settings.columns.time is not None else -math.inf
+            found = read_batches(
+                self.source, settings.columns, encoder, on_bad=on_bad, after=after
+            )
+        stop = settings.stop
+        done = stop.line if stop is not None and stop.source == self.place else 0
+        for batch, bad in found:
+            if settings.columns.time is None and not isinstance(self.source, Table):
+                # Without a clock every row has a time of its own, which goes on from file to file.
+                batch = batch._replace(
+                    time=batch.time + settings.earlier_rows,
+                    arrives=batch.arrives + settings.earlier_rows,
+                )
+            yield _after(batch, done), [row for row in bad if row.line > done]
+
+
+def open_feed(asked: Asked, columns: Columns | None) -> Feed:
+    """Open the data; `columns` is None for a built-in stream."""
+    if columns is None:
+        table = built_in(asked.data)
+        target = TARGETS[asked.data]
+        return Feed(asked.data, asked.data, target, len(table.target), table)
+    if asked.data == STANDARD_INPUT:
+        return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
+    path = Path(asked.data)
+    place = os.path.realpath(path)
+    return Feed(path.name, place, str(columns.target), count_rows(path), asked.data)
+
+
+def is_built_in(data: str) -> bool:
+    """Whether data are named by one of our words, and no file has that name."""
+    return data in BUILT_IN and not Path(data).exists()
+
+
+def count_rows(path: Path) -> int | None:
+    """About how many rows a file has; None if it cannot be told without reading all of it."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            start = file.read(4)
+            if start == b"PAR1":
+                return int(pyarrow("pyarrow.parquet").read_metadata(str(path)).num_rows)
+            if b"\0" in start or path.suffix in (".gz", ".bz2", ".zst", ".xz", ".lz4"):
+                return None
+            file.seek(0)
+            breaks = read = 0
+            while read < READ_TO_COUNT and (block := file.read(1 << 20)):
+                breaks += block.count(b"\n")
+                read += len(block)
+    except OSError:
+        return None  # the reader says what is wrong
+    return max(round(breaks * size / max(read, 1)) - 1, 1)
+
+
+def is_dated(source: str, columns: Columns) -> bool:
+    """Whether the time column holds dates; the first rows decide."""
+    if columns.time is None or source == STANDARD_INPUT:
+        return False
+    table = open_source(source, columns.agent)
+    if columns.time not in table.names:
+        return False  # which `read_batches` refuses in words
+    piece = next(iter(table.pieces([columns.time])), None)
+    if piece is None:
+        return False
+    column: Given = piece.table.column(columns.time).combine_chunks()
+    if is_text(column):
+        return form_of(column) in ("date", "moment")
+    types = pyarrow().types
+    return parse_typed(column) is not None and bool(
+        types.is_timestamp(column.type) or types.is_date(column.type)
+    )
+
+
+def _after(batch: Batch, line: int) -> Batch:
+    """The rows after a line."""
+    if line == 0 or batch.line.size == 0:
+        return batch
+    kept = batch.line > line
+    return Batch(*(column[kept] for column in batch))

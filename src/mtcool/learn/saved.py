@@ -1,0 +1,125 @@
+"""The model file: everything that a pass needs to go on to the bit, in one file without pickles.
+
+It is a NumPy archive (`mtcool.network.storage`): a header of plain values, the models as they save
+themselves, the rows that wait for their targets, and the sums of the evaluation.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from mtcool.graphs import Graph
+from mtcool.learn.encoding import Encoder
+from mtcool.learn.evaluation import Evaluation
+from mtcool.learn.model import Model
+from mtcool.learn.model import load as load_model
+from mtcool.learn.outcome import Network
+from mtcool.learn.progressive import Progressive
+from mtcool.learn.run import Pass
+from mtcool.learn.settings import Settings
+from mtcool.learn.tallies import Task
+from mtcool.network import storage
+from mtcool.types import AnyArray, Plain
+
+VERSION = 1
+MODELS = ("learned", "pooled", "shuffled")
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What the file says in words."""
+
+    kind: Literal["mtcool learn"]
+    version: int
+    task: Task
+    share: Literal["gradients", "rows"]
+    settings: Settings
+    encoder: Plain
+    progressive: Plain
+    names: tuple[str, ...]
+    labels: tuple[str, ...] | None
+    """Of the graph; None without one."""
+    complete: bool
+
+
+def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings, encoder: Encoder) -> None:
+    """Save a pass; the file appears when it is complete."""
+    network = play.network
+    plain, waiting = play.progressive.to_plain()
+    header = Header(
+        kind="mtcool learn",
+        version=VERSION,
+        task=play.evaluation.task,
+        share=play.share,
+        settings=settings,
+        encoder=encoder.to_plain(),
+        progressive=plain,
+        names=play.evaluation.names,
+        labels=tuple(map(str, network.labels)) if isinstance(network, Graph) else None,
+        complete=network == "complete",
+    )
+    arrays: dict[str, AnyArray] = {"seen": play.seen.astype(np.uint8)}
+    arrays |= {f"evaluation.{key}": a for key, a in play.evaluation.arrays().items()}
+    arrays |= {f"waiting.{key}": a for key, a in waiting.items()}
+    for name in MODELS:
+        if (model := getattr(play, name)) is not None:
+            arrays[name] = _model_bytes(model)
+    if isinstance(network, Graph):
+        arrays |= {"ptr": network.ptr, "idx": network.idx}
+    storage.write(path, msgspec.json.encode(header), arrays, secret=False)
+
+
+def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings, Encoder]:
+    """The pass in a file that `write_pass` made, what was asked of it, and its encoder."""
+    refused = f"model must be a file that mtcool learn saved, got {os.fspath(path)!r}"
+    try:
+        content, arrays, stored = storage.read(path)
+        header = msgspec.json.decode(content, type=Header)
+    except (ValueError, msgspec.MsgspecError):
+        raise ValueError(refused) from None
+    if header.version != VERSION:
+        raise ValueError(f"{refused}, of version {header.version}; this is version {VERSION}")
+    whole = {"header": np.frombuffer(content, np.uint8), **arrays}
+    if storage.checksum(whole) != stored:
+        raise ValueError(f"{refused}, which is damaged")
+    try:
+        play = _restore(header, arrays)
+        return play, header.settings, Encoder.from_plain(header.encoder)
+    except KeyError as error:
+        raise ValueError(f"{refused}, without {error}") from None
+
+
+def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
+    network: Network = "complete" if header.complete else None
+    if header.labels is not None:
+        network = Graph(arrays["ptr"], arrays["idx"], header.labels)
+    play = Pass(network, header.task, header.share)
+    for name in MODELS:
+        if getattr(play, name) is not None:
+            setattr(play, name, _model_from(arrays[name]))
+    part = "evaluation."
+    sums = {key.removeprefix(part): a for key, a in arrays.items() if key.startswith(part)}
+    play.evaluation = Evaluation.from_arrays(header.task, header.names, sums)
+    part = "waiting."
+    rows = {key.removeprefix(part): a for key, a in arrays.items() if key.startswith(part)}
+    play.progressive = Progressive.from_plain(header.progressive, rows)
+    play.seen = arrays["seen"].astype(bool)
+    return play
+
+
+def _model_bytes(model: Model) -> AnyArray:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        model.save(path)
+        return np.frombuffer(path.read_bytes(), np.uint8)
+
+
+def _model_from(content: AnyArray) -> Model:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        path.write_bytes(content.tobytes())
+        return load_model(path)
