@@ -56,7 +56,9 @@ def read_value(name: str, value: object, kind: Kind | None) -> float | str | Non
             raise ValueError(f"feature {name!r} must be a number as before, got {value!r}")
         return value
     if not isinstance(value, numbers.Real | np.bool_):
-        raise ValueError(f"feature {name!r} must be a number, a truth value or a text, got {value!r}")
+        raise ValueError(
+            f"feature {name!r} must be a number, a truth value or a text, got {value!r}"
+        )
     if kind == "category":
         return _text(value)
     number = float(value)
@@ -110,9 +112,7 @@ def _is_text(kind: Given) -> bool:
     import pyarrow as pa
 
     types = pa.types
-    return bool(
-        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    )
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _is_number(kind: Given) -> bool:
