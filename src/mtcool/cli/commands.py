@@ -4,8 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias, cast
@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mtcool.cli import privacy
+from mtcool.cli import learn, privacy
+from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ app = typer.Typer(
 )
 
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
+app.command()(learn.learn)
+app.command()(learn.predict)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]
@@ -45,7 +48,6 @@ Summary: TypeAlias = "dict[str, SectionSummary]"
 Tell: TypeAlias = "Callable[[Summary, Path], None]"
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-STDOUT, STDERR = 1, 2  # as the system numbers them
 COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not judged": "cyan"}
 
 
@@ -108,7 +110,7 @@ def paper(
     tasks = paper_tasks(full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
     place = choose_engine(cast("EngineWord", engine), workers, scheduler)
-    with _interruptible():
+    with interruptible():
         outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True)
     _show(outcomes, as_json, _tell_many)
 
@@ -163,7 +165,7 @@ def _run_file(
 ) -> None:
     from mtcool import experiments
 
-    with _interruptible(), _stdout_kept_for_json() if as_json else nullcontext():
+    with interruptible(), stdout_kept_for_json() if as_json else nullcontext():
         outcome = experiments.run(
             experiment,
             output,
@@ -174,31 +176,6 @@ def _run_file(
             progress=True,
         )
     _show([outcome], as_json, tell)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends with one line that says what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        told = "; ".join(["interrupted", *map(str, stop.args)])
-        print(f"mtcool: {told}", file=sys.stderr)
-        raise typer.Exit(130) from None
-
-
-@contextmanager
-def _stdout_kept_for_json() -> Iterator[None]:
-    """What modules of the user print, here or in worker processes, goes to standard error."""
-    sys.stdout.flush()
-    kept = os.dup(STDOUT)
-    try:
-        os.dup2(STDERR, STDOUT)
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, STDOUT)
-        os.close(kept)
 
 
 def _show(outcomes: Sequence["Outcome"], as_json: bool, tell: "Tell") -> None:
@@ -315,7 +292,7 @@ def main() -> None:
     except OSError as error:
         named = error.filename is not None and error.strerror is not None
         _end(f"{error.filename}: {error.strerror}" if named else str(error))
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # an extra that is not installed
         _end(str(error))
     except MemoryError as error:
         _end(f"there is not enough memory: {error}")

@@ -51,7 +51,9 @@ class CsvWriter:
                 ("cold", pa.int8()),
             ]
         )
-        options = files.WriteOptions(include_header=header, quoting_style="needed")
+        if header:
+            file.write((",".join(self._schema.names) + "\n").encode())
+        options = files.WriteOptions(include_header=False)
         self._writer = files.CSVWriter(file, self._schema, write_options=options)
 
     def write(self, answers: Answers) -> None:
@@ -98,9 +100,7 @@ class JsonWriter:
 
 
 @contextmanager
-def csv_file(
-    path: Path, *, dated: bool, target: bool, append: bool = False
-) -> Iterator[CsvWriter]:
+def csv_file(path: Path, *, dated: bool, target: bool, append: bool = False) -> Iterator[CsvWriter]:
     """A CSV file for answers, in place of what is there, or after it."""
     with open(path, "ab" if append else "wb") as file:
         writer = CsvWriter(file, dated=dated, target=target, header=not append)

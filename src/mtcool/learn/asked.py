@@ -1,9 +1,13 @@
 """What a person asks of `mtcool learn`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal, final
+from pathlib import Path
+from typing import cast, final
 
-from mtcool.learn.tables import Columns
+from mtcool import validation
+from mtcool.learn.run import Share
+from mtcool.learn.tables import Columns, OnBad
 from mtcool.learn.tallies import Task
 
 BUILT_IN = ("births", "flights", "schools")
@@ -28,11 +32,45 @@ class Asked:
     features: tuple[str, ...] | None = None
     categories: tuple[str, ...] | None = None
     graph: str | None = None
-    near: tuple[str, str] | None = None
+    near: tuple[str, ...] | None = None
     neighbours: int | None = None
-    task: Task | None = None
-    share: Literal["gradients", "rows"] | None = None
-    on_bad: Literal["skip", "stop"] = "stop"
+    task: str | None = None
+    share: str | None = None
+    on_bad: str = "stop"
+
+    def __post_init__(self) -> None:
+        validation.one_of("on_bad", self.on_bad, ("skip", "stop"))
+        for name, words in (
+            ("task", ("regression", "classification")),
+            ("share", ("gradients", "rows")),
+        ):
+            if (given := getattr(self, name)) is not None:
+                validation.one_of(name, given, words)
+        if self.near is not None and len(self.near) != 2:
+            raise ValueError(
+                "near must be two columns, latitude and longitude, with a comma in between, got "
+                f"{','.join(self.near)!r}"
+            )
+
+    @property
+    def task_or_default(self) -> Task:
+        """What is predicted."""
+        return cast("Task", self.task or "regression")
+
+    @property
+    def share_or_default(self) -> Share:
+        """What neighbours are sent."""
+        return cast("Share", self.share or "gradients")
+
+    @property
+    def when_bad(self) -> OnBad:
+        """What a bad row does."""
+        return cast("OnBad", self.on_bad)
+
+    @property
+    def short_name(self) -> str:
+        """The name of the data without folder and suffix, for the folder of the results."""
+        return "stdin" if self.data == "-" else Path(self.data).name.partition(".")[0] or "data"
 
     def columns(self) -> Columns:
         """Which column is what; agent and target must be known."""
@@ -48,7 +86,7 @@ class Asked:
             categories=self.categories or (),
         )
 
-    def check_same(self, columns: Columns, others: dict[str, object], model: str) -> None:
+    def check_same(self, columns: Columns, others: Mapping[str, object], model: str) -> None:
         """Refuse what differs from how a saved model was begun.
 
         Parameters
@@ -60,7 +98,8 @@ class Asked:
         model
             What the model is called.
         """
-        known = {field.name: getattr(columns, field.name) for field in fields(columns)} | others
+        known = {field.name: getattr(columns, field.name) for field in fields(columns)}
+        known |= others
         for name, value in known.items():
             given = getattr(self, name)
             if given is not None and given != value:
@@ -68,3 +107,16 @@ class Asked:
                     f"{name} must be as {model} was begun with, {value!r}, or left out, "
                     f"got {given!r}"
                 )
+
+
+def words_of(text: str | None) -> tuple[str, ...] | None:
+    """Names with commas between them.
+
+    Examples
+    --------
+    >>> words_of("wind, rain")
+    ('wind', 'rain')
+    """
+    if text is None:
+        return None
+    return tuple(word.strip() for word in text.split(",") if word.strip())

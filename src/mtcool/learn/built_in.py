@@ -8,7 +8,6 @@ from mtcool.learn.tables import BadRow, Batch
 from mtcool.learn.tallies import Task
 from mtcool.streams.table import Table
 
-ROWS = 65536
 TARGETS = {
     "births": "log of the births of a state and day, from its level at the start",
     "flights": "delay of a flight at its arrival",
@@ -25,23 +24,23 @@ def built_in(name: str) -> Table:
     return table
 
 
-def built_in_batches(table: Table, task: Task) -> Iterator[tuple[Batch, list[BadRow]]]:
+def built_in_batches(table: Table, task: Task, rows: int) -> Iterator[tuple[Batch, list[BadRow]]]:
     """The rows of a table; for classification the target is whether it is above its median."""
     target = table.target
     if task == "classification":
         target = (target > np.median(target)).astype(float)
     labels = np.array([str(label) for label in table.graph.labels], dtype=object)
-    for start in range(0, target.size, ROWS):
-        rows = slice(start, start + ROWS)
-        line = np.arange(start, min(start + ROWS, target.size)) + 1
+    for start in range(0, target.size, rows):
+        part = slice(start, start + rows)
+        line = np.arange(start, min(start + rows, target.size)) + 1
         yield (
             Batch(
                 line,
-                labels[table.agent[rows]],
-                table.features[rows],
-                target[rows],
-                table.time[rows],
-                table.arrives[rows],
+                labels[table.agent[part]],
+                table.features[part],
+                target[part],
+                table.time[part],
+                table.arrives[part],
             ),
             [],
         )

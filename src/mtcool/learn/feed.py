@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import numpy as np
+
 from mtcool.learn.asked import BUILT_IN, Asked
 from mtcool.learn.built_in import TARGETS, built_in, built_in_batches
 from mtcool.learn.encoding import Encoder
@@ -17,9 +19,11 @@ from mtcool.learn.sources import open_source
 from mtcool.learn.tables import BadRow, Batch, Columns, OnBad, read_batches
 from mtcool.learn.tallies import Task
 from mtcool.streams.table import Table
-from mtcool.types import Given
+from mtcool.types import Given, Integers
 
 STANDARD_INPUT = "-"
+ROWS = 16384
+"""Rows that are played at once: few enough to stop after them, and to see how it goes on."""
 READ_TO_COUNT = 1 << 28
 """Bytes in which lines are counted; the rest of a larger file is assumed to be alike."""
 
@@ -47,20 +51,26 @@ class Feed:
     total: int | None
     source: str | Table
 
+    def done(self, settings: Settings) -> int:
+        """The line up to which an earlier run that was interrupted came."""
+        stop = settings.stop
+        return stop.line if stop is not None and stop.source == self.place else 0
+
     def batches(
         self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
     ) -> Iterator[tuple[Batch, list[BadRow]]]:
         """Rows that were not played yet, with the numbers and times that they go on from."""
         if isinstance(self.source, Table):
-            found = built_in_batches(self.source, task)
+            found = built_in_batches(self.source, task, ROWS)
         else:
             after = settings.earlier_time if settings.columns.time is not None else -math.inf
             found = read_batches(
-                self.source, settings.columns, encoder, on_bad=on_bad, after=after
+                self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
-        stop = settings.stop
-        done = stop.line if stop is not None and stop.source == self.place else 0
-        for batch, bad in found:
+        done = self.done(settings)
+        for batch, bad in (
+            _two_classes(found, self.name, on_bad) if task == "classification" else found
+        ):
             if settings.columns.time is None and not isinstance(self.source, Table):
                 # Without a clock every row has a time of its own, which goes on from file to file.
                 batch = batch._replace(
@@ -127,9 +137,36 @@ def is_dated(source: str, columns: Columns) -> bool:
     )
 
 
+def _two_classes(
+    found: Iterator[tuple[Batch, list[BadRow]]], name: str, on_bad: OnBad
+) -> Iterator[tuple[Batch, list[BadRow]]]:
+    """The rows whose target is 0 or 1; others are bad."""
+    for batch, bad in found:
+        wrong = np.flatnonzero((batch.target != 0.0) & (batch.target != 1.0))
+        rows = [
+            BadRow(line, f"target {value:g} is neither 0 nor 1")
+            for line, value in zip(batch.line[wrong].tolist(), batch.target[wrong], strict=True)
+        ]
+        if rows and on_bad == "stop":
+            yield _rows(batch, np.arange(wrong[0])), bad
+            raise ValueError(f"{name}, line {rows[0].line}: {rows[0].reason}")
+        kept = np.delete(np.arange(batch.line.size), wrong)
+        yield _rows(batch, kept), sorted([*bad, *rows])
+
+
 def _after(batch: Batch, line: int) -> Batch:
     """The rows after a line."""
     if line == 0 or batch.line.size == 0:
         return batch
-    kept = batch.line > line
-    return Batch(*(column[kept] for column in batch))
+    return _rows(batch, np.flatnonzero(batch.line > line))
+
+
+def _rows(batch: Batch, chosen: Integers) -> Batch:
+    return Batch(
+        batch.line[chosen],
+        batch.agents[chosen],
+        batch.features[chosen],
+        batch.target[chosen],
+        batch.time[chosen],
+        batch.arrives[chosen],
+    )

@@ -116,7 +116,11 @@ def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str 
         raise ValueError("agents must be the column that names the agents, got None")
     if isinstance(source, str) and source == "-":
         raise ValueError("source must be a file that can be read twice with near, got '-'")
-    places = _places(source, agents, near)
+    return graph_of_places(places_of(source, agents, near), neighbours)
+
+
+def graph_of_places(places: dict[str, tuple[float, float]], neighbours: int) -> Graph:
+    """Each agent joined to those nearest to it; places are latitudes and longitudes by name."""
     if len(places) < 2:
         raise ValueError(f"near must give places to at least two agents, got {len(places)}")
     from scipy.spatial import cKDTree
@@ -134,8 +138,8 @@ def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str 
     return Graph.from_edges([(names[a], names[b]) for a, b in edges], labels=names)
 
 
-def _places(source: Given, agents: str, near: tuple[str, str]) -> dict[str, tuple[float, float]]:
-    """The first place of each agent, in the order of the table."""
+def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """The first latitude and longitude of each agent, in the order of the table."""
     table = open_source(source, agents)
     for name in (agents, *near):
         if table.names.count(name) != 1:

@@ -65,7 +65,7 @@ class Outcome:
     complaints: tuple[str, ...] = ()
     earlier: int = 0
     dated: bool = False
-    positions: Mapping[Label, tuple[float, float]] = field(default_factory=dict)
+    positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     strangers: tuple[Label, ...] = ()
 
     @property
@@ -89,6 +89,13 @@ class Outcome:
         if isinstance(self.network, Graph):
             return self.network.edge_count > 0
         return self.network == "complete"
+
+    def neighbours(self, agent: int) -> int:
+        """The number of neighbours of an agent, itself not included."""
+        if isinstance(self.network, Graph):
+            known = agent < self.network.size
+            return int(self.network.neighbourhood_sizes[agent]) - 1 if known else 0
+        return len(self.agents) - 1 if self.network == "complete" else 0
 
     def summary(self) -> Summary:
         """The numbers that `--json` prints."""

@@ -82,6 +82,41 @@ class Progressive:
         """The number of rows that were predicted and not yet learned from."""
         return 0 if self._waiting is None else len(self._waiting.line)
 
+    def state(self) -> tuple[Batch, float]:
+        """The rows that wait, and the last time that was seen: all there is to save.
+
+        Examples
+        --------
+        >>> rows, last = Progressive().state()
+        >>> len(rows.line), last
+        (0, -inf)
+        """
+        return (_no_rows() if self._waiting is None else self._waiting), self._last
+
+    @classmethod
+    def from_state(cls, rows: Batch, last: float) -> Progressive:
+        """The order that goes on from a saved state.
+
+        Parameters
+        ----------
+        rows
+            Rows that wait for their targets, which arrive no earlier than `last`.
+        last
+            The last time that was seen.
+
+        Examples
+        --------
+        >>> Progressive.from_state(*Progressive().state()).waiting
+        0
+        """
+        found = cls()
+        found._check(rows)
+        early = rows.arrives < last
+        if early.any() or (rows.time > last).any():
+            raise ValueError(f"rows must wait for targets at time {last}, got {rows.arrives.min()}")
+        found._waiting, found._last = (rows if len(rows.line) else None), last
+        return found
+
     def push(self, batch: Batch) -> Chunk:
         """All events that are certain once these rows are known: nothing can come between them.
 

@@ -6,7 +6,7 @@ that wait for their targets.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeAlias, final
+from typing import Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ MOST_COMPLETE = 300
 SHUFFLE = 0
 """Seed of the one order in which agents take each other's places."""
 
+Share: TypeAlias = Literal["gradients", "rows"]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
@@ -66,8 +67,8 @@ class Pass:
         For each agent, whether a target of its own was learned from.
     """
 
-    def __init__(self, network: Network, task: Task, share: str) -> None:
-        self.network = network
+    def __init__(self, network: Network, task: Task, share: Share) -> None:
+        self.network, self.share = network, share
         self.learned = Model(network, task=task, share=share)
         self.pooled = Model(None, task=task, share=share)
         self.shuffled = None

@@ -22,12 +22,15 @@ from mtcool.learn.outcome import Network
 from mtcool.learn.progressive import Progressive
 from mtcool.learn.run import Pass
 from mtcool.learn.settings import Settings
+from mtcool.learn.tables import Batch
 from mtcool.learn.tallies import Task
 from mtcool.network import storage
 from mtcool.types import AnyArray, Plain
 
 VERSION = 1
 MODELS = ("learned", "pooled", "shuffled")
+WAITING = ("line", "features", "target", "time", "arrives")
+"""Columns of the rows that wait; the names of their agents are in the header."""
 
 
 class Header(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,17 +42,22 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     share: Literal["gradients", "rows"]
     settings: Settings
     encoder: Plain
-    progressive: Plain
+    last: float | None
+    """The last time that was seen, None before the first."""
+    waiting: tuple[str, ...]
+    """Agents of the rows that wait for their targets."""
     names: tuple[str, ...]
     labels: tuple[str, ...] | None
     """Of the graph; None without one."""
     complete: bool
 
 
-def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings, encoder: Encoder) -> None:
+def write_pass(
+    path: str | os.PathLike[str], play: Pass, settings: Settings, encoder: Encoder
+) -> None:
     """Save a pass; the file appears when it is complete."""
     network = play.network
-    plain, waiting = play.progressive.to_plain()
+    waiting, last = play.progressive.state()
     header = Header(
         kind="mtcool learn",
         version=VERSION,
@@ -57,14 +65,15 @@ def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings, enc
         share=play.share,
         settings=settings,
         encoder=encoder.to_plain(),
-        progressive=plain,
+        last=last if np.isfinite(last) else None,
+        waiting=tuple(waiting.agents),
         names=play.evaluation.names,
         labels=tuple(map(str, network.labels)) if isinstance(network, Graph) else None,
         complete=network == "complete",
     )
     arrays: dict[str, AnyArray] = {"seen": play.seen.astype(np.uint8)}
     arrays |= {f"evaluation.{key}": a for key, a in play.evaluation.arrays().items()}
-    arrays |= {f"waiting.{key}": a for key, a in waiting.items()}
+    arrays |= {f"waiting.{key}": getattr(waiting, key) for key in WAITING}
     for name in MODELS:
         if (model := getattr(play, name)) is not None:
             arrays[name] = _model_bytes(model)
@@ -104,9 +113,10 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     part = "evaluation."
     sums = {key.removeprefix(part): a for key, a in arrays.items() if key.startswith(part)}
     play.evaluation = Evaluation.from_arrays(header.task, header.names, sums)
-    part = "waiting."
-    rows = {key.removeprefix(part): a for key, a in arrays.items() if key.startswith(part)}
-    play.progressive = Progressive.from_plain(header.progressive, rows)
+    rows = {key: arrays[f"waiting.{key}"] for key in WAITING}
+    agents = np.array([*header.waiting, None], dtype=object)[:-1]
+    last = -np.inf if header.last is None else header.last
+    play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
     play.seen = arrays["seen"].astype(bool)
     return play
 

@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     target: str
     columns: Columns
     graph: str | None = None
-    near: tuple[str, str] | None = None
+    near: tuple[str, ...] | None = None
     neighbours: int | None = None
     implied: bool = False
     dated: bool = False

@@ -30,7 +30,7 @@ def is_seen() -> bool:
 
 
 @contextmanager
-def bar(what: str, total: int, done: int) -> Iterator[Advance]:
+def bar(what: str, total: int | None, done: int) -> Iterator[Advance]:
     """Show a bar on standard error; yields a function to call with the number of steps done."""
     columns = (
         TextColumn("{task.description}"),

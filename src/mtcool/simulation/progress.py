@@ -15,10 +15,11 @@ FIRST_LINE, NEXT_LINE = 0.5, 2.5
 
 
 @contextmanager
-def progress_bar(what: str, total: int, show: bool, *, done: int = 0) -> Iterator[Advance]:
+def progress_bar(what: str, total: int | None, show: bool, *, done: int = 0) -> Iterator[Advance]:
     """Yield a function to call with the number of steps done; progress goes to standard error.
 
     Without a terminal it is a line every few seconds, even if nothing moved, and one at the end.
+    A total of None is not known.
     """
     if not show:
         yield lambda steps: None
@@ -37,7 +38,7 @@ def per_second(speed: float) -> str:
 
 
 @contextmanager
-def _lines(what: str, total: int, done: int) -> Iterator[Advance]:
+def _lines(what: str, total: int | None, done: int) -> Iterator[Advance]:
     lines = _Lines(what, total, done)
     # A thread of its own: a step may take minutes, and kernels let other threads run.
     thread = threading.Thread(target=lines.repeat, name="progress", daemon=True)
@@ -51,7 +52,7 @@ def _lines(what: str, total: int, done: int) -> Iterator[Advance]:
 
 
 class _Lines:
-    def __init__(self, what: str, total: int, done: int) -> None:
+    def __init__(self, what: str, total: int | None, done: int) -> None:
         self.what, self.total = what, total
         self.before = self.done = done
         self.began = time.monotonic()
@@ -69,6 +70,9 @@ class _Lines:
     def now(self) -> str:
         seconds = time.monotonic() - self.began
         moved = self.done - self.before
+        if self.total is None:
+            rate = f", {per_second(moved / seconds)}" if moved and seconds > 0 else ""
+            return f"{self.what}: {self.done:,} in {_duration(seconds)}{rate}"
         line = f"{self.what}: {self.done:,}/{self.total:,}"
         if self.done >= self.total:
             return f"{line} in {_duration(seconds)}"

@@ -1,5 +1,5 @@
 """The report of `mtcool learn`: tables, figures, sentences, and a page that shows them."""
 
-from mtcool.learn.report.page import write_report
+from mtcool.learn.report.page import headline_table, write_report
 
-__all__ = ["write_report"]
+__all__ = ["headline_table", "write_report"]

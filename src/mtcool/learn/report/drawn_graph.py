@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from mtcool.graphs import Graph
 from mtcool.learn.outcome import Outcome
 from mtcool.learn.report.pictures import agent_percents, save
-from mtcool.types import Floats, Label
+from mtcool.types import Floats
 
 LARGEST = 300
 """Agents above which a drawing of a graph is a cloud of dots."""
@@ -43,7 +43,8 @@ def draw_graph(outcome: Outcome, path: Path) -> bool:
     scale = Normalize(-limit, limit, clip=True)
     spot = 260 if graph.size <= 40 else 120 if graph.size <= 120 else 50
     axes.scatter(
-        *places.T,
+        places[:, 0],
+        places[:, 1],
         c=np.nan_to_num(gain),
         cmap=COLOURS,
         norm=scale,
@@ -72,8 +73,8 @@ def draw_graph(outcome: Outcome, path: Path) -> bool:
 
 def _places(graph: Graph, outcome: Outcome) -> Floats:
     """Where each agent is drawn: on the map, if that is known for all, else by springs."""
-    known: dict[Label, tuple[float, float]] = dict(outcome.positions)
-    if all(label in known for label in graph.labels):
-        return np.array([known[label] for label in graph.labels])
+    known = outcome.positions
+    if all(str(label) in known for label in graph.labels):
+        return np.array([known[str(label)] for label in graph.labels])
     layout = nx.spring_layout(graph.to_networkx(), seed=0)
     return np.array([layout[label] for label in graph.labels])

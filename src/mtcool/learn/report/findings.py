@@ -94,7 +94,8 @@ def verdict(outcome: Outcome) -> Verdict:
             "No clear gain: sharing and learning alone do equally well here, as far as one can "
             f"tell (difference in {_loss(outcome)} {percent(alone.mean)}, {alone.interval}, which "
             "covers zero).",
-            "Learning alone is as good and needs no messages. " + _if_pooled(pooled, outcome),
+            f"Learning alone is as good and needs no messages.{_some(outcome)} "
+            + _if_pooled(pooled, outcome),
         )
     start = "Yes, but only a little." if alone.mean < SMALL else "Yes."
     return Verdict(
@@ -102,6 +103,18 @@ def verdict(outcome: Outcome) -> Verdict:
         f"{start} Sharing lowers the {_loss(outcome)} by {percent(alone.mean)} ({alone.interval}) "
         "compared with every agent learning alone.",
         ("Share. " if pooled.sign >= 0 else "") + _if_pooled(pooled, outcome),
+    )
+
+
+def _some(outcome: Outcome) -> str:
+    """What hides behind a total of nothing: agents that gain, and others that lose."""
+    gains = outcome.evaluation.gains("alone")
+    better, worse = (int((gains.clear & (sign * gains.mean > 0)).sum()) for sign in (1, -1))
+    if not better + worse:
+        return ""
+    return (
+        f" But agents differ: {_many(better, 'gains', 'gain')} clearly and "
+        f"{_many(worse, 'loses', 'lose')} clearly (see who gains)."
     )
 
 
@@ -206,7 +219,7 @@ def costs(outcome: Outcome) -> str:
         return "No messages were sent."
     each = outcome.message_bytes / max(outcome.rows, 1)
     what = {
-        "gradients": "No row left its agent: messages carry models and weighted errors.",
+        "gradients": "Rows stayed with their agents.",
         "rows": "Rows were sent to neighbours.",
     }
     return (

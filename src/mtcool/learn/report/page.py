@@ -77,6 +77,19 @@ def _table(outcome: Outcome) -> dict[str, Any]:
     return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
 
 
+def headline_table(outcome: Outcome) -> list[str]:
+    """The table of metrics as lines of text."""
+    table = _table(outcome)
+    lines = [["", *table["heads"], "sharing against it"]]
+    lines += [[row["name"], *row["cells"], row["gain"]] for row in table["rows"]]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths[-1] = 0
+    return [
+        "  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
 def _gain(gain: findings.Percent) -> str:
     if not gain.known:
         return "too few rows to tell"

@@ -20,9 +20,7 @@ def write_metrics(outcome: Outcome, path: Path) -> None:
     heads = ["from", "to", "rows", *_heads(names, found)]
     lines = (
         [first, last, count, *_numbers(names, metrics)]
-        for (first, last), count, metrics in zip(
-            times.tolist(), rows.tolist(), found, strict=True
-        )
+        for (first, last), count, metrics in zip(times.tolist(), rows.tolist(), found, strict=True)
     )
     _write(path, heads, lines)
 
@@ -37,11 +35,12 @@ def write_agents(outcome: Outcome, path: Path) -> None:
     names, others = list(evaluation.names), evaluation.names[1:]
     found = [evaluation.of_agent(agent) for agent in range(len(evaluation.counts))]
     gains = {other: evaluation.gains(other) for other in others}
-    heads = ["agent", "rows", "cold", "first", *_heads(names, found)]
+    heads = ["agent", "neighbours", "rows", "cold", "first", *_heads(names, found)]
     heads += [f"{part}_{other}" for other in others for part in ("gain_on", "error_on")]
     lines = (
         [
             outcome.agents[agent],
+            outcome.neighbours(agent),
             *(int(evaluation.counts[agent, kind]) for kind in (ROWS, COLD, FIRST)),
             *_numbers(names, metrics),
             *(

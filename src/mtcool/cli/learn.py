@@ -1,0 +1,199 @@
+"""The commands `mtcool learn` and `mtcool predict`."""
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mtcool.cli.keeping import interruptible, stdout_kept_for_json
+from mtcool.cli.terminal import ascii_only, console, shown
+
+if TYPE_CHECKING:
+    from mtcool.learn.outcome import Outcome
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
+OnBadRow = Annotated[
+    str,
+    typer.Option(
+        "--on-bad",
+        help="stop at the first bad row, or skip bad rows and count them.",
+        metavar="skip|stop",
+    ),
+]
+COLOURS = {"good": "green", "open": "yellow", "bad": "red"}
+
+
+def learn(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A CSV or Parquet file, - for CSV from standard input, or one of the built-in "
+            "streams births, flights, schools, which need no options."
+        ),
+    ],
+    agent: Annotated[str | None, typer.Option(help="Column with the agent of each row.")] = None,
+    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the time of each row, a number or a date; must not go backwards. "
+            "Rows of one time are all predicted before any is learned from."
+        ),
+    ] = None,
+    arrives: Annotated[
+        str | None, typer.Option(help="Column with the time when the target becomes known.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help="Columns to predict from, with commas.  [default: all others]"),
+    ] = None,
+    categories: Annotated[
+        str | None, typer.Option(help="Columns of numbers that are names, such as postcodes.")
+    ] = None,
+    graph: Annotated[
+        str | None,
+        typer.Option(
+            help="Who talks to whom: an edge list (.csv, .txt), .graphml, .gal and others; "
+            "complete, or none.  [default: complete, up to 300 agents]"
+        ),
+    ] = None,
+    near: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LAT,LON", help="Columns with the agents' places: the nearest are neighbours."
+        ),
+    ] = None,
+    neighbours: Annotated[
+        int | None, typer.Option(help="How many are nearest, with --near.  [default: 5]")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="regression|classification",
+            help="Predict a number, or the probability of 1.  [default: regression]",
+        ),
+    ] = None,
+    share: Annotated[
+        str | None,
+        typer.Option(
+            metavar="gradients|rows",
+            help="What neighbours are sent. With gradients no row leaves its agent; rows learn "
+            "faster.  [default: gradients]",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+    ] = None,
+    as_json: AsJson = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Go on with a saved model, which remembers columns and graph. Metrics and "
+            "report are then about all rows since it was begun.",
+        ),
+    ] = None,
+    on_bad: OnBadRow = "stop",
+) -> None:
+    """Learn from a table of many agents, and tell whether sharing helps them.
+
+    Every row is predicted before its target is used: by agents that share with their neighbours,
+    by each alone, and by one model for all. The folder then has report.html, every prediction,
+    metrics over time and by agent, and a model for `mtcool predict` and --resume.
+    """
+    from mtcool.learn.asked import Asked, words_of
+    from mtcool.learn.report import write_report
+    from mtcool.learn.whole import learn as learn_all
+
+    asked = Asked(
+        data=data,
+        agent=agent,
+        target=target,
+        time=time,
+        arrives=arrives,
+        features=words_of(features),
+        categories=words_of(categories),
+        graph=graph,
+        near=words_of(near),
+        neighbours=neighbours,
+        task=task,
+        share=share,
+        on_bad=on_bad,
+    )
+    folder = output or Path("results") / asked.short_name
+    with interruptible(), stdout_kept_for_json() if as_json else nullcontext():
+        outcome = learn_all(asked, folder, resume, _tell, progress=True)
+        write_report(outcome, folder)
+    if as_json:
+        print(json.dumps(outcome.summary(), indent=1))
+    else:
+        _show(outcome, folder)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that mtcool learn saved.")],
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or - for standard input.")],
+    output: Annotated[
+        Path | None, typer.Option(help="CSV file for the predictions.  [default: the screen]")
+    ] = None,
+    as_json: AsJson = False,
+    on_bad: OnBadRow = "stop",
+) -> None:
+    """Predict the rows of a table with a saved model, which does not learn from them.
+
+    Needs the column of the agents and the columns that the model was given; others are ignored.
+    Agents that the model has not met are predicted too, and marked as cold.
+    """
+    from mtcool.learn.answers import CsvWriter, JsonWriter, csv_file
+    from mtcool.learn.asking import predict as answer_all
+
+    with interruptible():
+        if output is not None:
+            with csv_file(output, dated=False, target=False) as file:
+                done = answer_all(model, data, on_bad, file, _tell, progress=True)
+            _end(done._asdict(), output, as_json)
+        elif as_json:
+            document = JsonWriter(sys.stdout, ascii_only=ascii_only())
+            done = answer_all(model, data, on_bad, document, _tell)
+            document.finish(done._asdict())
+        else:
+            writer = CsvWriter(sys.stdout.buffer, dated=False, target=False)
+            answer_all(model, data, on_bad, writer, _tell)
+            writer.close()
+            sys.stdout.buffer.flush()
+
+
+def _end(numbers: dict[str, int], output: Path, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(numbers))
+    else:
+        cold = f", {numbers['cold']:,} of them cold" if numbers["cold"] else ""
+        bad = f", {numbers['skipped']:,} bad rows skipped" if numbers["skipped"] else ""
+        print(f"{numbers['rows']:,} predictions{cold}{bad}: {output}")
+
+
+def _tell(sentence: str) -> None:
+    print(f"mtcool: {sentence}", file=sys.stderr, flush=True)
+
+
+def _show(outcome: "Outcome", folder: Path) -> None:
+    """Print what the report says at its top, and where the rest is."""
+    from mtcool.learn.report import findings, headline_table
+
+    screen = console()
+    verdict = findings.verdict(outcome)
+    screen.print(f"Does sharing help? {shown(outcome.name)}", style="bold", markup=False)
+    screen.print(shown(verdict.headline), markup=False, style=COLOURS[verdict.tone])
+    screen.print(shown(verdict.advice), markup=False)
+    for line in headline_table(outcome):
+        screen.print(f"  {shown(line)}", markup=False)
+    sentences = [*findings.who_gains(outcome), findings.graph_matters(outcome)]
+    for sentence in (*sentences, findings.costs(outcome), *findings.about_rows(outcome)):
+        screen.print(shown(sentence), markup=False)
+    screen.print(
+        f"Open {folder / 'report.html'}; predictions, tables and the model are beside it.",
+        markup=False,
+    )

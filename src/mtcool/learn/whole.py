@@ -1,0 +1,235 @@
+"""All of `mtcool learn`: one pass over the data, a folder with what it found, a model to go on."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, final
+
+from mtcool import validation
+from mtcool.graphs import Graph
+from mtcool.learn.answers import CsvWriter, csv_file
+from mtcool.learn.asked import Asked
+from mtcool.learn.encoding import Encoder
+from mtcool.learn.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
+from mtcool.learn.graphs import graph_from, graph_of_places, places_of
+from mtcool.learn.interrupts import noted
+from mtcool.learn.outcome import LISTED, Network, Outcome
+from mtcool.learn.run import MOST_COMPLETE, Pass
+from mtcool.learn.saved import read_pass, write_pass
+from mtcool.learn.settings import Settings, Stop
+from mtcool.learn.tables import BadRow, Batch, Columns
+from mtcool.simulation.progress import progress_bar
+from mtcool.streams.table import Table
+
+Tell: TypeAlias = Callable[[str], None]
+"""Takes sentences that people read while they wait."""
+MODEL = "model.npz"
+PREDICTIONS = "predictions.csv"
+NEIGHBOURS = 5
+"""Nearest agents that each agent is joined to, if nothing else is said."""
+TOLD = 5
+"""Bad rows that are told at once; the rest are counted."""
+
+
+@final
+@dataclass
+class Run:
+    """A pass, what was asked of it, and what there is to read."""
+
+    play: Pass
+    settings: Settings
+    encoder: Encoder
+    feed: Feed
+    asked: Asked
+    tell: Tell
+    goes_on: bool = False
+    complaints: list[str] = field(default_factory=list)
+    line: int = 0
+    rows: int = 0
+
+
+def learn(
+    asked: Asked, output: Path, resume: Path | None, tell: Tell, *, progress: bool = False
+) -> Outcome:
+    """Play the data, and write predictions, model, tables and report into the folder.
+
+    A run that is interrupted, or stopped by a bad row, keeps its predictions and its model; with
+    `resume` the same data are gone on with.
+    """
+    run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
+    earlier = run.settings.rows
+    run.settings.begin(run.feed.place)
+    output.mkdir(parents=True, exist_ok=True)
+    done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
+    # After an interrupt the predictions of the same file go on where they ended.
+    append = run.settings.stop is not None and resume is not None and resume.parent == output
+    with (
+        csv_file(
+            output / PREDICTIONS, dated=run.settings.dated, target=True, append=append
+        ) as file,
+        _kept(run, output),
+        noted() as pressed,
+        progress_bar("rows", run.feed.total, progress, done=done) as advance,
+    ):
+        for batch, bad in _batches(run):
+            _play(run, batch, bad, file)
+            advance(batch.line.size + len(bad))
+            if pressed():
+                raise KeyboardInterrupt
+    run.settings.stop = None
+    write_pass(output / MODEL, run.play, run.settings, run.encoder)
+    return _outcome(run, earlier)
+
+
+def _begin(asked: Asked, tell: Tell) -> Run:
+    encoder = Encoder()
+    columns = None if is_built_in(asked.data) else asked.columns()
+    feed = open_feed(asked, columns)
+    network, places = _network(asked, feed)
+    implied = asked.graph is None and asked.near is None and not isinstance(feed.source, Table)
+    if isinstance(feed.source, Table):
+        encoder.encode(dict(zip(feed.source.names, feed.source.features[:1].T, strict=True)))
+        columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
+    if implied:
+        tell(
+            "no graph was given: every agent is a neighbour of every other (--graph complete); "
+            "--graph none keeps them apart"
+        )
+    settings = Settings(
+        name=feed.name,
+        target=feed.target,
+        columns=columns or asked.columns(),
+        graph=asked.graph,
+        near=asked.near,
+        neighbours=asked.neighbours,
+        implied=implied,
+        dated=isinstance(feed.source, str) and is_dated(feed.source, asked.columns()),
+        positions=places,
+    )
+    play = Pass(network, asked.task_or_default, asked.share_or_default)
+    return Run(play, settings, encoder, feed, asked, tell)
+
+
+def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
+    """Who talks to whom, and where they are if coordinates tell."""
+    if asked.near is not None and asked.graph is not None:
+        raise ValueError(f"graph must be left out with near, got {asked.graph!r}")
+    if asked.near is not None:
+        if isinstance(feed.source, Table):
+            raise ValueError(f"near must be left out with a built-in stream, got {asked.near!r}")
+        if feed.source == STANDARD_INPUT:
+            raise ValueError("data must be a file with near, which reads it twice, got '-'")
+        neighbours = NEIGHBOURS if asked.neighbours is None else asked.neighbours
+        places = places_of(feed.source, str(asked.agent), asked.near)
+        graph = graph_of_places(places, validation.count("neighbours", neighbours))
+        return graph, {name: (east, north) for name, (north, east) in places.items()}
+    if asked.neighbours is not None:
+        raise ValueError(f"neighbours must be left out without near, got {asked.neighbours!r}")
+    if asked.graph is not None:
+        return graph_from(asked.graph), {}
+    if isinstance(feed.source, Table):
+        return graph_from(feed.source.graph), {}
+    return "complete", {}
+
+
+def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
+    play, settings, encoder = read_pass(resume)
+    others = {
+        "graph": settings.graph,
+        "near": settings.near,
+        "neighbours": settings.neighbours,
+        "task": play.evaluation.task,
+        "share": play.share,
+    }
+    asked.check_same(settings.columns, others, str(resume))
+    built_in = is_built_in(asked.data)
+    feed = open_feed(asked, None if built_in else settings.columns)
+    return Run(play, settings, encoder, feed, asked, tell, goes_on=True)
+
+
+def _batches(run: Run) -> Iterator[tuple[Batch, list[BadRow]]]:
+    task = run.play.evaluation.task
+    return run.feed.batches(run.settings, run.encoder, task, run.asked.when_bad)
+
+
+def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
+    """Play a batch and write its predictions."""
+    _note(run, bad)
+    if batch.line.size:
+        _check_size(run, batch)
+        file.write(run.play.play(batch))
+        run.settings.rows += batch.line.size
+        run.settings.time = float(batch.time[-1])
+        run.rows += batch.line.size
+    run.line = max([run.line, *batch.line[-1:].tolist(), *(row.line for row in bad)])
+
+
+def _note(run: Run, bad: list[BadRow]) -> None:
+    """Count bad rows, and name the first of them."""
+    for row in bad:
+        said = f"line {row.line}: {row.reason}"
+        if len(run.complaints) < TOLD:
+            run.tell(f"{run.feed.name}, {said} (skipped)")
+        if len(run.complaints) < LISTED:
+            run.complaints.append(said)
+            if len(run.complaints) == TOLD + 1:
+                run.tell("more bad rows are skipped and counted; the report lists the first")
+    run.settings.skipped += len(bad)
+
+
+def _check_size(run: Run, batch: Batch) -> None:
+    """Refuse more agents than everybody can talk to, unless that was asked for."""
+    if run.settings.implied:
+        known = {*run.play.learned.agents, *batch.agents}
+        if len(known) > MOST_COMPLETE:
+            raise ValueError(
+                f"graph must be given for more than {MOST_COMPLETE} agents, got none: --graph "
+                "FILE, --near LAT,LON, --graph complete or --graph none"
+            )
+
+
+@contextmanager
+def _kept(run: Run, output: Path) -> Iterator[None]:
+    """Save what was learned when a run ends before its data do, and say so."""
+    try:
+        yield
+    except (KeyboardInterrupt, ValueError) as error:
+        if run.rows == 0:
+            raise
+        path = output / MODEL
+        run.settings.stop = Stop(run.feed.place, run.line)
+        write_pass(path, run.play, run.settings, run.encoder)
+        said = [f"{error}; "] if str(error) else []
+        told = (
+            f"{''.join(said)}predictions up to line {run.line:,} and the model that learned from "
+            f"them are kept: go on with --resume {path}"
+        )
+        raise type(error)(told) from None
+
+
+def _outcome(run: Run, earlier: int) -> Outcome:
+    play, settings = run.play, run.settings
+    network = play.network
+    strangers = play.strangers()
+    if strangers:
+        names = ", ".join(map(str, strangers[:LISTED]))
+        more = len(strangers) - LISTED
+        names += f" and {more:,} more (agents.csv)" if more > 0 else ""
+        run.tell(f"not in the graph, so without neighbours: {names}")
+    return Outcome(
+        name=settings.name if not run.goes_on else run.feed.name,
+        target=settings.target,
+        share=play.share,
+        agents=play.learned.agents,
+        network=network,
+        evaluation=play.evaluation,
+        messages=play.learned.messages,
+        message_bytes=play.learned.message_bytes,
+        skipped=settings.skipped,
+        complaints=tuple(run.complaints),
+        earlier=earlier,
+        dated=settings.dated,
+        positions=settings.positions,
+        strangers=strangers if isinstance(network, Graph) else (),
+    )
