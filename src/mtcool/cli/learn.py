@@ -30,34 +30,43 @@ def learn(
     data: Annotated[
         str,
         typer.Argument(
+            metavar="DATA",
             help="A CSV or Parquet file, - for CSV from standard input, or one of the built-in "
-            "streams births, flights, schools, which need no options."
+            "streams births, flights, schools, which need no options.",
         ),
     ],
-    agent: Annotated[str | None, typer.Option(help="Column with the agent of each row.")] = None,
-    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with the agent of each row.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="COL", help="Column to predict.")] = None,
     time: Annotated[
         str | None,
         typer.Option(
+            metavar="COL",
             help="Column with the time of each row, a number or a date; must not go backwards. "
-            "Rows of one time are all predicted before any is learned from."
+            "Rows of one time are all predicted before any is learned from.",
         ),
     ] = None,
     arrives: Annotated[
-        str | None, typer.Option(help="Column with the time when the target becomes known.")
+        str | None,
+        typer.Option(metavar="COL", help="Column with the time when the target becomes known."),
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(help="Columns to predict from, with commas.  [default: all others]"),
+        typer.Option(
+            metavar="COLS", help="Columns to predict from, with commas.  [default: all others]"
+        ),
     ] = None,
     categories: Annotated[
-        str | None, typer.Option(help="Columns of numbers that are names, such as postcodes.")
+        str | None,
+        typer.Option(metavar="COLS", help="Columns of numbers that are names, such as postcodes."),
     ] = None,
     graph: Annotated[
         str | None,
         typer.Option(
+            metavar="GRAPH",
             help="Who talks to whom: an edge list (.csv, .txt), .graphml, .gal and others; "
-            "complete, or none.  [default: complete, up to 300 agents]"
+            "complete, or none.  [default: complete, up to 300 agents]",
         ),
     ] = None,
     near: Annotated[
@@ -67,7 +76,8 @@ def learn(
         ),
     ] = None,
     neighbours: Annotated[
-        int | None, typer.Option(help="How many are nearest, with --near.  [default: 5]")
+        int | None,
+        typer.Option(metavar="N", help="How many are nearest, with --near.  [default: 5]"),
     ] = None,
     task: Annotated[
         str | None,
@@ -85,7 +95,8 @@ def learn(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for the results.  [default: results/NAME]")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the results.  [default: results/NAME]"),
     ] = None,
     as_json: AsJson = False,
     resume: Annotated[
@@ -134,10 +145,15 @@ def learn(
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that mtcool learn saved.")],
-    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or - for standard input.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model that mtcool learn saved.")
+    ],
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A CSV or Parquet file, or - for standard input.")
+    ],
     output: Annotated[
-        Path | None, typer.Option(help="CSV file for the predictions.  [default: the screen]")
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file for the predictions.  [default: the screen]"),
     ] = None,
     as_json: AsJson = False,
     on_bad: OnBadRow = "stop",
@@ -145,25 +161,23 @@ def predict(
     """Predict the rows of a table with a saved model, which does not learn from them.
 
     Needs the column of the agents and the columns that the model was given; others are ignored.
-    Agents that the model has not met are predicted too, and marked as cold.
+    Agents that the model has not met are predicted from their neighbours; where there are none,
+    the row is marked as cold.
     """
-    from mtcool.learn.answers import CsvWriter, JsonWriter, csv_file
+    from mtcool.learn.answers import CsvWriter, JsonWriter
     from mtcool.learn.asking import predict as answer_all
 
     with interruptible():
-        if output is not None:
-            with csv_file(output, dated=False, target=False) as file:
-                done = answer_all(model, data, on_bad, file, _tell, progress=True)
-            _end(done._asdict(), output, as_json)
-        elif as_json:
+        if output is None and as_json:
             document = JsonWriter(sys.stdout, ascii_only=ascii_only())
             done = answer_all(model, data, on_bad, document, _tell)
             document.finish(done._asdict())
-        else:
-            writer = CsvWriter(sys.stdout.buffer, dated=False, target=False)
-            answer_all(model, data, on_bad, writer, _tell)
-            writer.close()
-            sys.stdout.buffer.flush()
+            return
+        place = output or sys.stdout.buffer
+        with CsvWriter(place, dated=False, target=False) as writer:
+            done = answer_all(model, data, on_bad, writer, _tell, progress=output is not None)
+    if output is not None:
+        _end(done._asdict(), output, as_json)
 
 
 def _end(numbers: dict[str, int], output: Path, as_json: bool) -> None:

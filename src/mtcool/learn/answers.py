@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, TextIO
 
@@ -23,23 +22,26 @@ class Writer(Protocol):
 class CsvWriter:
     """Writes line, agent, time, predictions, target and whether a row was cold, as CSV.
 
-    Numbers are written with as many digits as tell them apart from all others.
+    Numbers are written with as many digits as tell them apart from all others. The file is made
+    when there is something to write, so that what fails before leaves an older file as it was.
 
     Parameters
     ----------
-    file
-        An open file; the header is written at once unless the file goes on with earlier rows.
+    place
+        The path of the file, whose folder is made if needed, or an open file.
     dated
         Whether times are seconds since 1970, to be written as dates.
     target
         Whether targets are written.
-    header
-        Whether the file begins here.
+    append
+        Whether the file goes on with earlier rows.
     """
 
-    def __init__(self, file: BinaryIO, *, dated: bool, target: bool, header: bool = True) -> None:
-        pa, files = pyarrow(), pyarrow("pyarrow.csv")
-        self._target = target
+    def __init__(
+        self, place: Path | BinaryIO, *, dated: bool, target: bool, append: bool = False
+    ) -> None:
+        pa = pyarrow()
+        self._place, self._append = place, append
         self._time = pa.timestamp("ms") if dated else pa.float64()
         numbers = ["prediction", "alone", "pooled", *(["target"] if target else [])]
         self._schema = pa.schema(
@@ -51,10 +53,20 @@ class CsvWriter:
                 ("cold", pa.int8()),
             ]
         )
-        if header:
-            file.write((",".join(self._schema.names) + "\n").encode())
-        options = files.WriteOptions(include_header=False)
-        self._writer = files.CSVWriter(file, self._schema, write_options=options)
+        self._file: BinaryIO | None = None
+        self._writer: Given = None
+
+    def __enter__(self) -> "CsvWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._open()
+        if self._file is not None:
+            self._writer.close()
+            self._file.flush()
+            if isinstance(self._place, Path):
+                self._file.close()
 
     def write(self, answers: Answers) -> None:
         """Add the rows of a batch."""
@@ -64,12 +76,23 @@ class CsvWriter:
         columns["cold"] = answers.cold.astype(np.int8)
         if pa.types.is_timestamp(self._time):
             columns["time"] = _dates(answers)
+        self._open()
         chosen = {name: columns[name] for name in self._schema.names}
         self._writer.write_table(pa.table(chosen, schema=self._schema))
 
-    def close(self) -> None:
-        """Finish the file."""
-        self._writer.close()
+    def _open(self) -> None:
+        if self._file is not None:
+            return
+        if isinstance(self._place, Path):
+            self._place.parent.mkdir(parents=True, exist_ok=True)
+            self._file = open(self._place, "ab" if self._append else "wb")  # noqa: SIM115
+        else:
+            self._file = self._place
+        if not self._append:
+            self._file.write((",".join(self._schema.names) + "\n").encode())
+        files = pyarrow("pyarrow.csv")
+        options = files.WriteOptions(include_header=False)
+        self._writer = files.CSVWriter(self._file, self._schema, write_options=options)
 
 
 class JsonWriter:
@@ -85,8 +108,7 @@ class JsonWriter:
     """
 
     def __init__(self, file: TextIO, *, ascii_only: bool = True) -> None:
-        self._file, self._ascii, self._between = file, ascii_only, ""
-        file.write('{"predictions": [')
+        self._file, self._ascii, self._between = file, ascii_only, '{"predictions": ['
 
     def write(self, answers: Answers) -> None:
         """Add the rows of a batch."""
@@ -96,18 +118,8 @@ class JsonWriter:
 
     def finish(self, rest: dict[str, Given]) -> None:
         """End the document with these entries."""
-        self._file.write("], " + json.dumps(rest).removeprefix("{") + "\n")
-
-
-@contextmanager
-def csv_file(path: Path, *, dated: bool, target: bool, append: bool = False) -> Iterator[CsvWriter]:
-    """A CSV file for answers, in place of what is there, or after it."""
-    with open(path, "ab" if append else "wb") as file:
-        writer = CsvWriter(file, dated=dated, target=target, header=not append)
-        try:
-            yield writer
-        finally:
-            writer.close()
+        start = self._between if self._between.startswith("{") else ""
+        self._file.write(start + "], " + json.dumps(rest).removeprefix("{") + "\n")
 
 
 def _records(answers: Answers) -> Iterator[dict[str, Given]]:

@@ -1,5 +1,6 @@
 """All of `mtcool predict`: answers of a saved model, which stays as it is."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -40,6 +41,7 @@ def predict(
         settings.columns, target=None, time=None, arrives=None, features=None, categories=()
     )
     if data != STANDARD_INPUT:
+        os.stat(data)  # whose complaint names the file
         _tell_missing(data, columns.agent, encoder, tell)
     known = set(play.learned.agents)
     rows = skipped = cold = 0

@@ -22,6 +22,8 @@ from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
 
 STANDARD_INPUT = "-"
+COLUMNS = ("agent", "target", "time", "arrives", "features", "categories", "near")
+"""Options that name columns, which built-in streams have by themselves."""
 ROWS = 16384
 """Rows that are played at once: few enough to stop after them, and to see how it goes on."""
 READ_TO_COUNT = 1 << 28
@@ -83,12 +85,19 @@ class Feed:
 def open_feed(asked: Asked, columns: Columns | None) -> Feed:
     """Open the data; `columns` is None for a built-in stream."""
     if columns is None:
+        given = [name for name in COLUMNS if getattr(asked, name) is not None]
+        if given:
+            raise ValueError(
+                f"{given[0]} must be left out with a built-in stream, got "
+                f"{getattr(asked, given[0])!r}"
+            )
         table = built_in(asked.data)
         target = TARGETS[asked.data]
         return Feed(asked.data, asked.data, target, len(table.target), table)
     if asked.data == STANDARD_INPUT:
         return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
     path = Path(asked.data)
+    os.stat(path)  # whose complaint names the file
     place = os.path.realpath(path)
     return Feed(path.name, place, str(columns.target), count_rows(path), asked.data)
 

@@ -1,5 +1,6 @@
 """All of `mtcool learn`: one pass over the data, a folder with what it found, a model to go on."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,10 +9,11 @@ from typing import TypeAlias, final
 
 from mtcool import validation
 from mtcool.graphs import Graph
-from mtcool.learn.answers import CsvWriter, csv_file
+from mtcool.learn.answers import CsvWriter
 from mtcool.learn.asked import Asked
 from mtcool.learn.encoding import Encoder
 from mtcool.learn.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
+from mtcool.learn.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.interrupts import noted
 from mtcool.learn.outcome import LISTED, Network, Outcome
@@ -60,14 +62,12 @@ def learn(
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     earlier = run.settings.rows
     run.settings.begin(run.feed.place)
-    output.mkdir(parents=True, exist_ok=True)
     done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
     # After an interrupt the predictions of the same file go on where they ended.
     append = run.settings.stop is not None and resume is not None and resume.parent == output
+    predictions, dated = output / PREDICTIONS, run.settings.dated
     with (
-        csv_file(
-            output / PREDICTIONS, dated=run.settings.dated, target=True, append=append
-        ) as file,
+        CsvWriter(predictions, dated=dated, target=True, append=append) as file,
         _kept(run, output),
         noted() as pressed,
         progress_bar("rows", run.feed.total, progress, done=done) as advance,
@@ -77,6 +77,8 @@ def learn(
             advance(batch.line.size + len(bad))
             if pressed():
                 raise KeyboardInterrupt
+        if run.rows == 0:
+            raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
     run.settings.stop = None
     write_pass(output / MODEL, run.play, run.settings, run.encoder)
     return _outcome(run, earlier)
@@ -91,11 +93,6 @@ def _begin(asked: Asked, tell: Tell) -> Run:
     if isinstance(feed.source, Table):
         encoder.encode(dict(zip(feed.source.names, feed.source.features[:1].T, strict=True)))
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
-    if implied:
-        tell(
-            "no graph was given: every agent is a neighbour of every other (--graph complete); "
-            "--graph none keeps them apart"
-        )
     settings = Settings(
         name=feed.name,
         target=feed.target,
@@ -127,6 +124,8 @@ def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, 
     if asked.neighbours is not None:
         raise ValueError(f"neighbours must be left out without near, got {asked.neighbours!r}")
     if asked.graph is not None:
+        if asked.graph not in GRAPH_WORDS:
+            os.stat(asked.graph)  # whose complaint names the file
         return graph_from(asked.graph), {}
     if isinstance(feed.source, Table):
         return graph_from(feed.source.graph), {}
@@ -158,6 +157,11 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     _note(run, bad)
     if batch.line.size:
         _check_size(run, batch)
+        if run.settings.implied and run.settings.rows == 0:
+            run.tell(
+                "no graph was given: every agent is a neighbour of every other (--graph complete); "
+                "--graph none keeps them apart"
+            )
         file.write(run.play.play(batch))
         run.settings.rows += batch.line.size
         run.settings.time = float(batch.time[-1])
