@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from mtcool.graphs import Graph
 from mtcool.learn.outcome import Outcome
-from mtcool.learn.report.pictures import agent_percents, save
+from mtcool.learn.report.pictures import agent_percents, name_of, save
 from mtcool.types import Floats
 
 LARGEST = 300
@@ -56,7 +56,7 @@ def draw_graph(outcome: Outcome, path: Path) -> bool:
     if graph.size <= NAMED:
         for place, label in zip(places, graph.labels, strict=True):
             axes.annotate(
-                str(label)[:16],
+                name_of(label, 16),
                 place,
                 (0, 0.55 * np.sqrt(spot) + 1),
                 textcoords="offset points",

@@ -20,6 +20,7 @@ from mtcool.learn.report.pictures import (
     agent_percents,
     as_dates,
     colour_of,
+    name_of,
     save,
 )
 from mtcool.types import Floats, Integers
@@ -63,7 +64,7 @@ def _named(axes: Axes, order: Integers, share: Floats, margin: Floats, outcome: 
             markersize=4,
             capsize=2,
         )
-    axes.set_yticks(range(order.size), [_shortened(outcome.agents[k]) for k in order], fontsize=8)
+    axes.set_yticks(range(order.size), [name_of(outcome.agents[k], 24) for k in order], fontsize=8)
     axes.set_ylim(order.size - 0.5, -0.5)
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel("gain on learning alone, % (with 95 % interval)")
@@ -94,11 +95,6 @@ def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
     high = max(min(high + reach, ends.max()), share.max())
     room = 0.06 * max(high - low, 1e-9)
     return low - room, high + room
-
-
-def _shortened(label: object) -> str:
-    text = str(label)
-    return text if len(text) <= 24 else f"{text[:23]}…"
 
 
 def draw_over_time(outcome: Outcome, path: Path) -> bool:

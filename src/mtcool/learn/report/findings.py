@@ -154,7 +154,8 @@ def who_gains(outcome: Outcome) -> Iterator[str]:
             "Each is judged with 95 % confidence: by chance alone about "
             f"{max(round(judged * 0.025), 1):,} of them would seem to gain and as many to lose."
         )
-    share = 100 * gains.mean / outcome.evaluation.agent_losses("alone")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = 100 * gains.mean / outcome.evaluation.agent_losses("alone")
     for chosen, verb, sign in ((better, "gain", 1), (worse, "lose", -1)):
         if chosen.any():
             order = np.flatnonzero(chosen)

@@ -45,3 +45,16 @@ def colour_of(share: float, margin: float) -> str:
 def as_dates(seconds: Floats) -> list[datetime]:
     """Points in time from seconds since 1970."""
     return [datetime.fromtimestamp(second, UTC) for second in seconds]
+
+
+def name_of(label: object, longest: int) -> str:
+    """The name of an agent, shortened to fit; dollars would begin a formula.
+
+    Examples
+    --------
+    >>> name_of("Castelfranco Veneto", 12), name_of("$5", 12)
+    ('Castelfranc…', '\\\\$5')
+    """
+    text = str(label)
+    shortened = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shortened.replace("$", r"\$")
