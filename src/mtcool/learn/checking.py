@@ -99,10 +99,10 @@ class Checker:
         column = marks.columns[name].cast(pyarrow().string()).dictionary_encode()
         # One entry more, for the code -1 of rows that have none.
         values = np.array([*trimmed(column.dictionary).to_pylist(), None], dtype=np.object_)
-        agents: AnyArray = values[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-        missing = np.array([value is None for value in values])
-        if missing.sum() > 1 or column.indices.null_count:
-            marks.miss("agent", name, np.equal(agents, None).astype(np.bool_))
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        agents: AnyArray = values[codes]
+        nameless = np.array([value is None for value in values])
+        marks.miss("agent", name, nameless[codes])
         return agents
 
     def _target(self, marks: _Marks) -> Floats:
@@ -129,11 +129,11 @@ class Checker:
             form = None if found == "boolean" else found
             if form is not None:
                 self._forms["time"] = form
-        if not is_text(column) and column.null_count < len(column):
-            if _form_of_type(column.type) != form:
-                raise ValueError(
-                    f"{role} must hold {WORDS[form]}, got column {name!r} of type {column.type}"
-                )
+        typed = not is_text(column) and column.null_count < len(column)
+        if typed and (form is None or _form_of_type(column.type) != form):
+            raise ValueError(
+                f"{role} must hold {WORDS[form]}, got column {name!r} of type {column.type}"
+            )
         parsed = _read(name, column, form or "number")
         marks.miss(role, name, parsed.missing)
         return marks.numbers(name, parsed, form)

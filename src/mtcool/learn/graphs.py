@@ -53,7 +53,7 @@ def graph_from(
     >>> import io
     >>> graph_from("complete"), graph_from("none")
     ('complete', None)
-    >>> table = b"city,lat,lon\\nrome,41.9,12.5\\nmilan,45.5,9.2\\nturin,45.1,7.7\\nrome,41.9,12.5\\n"
+    >>> table = b"city,lat,lon\\nrome,41.9,12.5\\nmilan,45.5,9.2\\nturin,45.1,7.7\\n"
     >>> graph = graph_from(io.BytesIO(table), near=("lat", "lon"), neighbours=1, agents="city")
     >>> graph.labels, graph.neighbours(1)
     (('rome', 'milan', 'turin'), array([0, 1, 2], dtype=int32))
@@ -124,7 +124,7 @@ def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str 
     points = _on_the_sphere(np.array(list(places.values())))
     count = min(neighbours, len(points) - 1)
     # One more, because an agent is nearest to itself; or another one at the same place is.
-    found = cKDTree(points).query(points, k=count + 1)[1]
+    found = np.asarray(cKDTree(points).query(points, k=count + 1)[1])
     edges = [
         (agent, int(other))
         for agent, others in enumerate(found)

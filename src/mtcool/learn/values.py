@@ -93,9 +93,7 @@ def _read_arrow(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     if pa.types.is_dictionary(array.type):
         if not _is_text(array.type.value_type):
             return _read_arrow(name, array.dictionary_decode(), kind)
-    elif _is_text(array.type):
-        array = array.cast(pa.string()).dictionary_encode()
-    elif kind == "category":
+    elif _is_text(array.type) or kind == "category":
         array = array.cast(pa.string()).dictionary_encode()
     elif not _is_number(array.type):
         raise ValueError(f"feature {name!r} must be a number or a category, got {array.type}")
