@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learn.encoding import Encoder
-from mtcool.learn.parsing import Form, Parsed, form_of, is_text, parse, parse_typed, trimmed
+from mtcool.learn.parsing import (
+    Form,
+    Parsed,
+    column_of,
+    form_of,
+    is_text,
+    parse,
+    parse_typed,
+    trimmed,
+)
 from mtcool.learn.pieces import BadRow, Piece, pyarrow
 from mtcool.learn.values import Kind, refused_date
 from mtcool.types import AnyArray, Floats, Given, Integers
@@ -68,7 +77,7 @@ class Checker:
 
     def check(self, piece: Piece) -> Checked:
         """Read all columns of a piece and find its bad rows."""
-        columns = {name: piece.table.column(name).combine_chunks() for name in self.names}
+        columns = {name: column_of(piece.table, name) for name in self.names}
         marks = _Marks(columns, len(piece.lines))
         agents = self._agents(marks)
         target = self._target(marks)
@@ -148,8 +157,8 @@ class Checker:
             return None
         if kind == "category":
             return _categories(column)
-        parsed = _read(name, column, kind)
-        return marks.numbers(name, parsed, kind)
+        hint = "; name the column as a category if it is one" if kind == "number" else ""
+        return marks.numbers(name, _read(name, column, kind), kind, hint)
 
     def _decide(self, name: str, column: Given, bad: NDArray[np.bool_]) -> Kind | None:
         """What a feature is, from its type or from the texts of rows that are not bad."""
@@ -215,11 +224,11 @@ class _Marks:
             self.reasons[row] = f"no {role} in column {name!r}"
         self.bad |= missing
 
-    def numbers(self, name: str, parsed: Parsed, form: Form | None) -> Floats:
+    def numbers(self, name: str, parsed: Parsed, form: Form | None, hint: str = "") -> Floats:
         """The numbers of a column, after rows that cannot be read or are infinite are marked."""
         values, missing, wrong = parsed
         if wrong.any():
-            self.add(name, wrong, lambda _: f"in column {name!r} is not {WORDS[form]}")
+            self.add(name, wrong, lambda _: f"in column {name!r} is not {WORDS[form]}{hint}")
         finite = np.isfinite(values)
         if not finite.all():
             odd = ~(finite | missing | wrong)

@@ -172,8 +172,10 @@ class Encoder:
         read = {name: read_value(name, value, self._kinds.get(name)) for name, value in x.items()}
         if grow:
             for name, value in read.items():
-                if value is not None:
-                    self._place(name, value, grow=True)
+                # A feature that is known to be a number has a column before its first value.
+                number = self._kinds.get(name) in ("number", "boolean")
+                if number or value is not None:
+                    self._place(name, 0.0 if value is None else value, grow=True)
         row = np.full(self.width, np.nan)
         for name, value in read.items():
             if isinstance(value, str):

@@ -164,7 +164,7 @@ def read_batches(
     >>> columns = Columns(agent="station", target="power")
     >>> for batch, bad in read_batches(file, columns, Encoder(), on_bad="skip"):
     ...     print(batch.target, bad[0].line, bad[0].reason)
-    [12. 40.] 3 'calm' in column 'wind' is not a number
+    [12. 40.] 3 'calm' in column 'wind' is not a number; name the column as a category if it is one
     """
     if not isinstance(columns, Columns):
         raise ValueError(f"columns must be Columns, got {columns!r}")
