@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learn.encoding import Encoder
-from mtcool.learn.parsing import Form, Parsed, form_of, is_text, parse, parse_typed, trimmed
+from mtcool.learn.parsing import (
+    Form,
+    Parsed,
+    column_of,
+    form_of,
+    is_text,
+    parse,
+    parse_typed,
+    trimmed,
+)
 from mtcool.learn.pieces import BadRow, Piece, pyarrow
 from mtcool.learn.values import Kind, refused_date
 from mtcool.types import AnyArray, Floats, Given, Integers
@@ -68,7 +77,7 @@ class Checker:
 
     def check(self, piece: Piece) -> Checked:
         """Read all columns of a piece and find its bad rows."""
-        columns = {name: piece.table.column(name).combine_chunks() for name in self.names}
+        columns = {name: column_of(piece.table, name) for name in self.names}
         marks = _Marks(columns, len(piece.lines))
         agents = self._agents(marks)
         target = self._target(marks)
@@ -99,10 +108,10 @@ class Checker:
         column = marks.columns[name].cast(pyarrow().string()).dictionary_encode()
         # One entry more, for the code -1 of rows that have none.
         values = np.array([*trimmed(column.dictionary).to_pylist(), None], dtype=np.object_)
-        agents: AnyArray = values[column.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-        missing = np.array([value is None for value in values])
-        if missing.sum() > 1 or column.indices.null_count:
-            marks.miss("agent", name, np.equal(agents, None).astype(np.bool_))
+        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        agents: AnyArray = values[codes]
+        nameless = np.array([value is None for value in values])
+        marks.miss("agent", name, nameless[codes])
         return agents
 
     def _target(self, marks: _Marks) -> Floats:
@@ -129,11 +138,11 @@ class Checker:
             form = None if found == "boolean" else found
             if form is not None:
                 self._forms["time"] = form
-        if not is_text(column) and column.null_count < len(column):
-            if _form_of_type(column.type) != form:
-                raise ValueError(
-                    f"{role} must hold {WORDS[form]}, got column {name!r} of type {column.type}"
-                )
+        typed = not is_text(column) and column.null_count < len(column)
+        if typed and (form is None or _form_of_type(column.type) != form):
+            raise ValueError(
+                f"{role} must hold {WORDS[form]}, got column {name!r} of type {column.type}"
+            )
         parsed = _read(name, column, form or "number")
         marks.miss(role, name, parsed.missing)
         return marks.numbers(name, parsed, form)
@@ -148,8 +157,8 @@ class Checker:
             return None
         if kind == "category":
             return _categories(column)
-        parsed = _read(name, column, kind)
-        return marks.numbers(name, parsed, kind)
+        hint = "; name the column as a category if it is one" if kind == "number" else ""
+        return marks.numbers(name, _read(name, column, kind), kind, hint)
 
     def _decide(self, name: str, column: Given, bad: NDArray[np.bool_]) -> Kind | None:
         """What a feature is, from its type or from the texts of rows that are not bad."""
@@ -215,11 +224,11 @@ class _Marks:
             self.reasons[row] = f"no {role} in column {name!r}"
         self.bad |= missing
 
-    def numbers(self, name: str, parsed: Parsed, form: Form | None) -> Floats:
+    def numbers(self, name: str, parsed: Parsed, form: Form | None, hint: str = "") -> Floats:
         """The numbers of a column, after rows that cannot be read or are infinite are marked."""
         values, missing, wrong = parsed
         if wrong.any():
-            self.add(name, wrong, lambda _: f"in column {name!r} is not {WORDS[form]}")
+            self.add(name, wrong, lambda _: f"in column {name!r} is not {WORDS[form]}{hint}")
         finite = np.isfinite(values)
         if not finite.all():
             odd = ~(finite | missing | wrong)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO
 
 import numpy as np
 
 from mtcool.learn.pieces import BadRow, Piece, pyarrow
-from mtcool.learn.records import BLOCK, Block, read_blocks, record_ends
+from mtcool.learn.records import BLOCK, Block, Readable, read_blocks, record_ends
 from mtcool.types import Given
 
 DELIMITERS = (b",", b";", b"\t")
@@ -19,9 +18,12 @@ DELIMITERS = (b",", b";", b"\t")
 class CsvFile:
     """A CSV file whose header has been read: its names, and its rows in pieces."""
 
-    def __init__(self, file: BinaryIO, name: str, wanted: str) -> None:
+    def __init__(self, file: Readable, name: str, wanted: str) -> None:
         self._file, self._name = file, name
-        head = file.read(BLOCK).removeprefix(b"\xef\xbb\xbf")
+        read = file.read(BLOCK)
+        if not isinstance(read, bytes):
+            raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
+        head = read.removeprefix(b"\xef\xbb\xbf")
         if not head.strip():
             raise ValueError(f"{name} must be a table with a header, got an empty file")
         # Blank lines above the header are counted, and are no header.
@@ -46,13 +48,13 @@ class CsvFile:
             yield parse(block)
 
 
-class _Joined(io.RawIOBase):
+class _Joined:
     """Bytes that were read already, and the file that they were read from."""
 
-    def __init__(self, first: bytes, file: BinaryIO) -> None:
+    def __init__(self, first: bytes, file: Readable) -> None:
         self._first, self._file = first, file
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int, /) -> bytes:
         first, self._first = self._first, b""
         return first or self._file.read(size)
 
@@ -87,10 +89,15 @@ def _parser(
 
     def parse(block: Block) -> Piece:
         short: list[Given] = []
+
+        def skip(row: Given) -> str:
+            short.append(row)
+            return "skip"
+
         options = files.ParseOptions(
             delimiter=delimiter.decode(),
             newlines_in_values=True,
-            invalid_row_handler=lambda row: short.append(row) or "skip",
+            invalid_row_handler=skip,
         )
         if not len(block.lines):
             return Piece(

@@ -172,8 +172,10 @@ class Encoder:
         read = {name: read_value(name, value, self._kinds.get(name)) for name, value in x.items()}
         if grow:
             for name, value in read.items():
-                if value is not None:
-                    self._place(name, value, grow=True)
+                # A feature that is known to be a number has a column before its first value.
+                number = self._kinds.get(name) in ("number", "boolean")
+                if number or value is not None:
+                    self._place(name, 0.0 if value is None else value, grow=True)
         row = np.full(self.width, np.nan)
         for name, value in read.items():
             if isinstance(value, str):
@@ -243,9 +245,9 @@ class Encoder:
             elif column is not None and name not in self._numbers:
                 found.append((0, order, name, 0.0))
         first = []
-        for row, _, name, value in sorted(found, key=lambda item: item[:2]):
+        for row, _, name, new in sorted(found, key=lambda item: item[:2]):
             width = self.width
-            self._place(name, value, grow=True)
+            self._place(name, new, grow=True)
             first += [row] * (self.width - width)
         return np.array(first, dtype=np.int64)
 
@@ -276,15 +278,15 @@ class Encoder:
         self._names = None
         return self.width - 1
 
-    def _places(self, name: str) -> list[int]:
+    def _places(self, name: str) -> Integers:
         """All numeric columns of a category."""
         places = list(self._categories.get(name, {}).values())
-        return [*places, self._others[name]] if name in self._others else places
+        others = [self._others[name]] if name in self._others else []
+        return np.array([*places, *others], dtype=np.int64)
 
     def _fill_categories(self, rows: Floats, name: str, column: Codes, grow: bool) -> None:
         known = np.flatnonzero(column.codes >= 0)
-        for place in self._places(name):
-            rows[known, place] = 0.0
+        rows[np.ix_(known, self._places(name))] = 0.0
         # The last entry is that of the code -1, which is not asked for.
         places = np.array([self._place(name, v, grow=False) for v in column.values] + [-1])
         own = places[column.codes]

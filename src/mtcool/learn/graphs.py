@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import networkx as nx
 import numpy as np
 
 from mtcool import validation
 from mtcool.graphs import Graph, as_graph, read_graph
-from mtcool.learn.parsing import is_text, parse, parse_typed, trimmed
+from mtcool.learn.parsing import column_of, is_text, parse, parse_typed, trimmed
 from mtcool.learn.pieces import pyarrow
 from mtcool.learn.sources import open_source
 from mtcool.types import Floats, Given
@@ -53,7 +53,7 @@ def graph_from(
     >>> import io
     >>> graph_from("complete"), graph_from("none")
     ('complete', None)
-    >>> table = b"city,lat,lon\\nrome,41.9,12.5\\nmilan,45.5,9.2\\nturin,45.1,7.7\\nrome,41.9,12.5\\n"
+    >>> table = b"city,lat,lon\\nrome,41.9,12.5\\nmilan,45.5,9.2\\nturin,45.1,7.7\\n"
     >>> graph = graph_from(io.BytesIO(table), near=("lat", "lon"), neighbours=1, agents="city")
     >>> graph.labels, graph.neighbours(1)
     (('rome', 'milan', 'turin'), array([0, 1, 2], dtype=int32))
@@ -74,39 +74,39 @@ def _named_by_text(graph: Graph) -> Graph:
 
 
 def _read_gal(path: Path) -> Graph:
-    """A GAL file: a header that ends it or has the number of agents, then for each agent its name,
-    the number of its neighbours, and their names.
-    """
+    """A GAL file: a first line with the number of agents, then all agents with their neighbours."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        # The number of agents alone, or 0, the number, and the names of a map and its key.
+        header = lines[0].split() if lines else []
+        neighbours = _gal_entries(lines)
+        if (header[1:2] or header) != [str(len(neighbours))]:
+            raise ValueError(f"line 1 must say {len(neighbours)} agents, got {lines[:1]}")
+        edges = [(agent, other) for agent, others in neighbours.items() for other in others]
+        return Graph.from_edges(edges, labels=neighbours)
+    except OSError as error:
+        raise ValueError(f"source must be a file, got {str(path)!r}: {error.strerror}") from None
+    except ValueError as error:
         raise ValueError(f"source must be a GAL file, got {str(path)!r}: {error}") from None
-    header = lines[0].split() if lines else []
+
+
+def _gal_entries(lines: list[str]) -> dict[str, list[str]]:
+    """Neighbours by agent. Line breaks do not count: some writers leave out empty lines."""
     words = [(word, n) for n, line in enumerate(lines[1:], start=2) for word in line.split()]
-    count = header[1] if len(header) > 1 else "".join(header)
-    graph: nx.Graph[Any] = nx.Graph()
+    entries: dict[str, list[str]] = {}
     place = 0
-    try:
-        while place < len(words):
-            agent, size = words[place][0], int(words[place + 1][0])
-            named = [word for word, _ in words[place + 2 : place + 2 + size]]
-            if size < 0 or len(named) < size:
-                raise ValueError
-            graph.add_node(agent)
-            graph.add_edges_from((agent, other) for other in named)
-            place += 2 + size
-    except (ValueError, IndexError):
-        line = words[place][1]
-        raise ValueError(
-            f"source must be a GAL file, got {str(path)!r}, whose line {line} does not give an "
-            f"agent, the number of its neighbours and their names: {lines[line - 1]!r}"
-        ) from None
-    if not graph or count != str(len(graph)):
-        raise ValueError(
-            f"source must be a GAL file, got {str(path)!r}, whose first line announces "
-            f"{count or 'nothing'} and which names {len(graph)} agents"
-        )
-    return Graph.from_networkx(graph)
+    while place < len(words):
+        agent, line = words[place]
+        size = words[place + 1][0] if place + 1 < len(words) else ""
+        if agent in entries or not size.isdecimal() or place + 2 + int(size) > len(words):
+            raise ValueError(
+                f"line {line} must begin with a new agent and the number of its neighbours, "
+                f"followed by their names, got {lines[line - 1]!r}"
+            )
+        end = place + 2 + int(size)
+        entries[agent] = [word for word, _ in words[place + 2 : end]]
+        place = end
+    return entries
 
 
 def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str | None) -> Graph:
@@ -128,7 +128,7 @@ def graph_of_places(places: dict[str, tuple[float, float]], neighbours: int) -> 
     points = _on_the_sphere(np.array(list(places.values())))
     count = min(neighbours, len(points) - 1)
     # One more, because an agent is nearest to itself; or another one at the same place is.
-    found = cKDTree(points).query(points, k=count + 1)[1]
+    found = np.asarray(cKDTree(points).query(points, k=count + 1)[1])
     edges = [
         (agent, int(other))
         for agent, others in enumerate(found)
@@ -146,11 +146,10 @@ def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tu
             raise ValueError(f"near and agents must be columns of {table.name}, got {name!r}")
     places: dict[str, tuple[float, float]] = {}
     for piece in table.pieces([agents, *near]):
-        column = piece.table.column(agents).combine_chunks().cast(pyarrow().string())
-        texts = column.dictionary_encode()
+        texts = column_of(piece.table, agents).cast(pyarrow().string()).dictionary_encode()
         names = [*trimmed(texts.dictionary).to_pylist(), None]
         codes = texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        north, east = (_degrees(piece.table.column(name).combine_chunks(), name) for name in near)
+        north, east = (_degrees(column_of(piece.table, name), name) for name in near)
         known = np.flatnonzero((np.abs(north) <= 90.0) & (np.abs(east) <= 360.0))
         # The first row of each code among those whose place is known.
         for row in known[np.sort(np.unique(codes[known], return_index=True)[1])].tolist():

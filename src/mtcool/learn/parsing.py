@@ -30,14 +30,18 @@ class Parsed(NamedTuple):
     wrong: NDArray[np.bool_]
 
 
+def column_of(table: Given, name: str) -> Given:
+    """A column of a table as one array; all kinds of texts as the one that pyarrow can convert."""
+    pa = pyarrow()
+    array = table.column(name).combine_chunks()
+    if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
+        return array.cast(pa.string())
+    return array
+
+
 def is_text(array: Given) -> bool:
-    """Whether a column of pyarrow holds texts."""
-    types = pyarrow().types
-    return bool(
-        types.is_string(array.type)
-        or types.is_large_string(array.type)
-        or types.is_string_view(array.type)
-    )
+    """Whether a column, as `column_of` returns it, holds texts."""
+    return bool(pyarrow().types.is_string(array.type))
 
 
 def form_of(array: Given) -> Form | None:

@@ -147,7 +147,8 @@ class Progressive:
         events = np.concatenate([asked, ~known])[order]
         still = np.ones(len(rows.line), np.bool_)
         still[known] = False
-        self._waiting = Batch(*(part[still] for part in rows)) if still.any() else None
+        parts: list[AnyArray] = [part[still] for part in rows]
+        self._waiting = Batch(*parts) if still.any() else None
         return _chunk(rows, events, kept)
 
     def close(self) -> Chunk:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,6 +23,14 @@ LONGEST = 1 << 26
 QUOTE, NEWLINE = ord('"'), ord("\n")
 
 
+class Readable(Protocol):
+    """What bytes can be read from, in order."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+        ...
+
+
 class Block(NamedTuple):
     """Whole records, and the line in which each begins."""
 
@@ -31,7 +39,7 @@ class Block(NamedTuple):
     bad: list[BadRow]
 
 
-def read_blocks(file: BinaryIO, delimiter: bytes, line: int, name: str) -> Iterator[Block]:
+def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Iterator[Block]:
     """Cut the rest of a file, whose next line is number `line`, into blocks of whole records."""
     rest = b""
     while True:
@@ -72,7 +80,8 @@ def record_ends(content: bytes, delimiter: bytes) -> Integers:
     edges = (NEWLINE, QUOTE, delimiter[0])
     # A quote doubled inside quotes closes and opens again, so that counting them is enough.
     if np.isin(padded[opening], edges).all() and np.isin(padded[closing + 2], edges).all():
-        return breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+        outside: Integers = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+        return outside
     return _record_ends_one_by_one(content, delimiter)
 
 

@@ -115,5 +115,7 @@ def _of_series(series: Given) -> Given:
     try:
         return pa.Array.from_pandas(series)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
-        texts = [None if missing else str(x) for x, missing in zip(series, series.isna())]
+        texts = [
+            None if missing else str(x) for x, missing in zip(series, series.isna(), strict=True)
+        ]
         return pa.array(texts, pa.string())

@@ -164,7 +164,7 @@ def read_batches(
     >>> columns = Columns(agent="station", target="power")
     >>> for batch, bad in read_batches(file, columns, Encoder(), on_bad="skip"):
     ...     print(batch.target, bad[0].line, bad[0].reason)
-    [12. 40.] 3 'calm' in column 'wind' is not a number
+    [12. 40.] 3 'calm' in column 'wind' is not a number; name the column as a category if it is one
     """
     if not isinstance(columns, Columns):
         raise ValueError(f"columns must be Columns, got {columns!r}")
@@ -186,7 +186,9 @@ def _features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
     others = [name for name in table.names if name and name not in roles]
     if columns.target is None:
         others = [name for name in others if name in encoder.kinds]
-    features = others if columns.features is None else list(columns.features)
+    # What the encoder knows must be there, or it would silently count as unknown in every row.
+    known = [name for name in encoder.kinds if name not in others]
+    features = [*others, *known] if columns.features is None else list(columns.features)
     for role, name in [*columns.roles.items(), *(("features", name) for name in features)]:
         _check_name(table, role, name)
     for name in columns.categories:

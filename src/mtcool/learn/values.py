@@ -33,7 +33,8 @@ def read_column(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     """
     if type(column).__module__.partition(".")[0] == "pyarrow":
         return _read_arrow(name, column, kind)
-    array = np.asarray(column)
+    # numpy would turn numbers in a list into texts if there is a text among them.
+    array = np.asarray(column, dtype=np.object_ if isinstance(column, list | tuple) else None)
     if array.ndim != 1:
         raise ValueError(f"column {name!r} must have one dimension, got shape {array.shape}")
     if array.dtype.kind not in "biuf":
@@ -93,9 +94,7 @@ def _read_arrow(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     if pa.types.is_dictionary(array.type):
         if not _is_text(array.type.value_type):
             return _read_arrow(name, array.dictionary_decode(), kind)
-    elif _is_text(array.type):
-        array = array.cast(pa.string()).dictionary_encode()
-    elif kind == "category":
+    elif _is_text(array.type) or kind == "category":
         array = array.cast(pa.string()).dictionary_encode()
     elif not _is_number(array.type):
         raise ValueError(f"feature {name!r} must be a number or a category, got {array.type}")
