@@ -70,9 +70,10 @@ class Feed:
                 self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
         done = self.done(settings)
-        for batch, bad in (
-            _two_classes(found, self.name, on_bad) if task == "classification" else found
-        ):
+        found = _in_order(found)
+        if task == "classification":
+            found = _two_classes(found, self.name, on_bad)
+        for batch, bad in found:
             if settings.columns.time is None and not isinstance(self.source, Table):
                 # Without a clock every row has a time of its own, which goes on from file to file.
                 batch = batch._replace(
@@ -144,6 +145,21 @@ def is_dated(source: str, columns: Columns) -> bool:
     return parse_typed(column) is not None and bool(
         types.is_timestamp(column.type) or types.is_date(column.type)
     )
+
+
+def _in_order(
+    found: Iterator[tuple[Batch, list[BadRow]]],
+) -> Iterator[tuple[Batch, list[BadRow]]]:
+    """Each bad row with the rows around it: the reader tells of many ahead of their batches."""
+    ahead: list[BadRow] = []
+    batch = None
+    for batch, bad in found:
+        ahead += bad
+        last = batch.line[-1] if batch.line.size else 0
+        yield batch, [row for row in ahead if row.line <= last]
+        ahead = [row for row in ahead if row.line > last]
+    if batch is not None and ahead:
+        yield _rows(batch, np.arange(0)), ahead
 
 
 def _two_classes(

@@ -1,0 +1,396 @@
+"""`mtcool learn` and `mtcool predict`, from a file to an answer, in one process."""
+
+import csv
+import io
+import json
+import os
+import signal
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from mtcool import cli
+
+pytest.importorskip("pyarrow")
+
+CITIES = ("rome", "milan", "turin", "paris", "oslo")
+OPTIONS = ("--agent", "city", "--target", "sales", "--time", "day")
+DELAYED = (*OPTIONS, "--arrives", "known")
+HEAD = "city,day,known,heat,sky,sales"
+
+
+def lines(rows, seed=0):
+    """Sales of cities, several on each day; a target is known up to three days later."""
+    rng = np.random.default_rng(seed)
+    level = dict(zip(CITIES, rng.normal(50, 3, size=len(CITIES)), strict=True))
+    for row in range(rows):
+        city, day = CITIES[rng.integers(len(CITIES))], row // 4
+        heat, sky = rng.normal(), rng.choice(["sun", "rain", "fog"])
+        sales = level[city] + 2 * heat + 3 * (sky == "sun") + rng.normal()
+        known = day + rng.integers(4)
+        yield f"{city},{day},{known},{heat:.4f},{sky},{sales:.4f}"
+
+
+def write(path, rows):
+    path.write_text("\n".join([HEAD, *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write(tmp_path / "sales.csv", lines(400))
+
+
+@pytest.fixture
+def call(monkeypatch, tmp_path):
+    """Run a command; status, output and errors."""
+
+    def run(*words, encoding="utf-8", given=b""):
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding, write_through=True) for _ in "12")
+        monkeypatch.setattr(sys, "argv", ["mtcool", *map(str, words)])
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        monkeypatch.chdir(tmp_path)
+        with warnings.catch_warnings(action="error"), pytest.raises(SystemExit) as end:
+            cli.main()
+        texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
+        return end.value.code or 0, *texts
+
+    return run
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """For tests that look at numbers: drawing takes most of the time."""
+    for name in ("draw_agents", "draw_graph", "draw_over_time"):
+        monkeypatch.setattr(f"mtcool.learn.report.page.{name}", lambda outcome, path: False)
+
+
+def predictions(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def numbers(path):
+    """Predictions as they were written, without the lines of the file."""
+    return [[row[key] for key in row if key != "line"] for row in predictions(path)]
+
+
+def test_a_file_becomes_a_report_predictions_tables_and_a_model(call, data, tmp_path):
+    status, out, err = call("learn", data, *DELAYED)
+    assert status == 0
+    folder = tmp_path / "results" / "sales"
+    assert {path.name for path in folder.iterdir()} >= {
+        "report.html",
+        "predictions.csv",
+        "metrics.csv",
+        "agents.csv",
+        "model.npz",
+    }
+    assert "Does sharing help? sales.csv" in out
+    assert "no graph was given" in err
+    assert "rows: 400/400" in err
+    rows = predictions(folder / "predictions.csv")
+    assert [int(row["line"]) for row in rows] == list(range(2, 402))
+    assert list(rows[0]) == "line agent time prediction alone pooled target cold".split()
+
+
+def test_json_has_the_numbers_of_the_predictions_and_nothing_else(call, data, tmp_path, undrawn):
+    status, out, _ = call("learn", data, *DELAYED, "--json", "--output", tmp_path / "out")
+    found = json.loads(out)
+    rows = predictions(tmp_path / "out" / "predictions.csv")
+    warm = [row for row in rows if row["cold"] == "0"]
+    assert status == 0
+    assert (found["rows"], found["skipped"]) == (400, 0)
+    assert found["cold"] == 400 - len(warm) > 0
+    assert found["messages"] > 0
+    assert found["bytes"] > found["messages"]
+    target = np.array([float(row["target"]) for row in warm])
+    for name, column in (("learned", "prediction"), ("alone", "alone"), ("pooled", "pooled")):
+        miss = np.array([float(row[column]) for row in warm]) - target
+        wanted = {
+            "nmse": (miss**2).mean() / target.var(),
+            "rmse": np.sqrt((miss**2).mean()),
+            "mae": np.abs(miss).mean(),
+        }
+        assert found[name] == pytest.approx(wanted)
+
+
+def test_classes_are_predicted_as_probabilities(call, tmp_path, undrawn):
+    rows = [line.rpartition(",") for line in lines(400)]
+    path = write(tmp_path / "c.csv", (f"{a},{int(float(y) > 52)}" for a, _, y in rows))
+    _, out, _ = call("learn", path, *OPTIONS, "--task", "classification", "--json")
+    found = json.loads(out)
+    assert set(found["learned"]) == {"logloss", "accuracy", "auc"}
+    assert 0 < found["learned"]["auc"] <= 1
+    rows = predictions(tmp_path / "results" / "c" / "predictions.csv")
+    assert all(0 <= float(row["prediction"]) <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("clock", [DELAYED, OPTIONS[:4]], ids=["delayed", "no time"])
+def test_going_on_with_a_model_is_one_run_to_the_bit(clock, call, tmp_path, undrawn):
+    rows = list(lines(500))
+    whole = write(tmp_path / "whole.csv", rows)
+    first, second = (
+        write(tmp_path / f"{name}.csv", part)
+        for name, part in (("first", rows[:222]), ("second", rows[222:]))
+    )
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\nrome,milan\nmilan,turin\nturin,paris\n")
+    options = (*clock, "--features", "heat,sky", "--graph", edges, "--json")
+    _, once, _ = call("learn", whole, *options)
+    call("learn", first, *options)
+    model = tmp_path / "results" / "first" / "model.npz"
+    status, twice, err = call("learn", second, "--resume", model, "--json")
+    assert status == 0, err
+    results = tmp_path / "results"
+    parts = [numbers(results / name / "predictions.csv") for name in ("whole", "first", "second")]
+    assert parts[0] == parts[1] + parts[2]
+    once, twice = json.loads(once), json.loads(twice)
+    assert (once.pop("earlier"), twice.pop("earlier")) == (0, 222)
+    gains = [found.pop("gain") for found in (once, twice)]
+    assert once == twice
+    assert gains[0]["alone"] == pytest.approx(gains[1]["alone"])
+
+
+def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    later = write(tmp_path / "later.csv", [line.replace(",9", ",1009", 1) for line in lines(2)])
+    for words, told in (
+        (("--target", "heat"), "target must be as"),
+        (("--graph", "none"), "graph must be as"),
+        (("--task", "classification"), "task must be as"),
+    ):
+        status, _, err = call("learn", later, "--resume", model, *words)
+        assert status == 2
+        assert err.startswith(f"mtcool: {told}")
+        assert err.count("\n") == 1
+
+
+def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "again")
+    assert status == 2
+    assert "sales.csv, line 2: " in err
+    assert not (tmp_path / "again").exists()
+
+
+def interrupt_after(monkeypatch, plays):
+    """Press Ctrl-C while the batch after `plays` of them is played."""
+    from mtcool.learn.run import Pass
+
+    monkeypatch.setattr("mtcool.learn.feed.ROWS", 64)
+    play, count = Pass.play, [0]
+
+    def interrupted(self, batch):
+        count[0] += 1
+        if count[0] == plays:
+            os.kill(os.getpid(), signal.SIGINT)
+        return play(self, batch)
+
+    monkeypatch.setattr(Pass, "play", interrupted)
+
+
+def test_ctrl_c_keeps_what_was_learned_and_the_same_data_are_gone_on_with(
+    call, tmp_path, monkeypatch, undrawn
+):
+    rows = list(lines(400))
+    rows[100] = rows[300] = "rome,,,,,"
+    data = write(tmp_path / "sales.csv", rows)
+    options = (*DELAYED, "--on-bad", "skip")
+    call("learn", data, *options, "--output", tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3)
+        status, _, err = call("learn", data, *options, "--output", tmp_path / "parts")
+    assert status == 130
+    model = tmp_path / "parts" / "model.npz"
+    assert err.splitlines()[-1] == (
+        "mtcool: interrupted; predictions up to line 194 and the model that learned from them are "
+        f"kept: go on with --resume {model}"
+    )
+    assert len(predictions(tmp_path / "parts" / "predictions.csv")) == 192
+    words = ("--resume", model, "--on-bad", "skip", "--json")
+    status, out, err = call("learn", data, *words, "--output", tmp_path / "parts")
+    assert status == 0, err
+    assert (json.loads(out)["rows"], json.loads(out)["skipped"]) == (398, 2)
+    whole, parts = (tmp_path / name / "predictions.csv" for name in ("whole", "parts"))
+    assert predictions(whole) == predictions(parts)
+
+
+def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
+    rows = list(lines(60))
+    rows[20] = "rome,5,5,hot,sun,50"
+    rows[30] = "milan,7,7,1.0,sun,"
+    path = write(tmp_path / "bad.csv", rows)
+    options = (*DELAYED, "--graph", "complete", "--output", tmp_path / "out")
+    status, _, err = call("learn", path, *options)
+    assert status == 2
+    assert "line 22: 'hot' in column 'heat' is not a number" in err
+    assert "; predictions up to line 21 and the model" in err
+    status, out, err = call("learn", path, *options, "--on-bad", "skip", "--json")
+    found = json.loads(out)
+    assert (found["rows"], found["skipped"]) == (58, 2)
+    assert "bad.csv, line 22: 'hot' in column 'heat' is not a number" in err
+    assert "line 32: no target" in err
+    assert "line 32: no target" in (tmp_path / "out" / "report.html").read_text()
+    clean = write(tmp_path / "clean.csv", rows[:20] + rows[21:30] + rows[31:])
+    call("learn", clean, *DELAYED, "--graph", "complete", "--output", tmp_path / "clean")
+    parts = [numbers(tmp_path / name / "predictions.csv") for name in ("out", "clean")]
+    assert parts[0] == parts[1]
+
+
+def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
+    rows = [line.rpartition(",")[0] + f",{k % 2}" for k, line in enumerate(lines(40))]
+    rows[9] = rows[9][:-1] + "3"
+    path = write(tmp_path / "c.csv", rows)
+    words = ("learn", path, *OPTIONS, "--task", "classification")
+    status, _, err = call(*words)
+    assert status == 2
+    assert "c.csv, line 11: target 3 is neither 0 nor 1; predictions up to line 10" in err
+    _, out, _ = call(*words, "--on-bad", "skip", "--json")
+    assert json.loads(out)["skipped"] == 1
+
+
+def test_agents_that_the_graph_does_not_have_stand_alone_and_are_named_once(
+    call, data, tmp_path, undrawn
+):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\nrome,milan\nmilan,turin\n")
+    _, out, err = call("learn", data, *DELAYED, "--graph", edges)
+    assert err.count("not in the graph, so without neighbours: ") == 1
+    assert set(err.split("neighbours: ")[1].split("\n")[0].split(", ")) == {"paris", "oslo"}
+    with open(tmp_path / "results" / "sales" / "agents.csv", newline="") as file:
+        neighbours = {row["agent"]: row["neighbours"] for row in csv.DictReader(file)}
+    assert neighbours == {"rome": "1", "milan": "2", "turin": "1", "paris": "0", "oslo": "0"}
+
+
+def test_neighbours_may_be_those_nearest_by(call, tmp_path, undrawn):
+    places = dict(zip(CITIES, ("42,12", "45,9", "45,8", "49,2", "60,11"), strict=True))
+    rows = [f"{line},{places[line.partition(',')[0]]}" for line in lines(100)]
+    path = tmp_path / "near.csv"
+    path.write_text("\n".join([f"{HEAD},lat,lon", *rows]))
+    words = ("learn", path, *DELAYED, "--features", "heat", "--near", "lat,lon")
+    status, _, err = call(*words, "--neighbours", 1)
+    assert status == 0, err
+    with open(tmp_path / "results" / "near" / "agents.csv", newline="") as file:
+        neighbours = {row["agent"]: int(row["neighbours"]) for row in csv.DictReader(file)}
+    assert neighbours["milan"] == 2
+    assert neighbours["oslo"] == 1
+
+
+def test_many_agents_need_a_graph(call, tmp_path, undrawn):
+    path = write(tmp_path / "many.csv", (f"c{k},{k},{k},1,sun,{k}" for k in range(301)))
+    status, _, err = call("learn", path, *DELAYED)
+    assert status == 2
+    assert err.startswith("mtcool: graph must be given for more than 300 agents, got none")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+    assert call("learn", path, *DELAYED, "--graph", "none")[0] == 0
+
+
+WRONG = {
+    ("learn", "no.csv", *OPTIONS): "no.csv: No such file or directory",
+    ("learn", "sales.csv"): "agent must be a column of sales.csv, got none (--agent)",
+    ("learn", "sales.csv", *OPTIONS, "--graph", "no.csv"): "no.csv: No such file or directory",
+    ("learn", "sales.csv", *OPTIONS, "--near", "heat"): "near must be two columns",
+    ("learn", "sales.csv", *OPTIONS, "--neighbours", "3"): "neighbours must be left out without",
+    ("learn", "sales.csv", *OPTIONS, "--task", "sums"): "task must be one of regression, class",
+    ("learn", "sales.csv", *OPTIONS, "--on-bad", "cry"): "on_bad must be one of skip, stop, got",
+    ("learn", "sales.csv", "--agent", "town", "--target", "sales"): "agent must be a column of",
+    ("learn", "sales.csv", "--resume", "sales.csv"): "model must be a file that mtcool learn saved",
+    ("learn", "births", "--agent", "state"): "agent must be left out with a built-in stream",
+    ("predict", "sales.csv", "sales.csv"): "model must be a file that mtcool learn saved, got",
+    ("predict", "no.npz", "sales.csv"): "no.npz: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_wrong_is_one_sentence_and_leaves_no_folder(words, call, data, tmp_path):
+    status, out, err = call(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"mtcool: {WRONG[words]}")
+    assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["sales.csv"]
+
+
+def test_a_damaged_model_is_refused(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 1
+    model.write_bytes(content)
+    status, _, err = call("predict", model, data)
+    assert status == 2
+    assert err.startswith("mtcool: model must be a file that mtcool learn saved, got ")
+    assert err.count("\n") == 1
+
+
+def test_predictions_of_a_model_are_those_it_would_make_next_and_it_stays_as_it_is(
+    call, tmp_path, undrawn
+):
+    rows = list(lines(300))
+    first = write(tmp_path / "first.csv", rows[:299])
+    call("learn", first, *OPTIONS[:4], "--features", "heat,sky")
+    model = tmp_path / "results" / "first" / "model.npz"
+    kept = model.read_bytes()
+    last = write(tmp_path / "last.csv", rows[299:])
+    status, out, _ = call("predict", model, last)
+    assert status == 0
+    (answer,) = csv.DictReader(io.StringIO(out))
+    assert "target" not in answer
+    assert model.read_bytes() == kept
+    call("learn", last, "--resume", model)
+    (row,) = predictions(tmp_path / "results" / "last" / "predictions.csv")
+    for name in ("agent", "prediction", "alone", "pooled", "cold"):
+        assert answer[name] == row[name]
+
+
+def test_predict_answers_as_csv_as_json_and_into_a_file(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED, "--graph", "none")
+    model = tmp_path / "results" / "sales" / "model.npz"
+    given = b"city,heat,sky\nrome,1,sun\nnew,2,rain\nmilan,,storm\n"
+    _, text, err = call("predict", model, "-", given=given)
+    assert "agents that the model has not met: new" in err
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["cold"] for row in rows] == ["0", "1", "0"]
+    _, text, _ = call("predict", model, "-", "--json", given=given)
+    found = json.loads(text)
+    assert (found["rows"], found["skipped"], found["cold"]) == (3, 0, 1)
+    assert [row["prediction"] for row in found["predictions"]] == [
+        float(row["prediction"]) for row in rows
+    ]
+    path = tmp_path / "answers.csv"
+    _, text, _ = call("predict", model, "-", "--output", path, given=given)
+    assert text == f"3 predictions, 1 of them cold: {path}\n"
+    assert predictions(path) == rows
+
+
+def test_columns_that_the_data_lack_are_told(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    path = tmp_path / "ask.csv"
+    path.write_text("city,heat\nrome,1\n")
+    _, _, err = call("predict", model, path)
+    assert "has no column sky, which is taken as unknown" in err
+
+
+def test_terminals_that_know_only_ascii_get_ascii(call, tmp_path, undrawn):
+    rows = (line.replace("rome", "Zürich") for line in lines(400))
+    path = write(tmp_path / "é.csv", rows)
+    _, out, err = call("learn", path, *DELAYED, encoding="ascii")
+    assert out.isascii()
+    assert err.isascii()
+    assert "Open results/e/report.html" in out.replace("é", "e")
+
+
+def test_help_names_every_option_and_its_default(call):
+    _, out, _ = call("learn", "--help")
+    for word in ("--near LAT,LON", "--resume MODEL", "--on-bad skip|stop", "births, flights"):
+        assert word in " ".join(out.split())
+    _, out, _ = call("predict", "--help")
+    assert "MODEL" in out
