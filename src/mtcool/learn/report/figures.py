@@ -54,16 +54,11 @@ def draw_agents(outcome: Outcome, path: Path) -> bool:
 
 
 def _named(axes: Axes, order: Integers, share: Floats, margin: Floats, outcome: Outcome) -> None:
-    for place, agent in enumerate(order):
-        axes.errorbar(
-            share[agent],
-            place,
-            xerr=margin[agent],
-            color=colour_of(share[agent], margin[agent]),
-            marker="o",
-            markersize=4,
-            capsize=2,
-        )
+    places = np.arange(order.size)
+    colours = [colour_of(share[k], margin[k]) for k in order]
+    low, high = share[order] - margin[order], share[order] + margin[order]
+    axes.hlines(places, low, high, colors=colours, linewidth=1.4)
+    axes.scatter(share[order], places, c=colours, s=18, zorder=3)
     axes.set_yticks(range(order.size), [name_of(outcome.agents[k], 24) for k in order], fontsize=8)
     axes.set_ylim(order.size - 0.5, -0.5)
     axes.axvline(0.0, color="black", linewidth=0.8)
