@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mtcool import cli
+from mtcool.learn.saved import learned_in
 
 pytest.importorskip("pyarrow")
 
@@ -95,7 +96,16 @@ def test_a_file_becomes_a_report_predictions_tables_and_a_model(call, data, tmp_
     assert "rows: 400/400" in err
     rows = predictions(folder / "predictions.csv")
     assert [int(row["line"]) for row in rows] == list(range(2, 402))
-    assert list(rows[0]) == "line agent time prediction alone pooled target cold".split()
+    assert list(rows[0]) == [
+        "line",
+        "agent",
+        "time",
+        "prediction",
+        "alone",
+        "pooled",
+        "target",
+        "cold",
+    ]
 
 
 def test_json_has_the_numbers_of_the_predictions_and_nothing_else(call, data, tmp_path, undrawn):
@@ -261,7 +271,7 @@ def test_agents_that_the_graph_does_not_have_stand_alone_and_are_named_once(
 ):
     edges = tmp_path / "edges.csv"
     edges.write_text("source,target\nrome,milan\nmilan,turin\n")
-    _, out, err = call("learn", data, *DELAYED, "--graph", edges)
+    _, _, err = call("learn", data, *DELAYED, "--graph", edges)
     assert err.count("not in the graph, so without neighbours: ") == 1
     assert set(err.split("neighbours: ")[1].split("\n")[0].split(", ")) == {"paris", "oslo"}
     with open(tmp_path / "results" / "sales" / "agents.csv", newline="") as file:
@@ -368,6 +378,18 @@ def test_predict_answers_as_csv_as_json_and_into_a_file(call, data, tmp_path, un
     _, text, _ = call("predict", model, "-", "--output", path, given=given)
     assert text == f"3 predictions, 1 of them cold: {path}\n"
     assert predictions(path) == rows
+
+
+def test_the_model_of_the_command_can_be_used_in_python(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    path = tmp_path / "ask.csv"
+    path.write_text("city,heat,sky\nrome,1,sun\n")
+    _, out, _ = call("predict", model, path)
+    learned = learned_in(model)
+    row = learned.encoder.encode({"heat": [1.0], "sky": ["sun"]})
+    (answer,) = csv.DictReader(io.StringIO(out))
+    assert learned.predict_many(["rome"], row)[0] == float(answer["prediction"])
 
 
 def test_columns_that_the_data_lack_are_told(call, data, tmp_path, undrawn):

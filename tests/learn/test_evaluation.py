@@ -113,7 +113,9 @@ def test_stretches_of_the_stream_add_up_to_the_whole():
     times, counts, metrics = evaluation.over_time(COMPARED)
     assert BUCKETS / 2 <= len(counts) <= BUCKETS
     assert counts.sum() == (~rows.cold & ~rows.first).sum()
-    squares = sum(n * part["learned"]["rmse"] ** 2 for n, part in zip(counts, metrics) if n)
+    squares = np.nansum(
+        [n * part["learned"]["rmse"] ** 2 for n, part in zip(counts, metrics, strict=True)]
+    )
     assert squares / counts.sum() == pytest.approx(evaluation.loss("learned"))
     assert (times[1:, 0] > times[:-1, 1]).all()
 

@@ -35,8 +35,9 @@ def predict(
     Columns that the data have and the model does not know are ignored.
     """
     stops = cast("OnBad", validation.one_of("on_bad", on_bad, ("skip", "stop")))
-    play, settings, encoder = read_pass(model)
+    play, settings = read_pass(model)
     play.settle()
+    encoder = play.learned.encoder
     columns = replace(
         settings.columns, target=None, time=None, arrives=None, features=None, categories=()
     )

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from mtcool.graphs import Graph
-from mtcool.learn.encoding import Encoder
 from mtcool.learn.evaluation import Evaluation
 from mtcool.learn.model import Model
 from mtcool.learn.model import load as load_model
@@ -25,7 +24,7 @@ from mtcool.learn.settings import Settings
 from mtcool.learn.tables import Batch
 from mtcool.learn.tallies import Task
 from mtcool.network import storage
-from mtcool.types import AnyArray, Plain
+from mtcool.types import AnyArray
 
 VERSION = 1
 MODELS = ("learned", "pooled", "shuffled")
@@ -41,7 +40,6 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     task: Task
     share: Literal["gradients", "rows"]
     settings: Settings
-    encoder: Plain
     last: float | None
     """The last time that was seen, None before the first."""
     waiting: tuple[str, ...]
@@ -52,9 +50,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     complete: bool
 
 
-def write_pass(
-    path: str | os.PathLike[str], play: Pass, settings: Settings, encoder: Encoder
-) -> None:
+def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings) -> None:
     """Save a pass; the file appears when it is complete."""
     network = play.network
     waiting, last = play.progressive.state()
@@ -64,7 +60,6 @@ def write_pass(
         task=play.evaluation.task,
         share=play.share,
         settings=settings,
-        encoder=encoder.to_plain(),
         last=last if np.isfinite(last) else None,
         waiting=tuple(waiting.agents),
         names=play.evaluation.names,
@@ -82,8 +77,21 @@ def write_pass(
     storage.write(path, msgspec.json.encode(header), arrays, secret=False)
 
 
-def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings, Encoder]:
-    """The pass in a file that `write_pass` made, what was asked of it, and its encoder."""
+def learned_in(path: str | os.PathLike[str]) -> Model:
+    """The model that `mtcool learn` saved, once it has learned from the rows that waited.
+
+    Parameters
+    ----------
+    path
+        The model file in the folder of the results.
+    """
+    play, _ = read_pass(path)
+    play.settle()
+    return play.learned
+
+
+def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings]:
+    """The pass in a file that `write_pass` made, and what was asked of it."""
     refused = f"model must be a file that mtcool learn saved, got {os.fspath(path)!r}"
     try:
         content, arrays, stored = storage.read(path)
@@ -96,8 +104,7 @@ def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings, Encoder]:
     if storage.checksum(whole) != stored:
         raise ValueError(f"{refused}, which is damaged")
     try:
-        play = _restore(header, arrays)
-        return play, header.settings, Encoder.from_plain(header.encoder)
+        return _restore(header, arrays), header.settings
     except KeyError as error:
         raise ValueError(f"{refused}, without {error}") from None
 

@@ -11,7 +11,6 @@ from mtcool import validation
 from mtcool.graphs import Graph
 from mtcool.learn.answers import CsvWriter
 from mtcool.learn.asked import Asked
-from mtcool.learn.encoding import Encoder
 from mtcool.learn.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
 from mtcool.learn.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.graphs import graph_from, graph_of_places, places_of
@@ -41,7 +40,6 @@ class Run:
 
     play: Pass
     settings: Settings
-    encoder: Encoder
     feed: Feed
     asked: Asked
     tell: Tell
@@ -80,18 +78,19 @@ def learn(
         if run.rows == 0:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
     run.settings.stop = None
-    write_pass(output / MODEL, run.play, run.settings, run.encoder)
+    write_pass(output / MODEL, run.play, run.settings)
     return _outcome(run, earlier)
 
 
 def _begin(asked: Asked, tell: Tell) -> Run:
-    encoder = Encoder()
     columns = None if is_built_in(asked.data) else asked.columns()
     feed = open_feed(asked, columns)
     network, places = _network(asked, feed)
     implied = asked.graph is None and asked.near is None and not isinstance(feed.source, Table)
+    play = Pass(network, asked.task_or_default, asked.share_or_default)
     if isinstance(feed.source, Table):
-        encoder.encode(dict(zip(feed.source.names, feed.source.features[:1].T, strict=True)))
+        named = zip(feed.source.names, feed.source.features[:1].T, strict=True)
+        play.learned.encoder.encode(dict(named))
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
     settings = Settings(
         name=feed.name,
@@ -104,8 +103,7 @@ def _begin(asked: Asked, tell: Tell) -> Run:
         dated=isinstance(feed.source, str) and is_dated(feed.source, asked.columns()),
         positions=places,
     )
-    play = Pass(network, asked.task_or_default, asked.share_or_default)
-    return Run(play, settings, encoder, feed, asked, tell)
+    return Run(play, settings, feed, asked, tell)
 
 
 def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
@@ -133,7 +131,7 @@ def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, 
 
 
 def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
-    play, settings, encoder = read_pass(resume)
+    play, settings = read_pass(resume)
     others = {
         "graph": settings.graph,
         "near": settings.near,
@@ -144,12 +142,12 @@ def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
     asked.check_same(settings.columns, others, str(resume))
     built_in = is_built_in(asked.data)
     feed = open_feed(asked, None if built_in else settings.columns)
-    return Run(play, settings, encoder, feed, asked, tell, goes_on=True)
+    return Run(play, settings, feed, asked, tell, goes_on=True)
 
 
 def _batches(run: Run) -> Iterator[tuple[Batch, list[BadRow]]]:
     task = run.play.evaluation.task
-    return run.feed.batches(run.settings, run.encoder, task, run.asked.when_bad)
+    return run.feed.batches(run.settings, run.play.learned.encoder, task, run.asked.when_bad)
 
 
 def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
@@ -203,7 +201,7 @@ def _kept(run: Run, output: Path) -> Iterator[None]:
             raise
         path = output / MODEL
         run.settings.stop = Stop(run.feed.place, run.line)
-        write_pass(path, run.play, run.settings, run.encoder)
+        write_pass(path, run.play, run.settings)
         said = [f"{error}; "] if str(error) else []
         told = (
             f"{''.join(said)}predictions up to line {run.line:,} and the model that learned from "

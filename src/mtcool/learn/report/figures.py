@@ -83,11 +83,11 @@ def _ranked(axes: Axes, order: Integers, share: Floats, margin: Floats) -> None:
 
 def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
     """Room for all means and intervals; the few longest may be cut if the rest would be tiny."""
-    ends = np.concatenate([share - margin, share + margin, [0.0]])
+    ends = np.concatenate([share - margin, share + margin])
     low, high = np.quantile(ends, [0.1, 0.9])
     reach = high - low
-    low = min(max(low - reach, ends.min()), share.min())
-    high = max(min(high + reach, ends.max()), share.max())
+    low = min(max(low - reach, ends.min()), share.min(), 0.0)
+    high = max(min(high + reach, ends.max()), share.max(), 0.0)
     room = 0.06 * max(high - low, 1e-9)
     return low - room, high + room
 
