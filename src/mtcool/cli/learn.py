@@ -204,9 +204,14 @@ def _show(outcome: "Outcome", folder: Path) -> None:
     screen.print(shown(verdict.advice), markup=False)
     for line in headline_table(outcome):
         screen.print(f"  {shown(line)}", markup=False)
-    sentences = [*findings.who_gains(outcome), findings.graph_matters(outcome)]
-    for sentence in (*sentences, findings.costs(outcome), *findings.about_rows(outcome)):
-        screen.print(shown(sentence), markup=False)
+    parts = {
+        "Who gains": findings.who_gains(outcome),
+        "Does the graph matter": [findings.graph_matters(outcome)],
+        "What it costs": [findings.costs(outcome)],
+        "The data": findings.about_rows(outcome),
+    }
+    for title, sentences in parts.items():
+        screen.print(f"{title}: {shown(' '.join(sentences))}", markup=False)
     screen.print(
         f"Open {folder / 'report.html'}; predictions, tables and the model are beside it.",
         markup=False,

@@ -199,8 +199,7 @@ def graph_matters(outcome: Outcome) -> str:
         return (
             "It makes no clear difference who talks to whom: with the agents of the graph shuffled "
             f"the {_loss(outcome)} is about the same (this graph: {_lower(gain.mean)}, "
-            f"{gain.interval}, which covers zero). What sharing gains comes from sharing, not "
-            "from this graph."
+            f"{gain.interval}, which covers zero).{_not_the_graph(outcome)}"
         )
     if gain.sign < 0:
         return (
@@ -212,6 +211,12 @@ def graph_matters(outcome: Outcome) -> str:
         f"Yes: with the agents of the graph shuffled, the {_loss(outcome)} is higher; this graph "
         f"saves {percent(gain.mean)} ({gain.interval}). Neighbours are more alike than others."
     )
+
+
+def _not_the_graph(outcome: Outcome) -> str:
+    if overall(outcome, "alone").sign <= 0:
+        return ""
+    return " What sharing gains comes from sharing, not from this graph."
 
 
 def costs(outcome: Outcome) -> str:

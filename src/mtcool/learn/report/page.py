@@ -71,23 +71,29 @@ def _table(outcome: Outcome) -> dict[str, Any]:
     metrics = outcome.evaluation.metrics()
     rows = []
     for name, numbers in metrics.items():
-        told = "" if name == "learned" else _gain(findings.overall(outcome, name))
         cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
-        rows.append({"name": TITLES[name], "cells": cells, "gain": told, "first": not told})
+        row = {"name": TITLES[name], "cells": cells, "gain": "", "short": ""}
+        if name != "learned":
+            gain = findings.overall(outcome, name)
+            row |= {"gain": _gain(gain), "short": _short(gain)}
+        rows.append(row)
     return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
 
 
 def headline_table(outcome: Outcome) -> list[str]:
-    """The table of metrics as lines of text."""
+    """The table of metrics as lines of text that fit on a terminal of 80 columns."""
     table = _table(outcome)
-    lines = [["", *table["heads"], "sharing against it"]]
-    lines += [[row["name"], *row["cells"], row["gain"]] for row in table["rows"]]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    widths[-1] = 0
-    return [
-        "  ".join(cell.ljust(wide) for cell, wide in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
+    lines = [["", *table["heads"], "gain of sharing (95 % interval)"]]
+    lines += [[row["name"], *row["cells"], row["short"]] for row in table["rows"]]
+    widths = [*(max(map(len, column)) for column in zip(*lines, strict=True))][:-1]
+    return ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
+
+
+def _short(gain: findings.Percent) -> str:
+    if not gain.known:
+        return "too few rows to tell"
+    ends = f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
+    return f"{findings.percent(gain.mean)} ({ends}){'' if gain.sign else ', not clear'}"
 
 
 def _gain(gain: findings.Percent) -> str:
