@@ -120,6 +120,20 @@ def test_stretches_of_the_stream_add_up_to_the_whole():
     assert (times[1:, 0] > times[:-1, 1]).all()
 
 
+def test_stretches_of_an_agent_are_its_rows_in_order():
+    rows = stream("regression", rows=2000)
+    agents, counts, times, metrics = evaluate("regression", rows, 77).agents_over_time()
+    mine = np.flatnonzero((rows.agents == 3) & ~rows.first)
+    start = 0
+    for k in np.flatnonzero(agents == 3):
+        part = mine[start : start + counts[k]]
+        miss = rows.predictions[part, 1] - rows.target[part]
+        assert times[k] == pytest.approx(rows.time[part].mean())
+        assert metrics[k]["alone"]["mae"] == pytest.approx(np.abs(miss).mean())
+        start += counts[k]
+    assert start == mine.size
+
+
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_saved_evaluation_goes_on_to_the_bit(task):
     rows = stream(task)

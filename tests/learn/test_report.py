@@ -47,6 +47,10 @@ def test_tables_have_a_line_for_each_agent_and_stretch(page):
     assert sum(int(row["rows"]) for row in agents) == 6000
     assert all(row["neighbours"] == "2" for row in agents)
     assert all(float(row["error_on_alone"]) > 0 for row in agents)
+    with open(folder / "agents-over-time.csv", newline="") as file:
+        stretches = list(csv.DictReader(file))
+    assert sum(int(row["rows"]) for row in stretches) == 5990
+    assert 6 * 16 <= len(stretches) <= 6 * 32
     with open(folder / "metrics.csv", newline="") as file:
         stretches = list(csv.DictReader(file))
     assert sum(int(row["rows"]) for row in stretches) == 5997

@@ -70,27 +70,36 @@ class BatchMeans:
             self._widths[full] *= 2
         np.add.at(self._sums, (series, places // self._widths[series]), values)
 
-    def estimates(self, size: int | None = None) -> Estimates:
+    def estimates(self, size: int | None = None, contrast: Floats | None = None) -> Estimates:
         """Mean, standard error and margin of every series (rows) and column.
 
         Series beyond those that were added to, up to `size`, have no rows: their mean is NaN.
+        With a contrast, one factor for each column, it is their sum that is estimated.
         """
         from scipy.special import stdtrit
 
         if size is not None:
             self._grow(size)
+        sums = self._sums if contrast is None else self._sums @ contrast[:, np.newaxis]
         counts, widths = self._counts[:, np.newaxis], self._widths[:, np.newaxis]
         batches = counts // widths
         full = np.arange(BATCHES) < batches
-        means = np.where(full[:, :, np.newaxis], self._sums / widths[:, :, np.newaxis], 0.0)
+        means = np.where(full[:, :, np.newaxis], sums / widths[:, :, np.newaxis], 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self._sums.sum(axis=1) / counts
+            mean = sums.sum(axis=1) / counts
             centre = means.sum(axis=1) / batches
             spread = np.where(full[:, :, np.newaxis], means - centre[:, np.newaxis], 0.0)
             error = np.sqrt((spread**2).sum(axis=1) / (batches - 1) / batches)
         error[(batches < FEWEST)[:, 0]] = np.inf
         wide = stdtrit(np.maximum(batches - 1, 1), (1 + CONFIDENCE) / 2)
         return Estimates(mean, error, wide * error, self._counts.copy())
+
+    def batches(self) -> tuple[Integers, Integers, Floats]:
+        """Series, number of rows and column sums of every batch that has rows, in order."""
+        begun = np.arange(BATCHES) * self._widths[:, np.newaxis]
+        rows = np.clip(self._counts[:, np.newaxis] - begun, 0, self._widths[:, np.newaxis])
+        series, place = np.nonzero(rows)
+        return series, rows[series, place], self._sums[series, place]
 
     def arrays(self) -> dict[str, AnyArray]:
         """All that it knows, for a file."""

@@ -71,8 +71,8 @@ class Evaluation:
         self._shift = np.zeros(0)
         self._tallies: Floats = np.zeros((0, 2, width))
         self._over_time = OverTime((2, width))
-        self._of_agents = BatchMeans(len(self.names) - 1)
-        self._of_all = BatchMeans(len(self.names) - 1)
+        self._of_agents = BatchMeans(1 + 2 * len(self.names))
+        self._of_all = BatchMeans(1 + 2 * len(self.names))
         self._ranking = Ranking(len(self.names) if task == "classification" else 0)
 
     def add(self, rows: Predicted) -> None:
@@ -94,9 +94,9 @@ class Evaluation:
         both = np.stack([plain, np.where(first[:, np.newaxis], 0.0, plain)], axis=1)
         np.add.at(self._tallies, agents, both)
         self._over_time.add(rows.time[warm], both)
-        gains = (paid[:, 1:, 0] - paid[:, :1, 0])[~first]
-        self._of_agents.add(agents[~first], gains)
-        self._of_all.add(np.zeros(len(gains), np.int64), gains)
+        compared = np.column_stack([rows.time[warm], paid.reshape(len(paid), -1)])[~first]
+        self._of_agents.add(agents[~first], compared)
+        self._of_all.add(np.zeros(len(compared), np.int64), compared)
         if self.task == "classification":
             self._ranking.add(target, predictions)
 
@@ -129,11 +129,25 @@ class Evaluation:
 
     def gain(self, other: str) -> Estimates:
         """What the first predictor gains on another over all rows."""
-        return _column(self._of_all.estimates(1), self.names.index(other) - 1)
+        return self._gains(self._of_all, 1, other)
 
     def gains(self, other: str) -> Estimates:
         """What the first predictor gains on another, for each agent."""
-        return _column(self._of_agents.estimates(len(self.counts)), self.names.index(other) - 1)
+        return self._gains(self._of_agents, len(self.counts), other)
+
+    def agents_over_time(self) -> tuple[Integers, Integers, Floats, list[dict[str, Metrics]]]:
+        """Agent, number of rows, mean time and metrics of stretches of each agent's rows.
+
+        An agent has at most 32 stretches. First rows are not in them, and NMSE divides by the
+        variance of the targets of the whole stream.
+        """
+        agents, rows, sums = self._of_agents.batches()
+        spread = variance(self.total(COMPARED))
+        heads = np.zeros((len(rows), HEAD))
+        heads[:, 0] = rows
+        tallies = np.column_stack([heads, sums[:, 1:]])
+        found = [metrics_of(self.task, self.names, tally, spread) for tally in tallies]
+        return agents, rows, sums[:, 0] / rows, found
 
     def loss(self, name: str) -> float:
         """The mean loss in which gains are counted, over the rows that are compared."""
@@ -174,6 +188,14 @@ class Evaluation:
         found._ranking = Ranking.from_counts(arrays["ranking"])
         return found
 
+    def _gains(self, means: BatchMeans, size: int, other: str) -> Estimates:
+        contrast = np.zeros(1 + 2 * len(self.names))
+        contrast[1 + 2 * self.names.index(other)] = 1.0
+        contrast[1] -= 1.0
+        found = means.estimates(size, contrast)
+        mean, error, margin = (part[:, 0] for part in found[:3])
+        return Estimates(mean, error, margin, found.rows)
+
     def _grow(self, size: int) -> None:
         more = size - len(self.counts)
         if more > 0:
@@ -185,8 +207,3 @@ class Evaluation:
 def _part(name: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     start = f"{name}."
     return {key.removeprefix(start): a for key, a in arrays.items() if key.startswith(start)}
-
-
-def _column(found: Estimates, column: int) -> Estimates:
-    mean, error, margin = (part[:, column] for part in found[:3])
-    return Estimates(mean, error, margin, found.rows)

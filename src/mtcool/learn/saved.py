@@ -114,6 +114,7 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     if header.labels is not None:
         network = Graph(arrays["ptr"], arrays["idx"], header.labels)
     play = Pass(network, header.task, header.share)
+    names = play.evaluation.names
     for name in MODELS:
         if getattr(play, name) is not None:
             setattr(play, name, _model_from(arrays[name]))
@@ -125,6 +126,9 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     last = -np.inf if header.last is None else header.last
     play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
     play.seen = arrays["seen"].astype(bool)
+    known = len(play.learned.agents)
+    if header.names != names or max(play.seen.size, len(play.evaluation.counts)) > known:
+        raise ValueError("parts of the model file must go together, got another set of agents")
     return play
 
 

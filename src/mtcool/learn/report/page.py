@@ -17,7 +17,7 @@ from mtcool.learn.report import findings
 from mtcool.learn.report.drawn_graph import draw_graph
 from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
 from mtcool.learn.report.pictures import TITLES, agent_percents
-from mtcool.learn.report.tables import write_agents, write_metrics
+from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
 from mtcool.types import Label
 
 HEADS = {
@@ -36,6 +36,7 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
     """Write `report.html`, figures and tables into the folder; return the path of the page."""
     write_metrics(outcome, folder / "metrics.csv")
     write_agents(outcome, folder / "agents.csv")
+    write_agents_over_time(outcome, folder / "agents-over-time.csv")
     pictures = {
         "agents": _picture(folder / "agents", lambda path: draw_agents(outcome, path)),
         "graph": _picture(folder / "graph", lambda path: draw_graph(outcome, path)),

@@ -25,6 +25,19 @@ def write_metrics(outcome: Outcome, path: Path) -> None:
     _write(path, heads, lines)
 
 
+def write_agents_over_time(outcome: Outcome, path: Path) -> None:
+    """Write `agents-over-time.csv`: at most 32 stretches of the rows of every agent."""
+    agents, rows, times, found = outcome.evaluation.agents_over_time()
+    names = list(outcome.evaluation.names)
+    lines = (
+        [outcome.agents[agent], time, count, *_numbers(names, metrics)]
+        for agent, count, time, metrics in zip(
+            agents.tolist(), rows.tolist(), times.tolist(), found, strict=True
+        )
+    )
+    _write(path, ["agent", "time", "rows", *_heads(names, found)], lines)
+
+
 def write_agents(outcome: Outcome, path: Path) -> None:
     """Write `agents.csv`: rows, metrics and gains of every agent.
 
