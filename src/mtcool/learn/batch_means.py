@@ -12,6 +12,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from mtcool.learn.sums import add_in_order
 from mtcool.types import AnyArray, Floats, Integers
 
 BATCHES = 32
@@ -68,7 +69,8 @@ class BatchMeans:
             self._sums[full, :half] = merged
             self._sums[full, half:] = 0.0
             self._widths[full] *= 2
-        np.add.at(self._sums, (series, places // self._widths[series]), values)
+        cells = series * BATCHES + places // self._widths[series]
+        add_in_order(self._sums.reshape(-1, self._sums.shape[2]), cells, values)
 
     def estimates(self, size: int | None = None, contrast: Floats | None = None) -> Estimates:
         """Mean, standard error and margin of every series (rows) and column.

@@ -16,11 +16,12 @@ from mtcool import validation
 from mtcool.learn.batch_means import BatchMeans, Estimates
 from mtcool.learn.over_time import OverTime
 from mtcool.learn.ranking import Ranking
+from mtcool.learn.sums import add_in_order
 from mtcool.learn.tallies import HEAD, Metrics, Task, losses, metrics_of, tally_rows, variance
 from mtcool.types import AnyArray, Floats, Integers
 
-WARM, COMPARED = 0, 1
-"""Groups of rows: all that are not cold, and those of them that are not first rows."""
+COMPARED, FIRST_ROWS, WARM = 0, 1, 2
+"""Groups of rows that are not cold: those in the gains, first rows, and both together."""
 ROWS, COLD, FIRST = 0, 1, 2
 
 
@@ -70,7 +71,7 @@ class Evaluation:
         self.counts: Integers = np.zeros((0, 3), np.int64)
         self._shift = np.zeros(0)
         self._tallies: Floats = np.zeros((0, 2, width))
-        self._over_time = OverTime((2, width))
+        self._over_time = OverTime(2, width)
         self._of_agents = BatchMeans(1 + 2 * len(self.names))
         self._of_all = BatchMeans(1 + 2 * len(self.names))
         self._ranking = Ranking(len(self.names) if task == "classification" else 0)
@@ -80,9 +81,9 @@ class Evaluation:
         if rows.agents.size == 0:
             return
         self._grow(int(rows.agents.max()) + 1)
-        every = np.stack([np.ones_like(rows.cold), rows.cold, rows.first & ~rows.cold], axis=1)
-        np.add.at(self.counts, rows.agents, every)
         warm = ~rows.cold
+        for kind, chosen in ((ROWS, slice(None)), (COLD, rows.cold), (FIRST, rows.first & warm)):
+            self.counts[:, kind] += np.bincount(rows.agents[chosen], minlength=len(self.counts))
         if not warm.any():
             return
         agents, target, first = rows.agents[warm], rows.target[warm], rows.first[warm]
@@ -90,11 +91,11 @@ class Evaluation:
         if self._shift.size == 0:
             self._shift = target[:1].copy()  # squares of what is far from zero lose their digits
         paid = losses(self.task, target, predictions)
-        plain = tally_rows(target - self._shift, paid)
-        both = np.stack([plain, np.where(first[:, np.newaxis], 0.0, plain)], axis=1)
-        np.add.at(self._tallies, agents, both)
-        self._over_time.add(rows.time[warm], both)
-        compared = np.column_stack([rows.time[warm], paid.reshape(len(paid), -1)])[~first]
+        tally = tally_rows(target - self._shift, paid)
+        groups = np.where(first, FIRST_ROWS, COMPARED)
+        add_in_order(self._tallies.reshape(-1, tally.shape[1]), 2 * agents + groups, tally)
+        self._over_time.add(rows.time[warm], groups, tally)
+        compared = np.column_stack([rows.time[warm], tally[:, HEAD:]])[~first]
         self._of_agents.add(agents[~first], compared)
         self._of_all.add(np.zeros(len(compared), np.int64), compared)
         if self.task == "classification":
@@ -110,19 +111,19 @@ class Evaluation:
 
     def total(self, group: int = WARM) -> Floats:
         """The tally of all agents; targets are counted from the first one."""
-        total: Floats = self._tallies[:, group].sum(axis=0)
+        total: Floats = _group(self._tallies, group).sum(axis=0)
         return total
 
     def of_agent(self, agent: int) -> dict[str, Metrics]:
         """The metrics of every predictor over the rows of one agent."""
-        return metrics_of(self.task, self.names, self._tallies[agent, WARM])
+        return metrics_of(self.task, self.names, self._tallies[agent].sum(axis=0))
 
     def over_time(self, group: int = WARM) -> tuple[Floats, Integers, list[dict[str, Metrics]]]:
         """First and last time, number of rows and metrics of each stretch of the stream.
 
         NMSE divides by the variance of the targets of the whole stream.
         """
-        sums = self._over_time.sums()[:, group]
+        sums = _group(self._over_time.sums(), group)
         spread = variance(self.total(group))
         found = [metrics_of(self.task, self.names, tally, spread) for tally in sums]
         return self._over_time.times(), sums[:, 0].astype(np.int64), found
@@ -202,6 +203,11 @@ class Evaluation:
             self.counts = np.concatenate([self.counts, np.zeros((more, 3), np.int64)])
             empty = np.zeros((more, *self._tallies.shape[1:]))
             self._tallies = np.concatenate([self._tallies, empty])
+
+
+def _group(tallies: Floats, group: int) -> Floats:
+    chosen: Floats = tallies.sum(axis=1) if group == WARM else tallies[:, group]
+    return chosen
 
 
 def _part(name: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:

@@ -5,7 +5,8 @@ from typing import final
 
 import numpy as np
 
-from mtcool.types import AnyArray, Floats
+from mtcool.learn.sums import add_in_order
+from mtcool.types import AnyArray, Floats, Integers
 
 BUCKETS = 256
 
@@ -16,27 +17,33 @@ class OverTime:
 
     Examples
     --------
-    >>> curve = OverTime((1,))
-    >>> curve.add(np.arange(1000.0), np.ones((1000, 1)))
+    >>> curve = OverTime(groups=2, columns=1)
+    >>> curve.add(np.arange(1000.0), np.arange(1000) % 2, np.ones((1000, 1)))
     >>> curve.width, curve.sums().shape, curve.times()[0]
-    (4, (250, 1), array([0., 3.]))
+    (4, (250, 2, 1), array([0., 3.]))
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, groups: int, columns: int) -> None:
         self.width, self._count = 1, 0
-        self._sums: Floats = np.zeros((BUCKETS, *shape))
+        self._sums: Floats = np.zeros((BUCKETS, groups, columns))
         self._times: Floats = np.tile([np.inf, -np.inf], (BUCKETS, 1))
 
-    def add(self, time: Floats, values: Floats) -> None:
-        """Add rows, in the order of the stream."""
+    def add(self, time: Floats, groups: Integers, values: Floats) -> None:
+        """Add rows, in the order of the stream, each to the sums of its group."""
+        if time.size == 0:
+            return
         places = self._count + np.arange(time.size)
         self._count += time.size
         while self._count > BUCKETS * self.width:
             self._merge()
-        # One after the other into the sums themselves, whatever the size of the batches.
-        np.add.at(self._sums, places // self.width, values)
-        np.minimum.at(self._times[:, 0], places // self.width, time)
-        np.maximum.at(self._times[:, 1], places // self.width, time)
+        stretches = places // self.width
+        _, count, columns = self._sums.shape
+        add_in_order(self._sums.reshape(-1, columns), stretches * count + groups, values)
+        used, begins = np.unique(stretches, return_index=True)
+        earliest = np.minimum.reduceat(time, begins)
+        latest = np.maximum.reduceat(time, begins)
+        self._times[used, 0] = np.minimum(self._times[used, 0], earliest)
+        self._times[used, 1] = np.maximum(self._times[used, 1], latest)
 
     def sums(self) -> Floats:
         """The sums of each stretch that has rows."""
@@ -55,10 +62,11 @@ class OverTime:
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> "OverTime":
         """The sums that `arrays` came from."""
         size, sums, times = (np.array(arrays[name]) for name in ("size", "sums", "times"))
-        fits = size.shape == (2,) and len(sums) == BUCKETS and times.shape == (BUCKETS, 2)
+        fits = size.shape == (2,) and sums.ndim == 3 and len(sums) == BUCKETS
+        fits = fits and times.shape == (BUCKETS, 2)
         if not fits or size[0] < 1 or not 0 <= size[1] <= BUCKETS * size[0]:
             raise ValueError(f"arrays must be those of sums over time, got shape {sums.shape}")
-        found = cls(sums.shape[1:])
+        found = cls(*sums.shape[1:])
         found.width, found._count = (int(number) for number in size)
         found._sums, found._times = sums, times
         return found

@@ -35,8 +35,9 @@ class Ranking:
             odds = np.log(probability) - np.log1p(-probability)
         place = (np.clip(odds, -LARGEST, LARGEST) + LARGEST) * (BINS / (2 * LARGEST))
         bins = np.minimum(place, BINS - 1).astype(np.int64)
+        start = BINS * target.astype(np.int64)
         for predictor, found in enumerate(bins.T):
-            np.add.at(self.counts[predictor], (target.astype(np.int64), found), 1)
+            self.counts[predictor] += np.bincount(start + found, minlength=2 * BINS).reshape(2, -1)
 
     def area(self) -> Floats:
         """The area under the curve of each predictor; NaN where only one class was seen."""
