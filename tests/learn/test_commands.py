@@ -232,6 +232,35 @@ def test_ctrl_c_keeps_what_was_learned_and_the_same_data_are_gone_on_with(
     assert predictions(whole) == predictions(parts)
 
 
+def test_a_run_that_is_killed_goes_on_from_its_last_save(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    from mtcool.learn.run import Pass
+
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    play, count = Pass.play, [0]
+
+    def killed(self, batch):
+        count[0] += 1
+        if count[0] == 4:
+            raise RuntimeError("killed")
+        return play(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.feed.ROWS", 64)
+        patch.setattr("mtcool.learn.whole.BETWEEN_SAVES", 0.0)
+        patch.setattr(Pass, "play", killed)
+        with pytest.raises(RuntimeError):
+            call("learn", data, *DELAYED, "--output", tmp_path / "parts")
+    path = tmp_path / "parts" / "predictions.csv"
+    with open(path, "a") as file:
+        file.write("half a li")
+    model = tmp_path / "parts" / "model.npz"
+    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "parts")
+    assert status == 0, err
+    assert predictions(path) == predictions(tmp_path / "whole" / "predictions.csv")
+
+
 def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
     rows = list(lines(60))
     rows[20] = "rome,5,5,hot,sun,50"

@@ -33,15 +33,15 @@ class CsvWriter:
         Whether times are seconds since 1970, to be written as dates.
     target
         Whether targets are written.
-    append
-        Whether the file goes on with earlier rows.
+    after
+        Bytes of the file that stay, if it goes on with earlier rows.
     """
 
     def __init__(
-        self, place: Path | BinaryIO, *, dated: bool, target: bool, append: bool = False
+        self, place: Path | BinaryIO, *, dated: bool, target: bool, after: int = 0
     ) -> None:
         pa = pyarrow()
-        self._place, self._append = place, append
+        self._place, self._after = place, after
         self._time = pa.timestamp("ms") if dated else pa.float64()
         numbers = ["prediction", "alone", "pooled", *(["target"] if target else [])]
         self._schema = pa.schema(
@@ -80,15 +80,25 @@ class CsvWriter:
         chosen = {name: columns[name] for name in self._schema.names}
         self._writer.write_table(pa.table(chosen, schema=self._schema))
 
+    def written(self) -> int:
+        """Bytes that are in the file."""
+        if self._file is None:
+            return self._after
+        self._file.flush()
+        return self._file.tell()
+
     def _open(self) -> None:
         if self._file is not None:
             return
         if isinstance(self._place, Path):
             self._place.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self._place, "ab" if self._append else "wb")  # noqa: SIM115
+            self._file = open(self._place, "r+b" if self._after else "wb")  # noqa: SIM115
+            # What a run that was killed wrote after its last save is written again.
+            self._file.truncate(self._after)
+            self._file.seek(self._after)
         else:
             self._file = self._place
-        if not self._append:
+        if not self._after:
             self._file.write((",".join(self._schema.names) + "\n").encode())
         files = pyarrow("pyarrow.csv")
         options = files.WriteOptions(include_header=False)

@@ -6,10 +6,21 @@ from mtcool.learn.tables import Columns
 
 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a pass over a file ended before the file did."""
+    """Where a pass over a file ended before the file did.
+
+    Attributes
+    ----------
+    source
+        The file.
+    line
+        The last line that was played.
+    written
+        Bytes of the predictions up to there.
+    """
 
     source: str
     line: int
+    written: int
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,6 +1,7 @@
 """All of `mtcool learn`: one pass over the data, a folder with what it found, a model to go on."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ Tell: TypeAlias = Callable[[str], None]
 """Takes sentences that people read while they wait."""
 MODEL = "model.npz"
 PREDICTIONS = "predictions.csv"
+BETWEEN_SAVES = 60.0
+"""Seconds after which a run saves its model: what a crash can cost."""
 NEIGHBOURS = 5
 """Nearest agents that each agent is joined to, if nothing else is said."""
 TOLD = 5
@@ -47,26 +50,30 @@ class Run:
     complaints: list[str] = field(default_factory=list)
     line: int = 0
     rows: int = 0
+    saved: float = field(default_factory=time.monotonic)
+    busy: bool = False
+    """Whether some learners may have played what others have not."""
 
 
 def learn(
     asked: Asked, output: Path, resume: Path | None, tell: Tell, *, progress: bool = False
 ) -> Outcome:
-    """Play the data, and write predictions, model, tables and report into the folder.
+    """Play the data, write predictions and model into the folder, and tell what was found.
 
-    A run that is interrupted, or stopped by a bad row, keeps its predictions and its model; with
-    `resume` the same data are gone on with.
+    The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
+    `resume` the same data are then gone on with.
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     earlier = run.settings.rows
     run.settings.begin(run.feed.place)
+    stop = run.settings.stop
+    # The predictions of the same file go on where they ended, if they are in the same folder.
+    beside = resume is not None and os.path.realpath(resume.parent) == os.path.realpath(output)
+    after = stop.written if stop is not None and beside else 0
     done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
-    # After an interrupt the predictions of the same file go on where they ended.
-    append = run.settings.stop is not None and resume is not None and resume.parent == output
-    predictions, dated = output / PREDICTIONS, run.settings.dated
     with (
-        CsvWriter(predictions, dated=dated, target=True, append=append) as file,
-        _kept(run, output),
+        CsvWriter(output / PREDICTIONS, dated=run.settings.dated, target=True, after=after) as file,
+        _kept(run, output / MODEL, file),
         noted() as pressed,
         progress_bar("rows", run.feed.total, progress, done=done) as advance,
     ):
@@ -75,6 +82,8 @@ def learn(
             advance(batch.line.size + len(bad))
             if pressed():
                 raise KeyboardInterrupt
+            if time.monotonic() > run.saved + BETWEEN_SAVES:
+                _save(run, output / MODEL, file)
         if run.rows == 0:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
     run.settings.stop = None
@@ -160,11 +169,13 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
                 "no graph was given: every agent is a neighbour of every other (--graph complete); "
                 "--graph none keeps them apart"
             )
+        run.busy = True
         file.write(run.play.play(batch))
         run.settings.rows += batch.line.size
         run.settings.time = float(batch.time[-1])
         run.rows += batch.line.size
     run.line = max([run.line, *batch.line[-1:].tolist(), *(row.line for row in bad)])
+    run.busy = False
 
 
 def _note(run: Run, bad: list[BadRow]) -> None:
@@ -192,22 +203,26 @@ def _check_size(run: Run, batch: Batch) -> None:
 
 
 @contextmanager
-def _kept(run: Run, output: Path) -> Iterator[None]:
+def _kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
     """Save what was learned when a run ends before its data do, and say so."""
     try:
         yield
     except (KeyboardInterrupt, ValueError) as error:
-        if run.rows == 0:
+        if run.rows == 0 or run.busy:
             raise
-        path = output / MODEL
-        run.settings.stop = Stop(run.feed.place, run.line)
-        write_pass(path, run.play, run.settings)
-        said = [f"{error}; "] if str(error) else []
+        _save(run, path, file)
+        said = f"{error}; " if str(error) else ""
         told = (
-            f"{''.join(said)}predictions up to line {run.line:,} and the model that learned from "
-            f"them are kept: go on with --resume {path}"
+            f"{said}predictions up to line {run.line:,} and the model that learned from them are "
+            f"kept: go on with --resume {path}"
         )
         raise type(error)(told) from None
+
+
+def _save(run: Run, path: Path, file: CsvWriter) -> None:
+    run.settings.stop = Stop(run.feed.place, run.line, file.written())
+    write_pass(path, run.play, run.settings)
+    run.saved = time.monotonic()
 
 
 def _outcome(run: Run, earlier: int) -> Outcome:
