@@ -27,19 +27,20 @@ Kind: TypeAlias = Literal["independent", "pooled", "spread"]
 def predict(problem: Problem, kind: Kind) -> Floats:
     """Progressive predictions of the steps with the smallest loss."""
     own = OWN if kind == "spread" else (0.0,)
-    best = min(product(STEPS, own), key=lambda steps: problem.loss(_play(problem, kind, *steps)))
-    return _play(problem, kind, *best)
+    best = min(product(STEPS, own), key=lambda steps: problem.loss(play(problem, kind, *steps)))
+    return play(problem, kind, *best)
 
 
-def _play(problem: Problem, kind: Kind, step: float, own: float) -> Floats:
+def play(problem: Problem, kind: Kind, step: float, own: float) -> Floats:
+    """Predictions with steps of one length, and own steps of a multiple of it."""
     graph = problem.graph if kind == "spread" else edgeless(problem.graph.size)
     agent = np.zeros_like(problem.agent) if kind == "pooled" else problem.agent
-    x, y = problem.scaled_features, problem.scaled_target
+    x, y = problem.scaled_features, problem.scale.apply(problem.target)
     points, own_points = np.zeros((2, graph.size, x.shape[1]))
     prediction = np.empty(y.size)
     arrays = (graph.ptr, graph.idx, points, own_points, prediction)
     _play_rows(problem.events, agent, x, y, step, own * step, problem.classes, *arrays)
-    return problem.unscaled(prediction)
+    return problem.scale.undo(prediction)
 
 
 @kernel
