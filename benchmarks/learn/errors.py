@@ -1,4 +1,4 @@
-"""Errors on three real streams: mtcool without tuning, its rivals, two of them tuned in hindsight.
+"""Errors on three real streams: mtcool without tuning, and rivals, some tuned in hindsight.
 
 The number is the progressive NMSE, mean squared error over the variance of the target. All rows of
 a time stamp are predicted before any of them is learned from, and a target is learned from when it
@@ -6,7 +6,7 @@ arrives. Rows predicted before any target was seen in the closed neighbourhood a
 everybody. Schools are means over five orders, with standard errors. mtcool has one configuration
 and takes data as they are. Rivals are favoured: Vowpal Wabbit and River run twice, with targets as
 they are and z-scored over the whole file, and the better run counts; online ridge and gradient
-steps take targets and features z-scored; the lengths of gradient steps are chosen in hindsight.
+steps take targets and features z-scored; gradient steps are chosen from a grid in hindsight.
 """
 
 from benchmarks.learn.contest import (

@@ -32,7 +32,7 @@ def run(quick: bool) -> list[Result]:
         _write(problem.first(rows // TIMES_LESS), few)
         _write_graph(problem, graph)
         contestants = {
-            "mtcool": lambda: _learn(many, graph, Path(folder) / "results"),
+            "mtcool": lambda: _learn(many, graph, tempfile.mkdtemp(dir=folder)),
             "River": lambda: _process(river_csv.__file__, str(few)),
         }
         best = fastest(contestants, repetitions=1 if quick else 3)
@@ -46,9 +46,9 @@ def run(quick: bool) -> list[Result]:
     ]
 
 
-def _learn(table: Path, graph: Path, output: Path) -> Run:
+def _learn(table: Path, graph: Path, output: str) -> Run:
     columns = ("--agent", "agent", "--target", "target", "--time", "time")
-    places = ("--graph", str(graph), "--output", str(output), "--json")
+    places = ("--graph", str(graph), "--output", output, "--json")
     return _process("-m", "mtcool", "learn", str(table), *columns, *places)
 
 

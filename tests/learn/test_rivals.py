@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from benchmarks.learn.problem import Problem, from_table
 from benchmarks.learn.rivals import gradients, ridge
+
 from mtcool.graphs import Graph
 from mtcool.streams import Table
 
@@ -54,6 +54,7 @@ def test_gradient_steps_are_those_of_the_obvious_loop(kind, classes, problem):
     near = {"independent": [[i] for i in range(4)], "pooled": [[0]] * 4}
     rows = near.get(kind, [GRAPH.neighbours(i).tolist() for i in range(4)])
     shared, own, expected = np.zeros((4, 3)), np.zeros((4, 3)), np.empty(60)
+    taken, own_taken = np.zeros((4, 1)), np.zeros(4)
     for event in problem.events.tolist():
         row = event if event >= 0 else ~event
         i = 0 if kind == "pooled" else problem.agent[row]
@@ -62,16 +63,20 @@ def test_gradient_steps_are_those_of_the_obvious_loop(kind, classes, problem):
         if event >= 0:
             expected[row] = p
         else:
-            shared[rows[i]] += 0.1 * (y[row] - p) * x[row]
-            own[i] += 0.03 * (y[row] - p) * x[row]
-    found = problem.scale.apply(gradients.play(problem, kind, 0.1, 0.3))
+            taken[rows[i]] += 1
+            own_taken[i] += 1
+            shared[rows[i]] += 0.1 * (y[row] - p) * x[row] / taken[rows[i]] ** 0.25
+            own[i] += 0.03 * (y[row] - p) * x[row] / own_taken[i] ** 0.25
+    found = problem.scale.apply(gradients.play(problem, kind, 0.1, 0.25, 0.3))
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_the_steps_are_the_best_of_the_grid(problem):
     best = problem.loss(gradients.predict(problem, "independent"))
-    losses = [problem.loss(gradients.play(problem, "independent", s, 0.0)) for s in gradients.STEPS]
-    assert best == min(losses)
+    fixed = [gradients.play(problem, "independent", step, 0.0, 0.0) for step in gradients.STEPS]
+    slower = [gradients.play(problem, "independent", step, 0.5, 0.0) for step in gradients.STEPS]
+    assert best <= min(map(problem.loss, fixed + slower))
+    assert problem.loss(gradients.predict(problem, "spread")) < problem.loss(np.zeros(60))
 
 
 def test_losses_are_those_of_the_field(problem):
