@@ -2,20 +2,19 @@
 
 import os
 import platform
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("mtcool", "numpy", "numba", "llvmlite", "scipy", "cvxpy", "clarabel")
 
-
-def machine() -> dict[str, str]:
+def machine(packages: Iterable[str]) -> dict[str, str]:
     """Processor, cores, system and versions; no date."""
     return {
         "CPU": _processor(),
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
+        **{package: version(package) for package in packages},
     }
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from rich.table import Table
 
 from benchmarks.result import Result
-from benchmarks.suite import explanation
+from benchmarks.suite import Suite
 
 Results: TypeAlias = Mapping[str, Sequence[Result]]
 
@@ -27,19 +27,17 @@ def as_table(results: Results, machine: Mapping[str, str]) -> Table:
     return table
 
 
-def as_markdown(results: Results, machine: Mapping[str, str]) -> str:
-    """For `docs/benchmarks.md`."""
+def as_markdown(results: Results, machine: Mapping[str, str], suite: Suite) -> str:
+    """For the suite's page in `docs`."""
     lines = [
-        "# Benchmarks",
+        f"# {suite.title}",
         "",
-        "Written by `python -m benchmarks --write`. Every number stands against a peer or a floor "
-        "that was measured in the same run, in turns with it; times are the best of several "
-        "repetitions.",
+        suite.introduction,
         "",
         f"Measured on {_on(machine)}.",
     ]
     for name, rows in results.items():
-        title, _, body = explanation(name).partition("\n\n")
+        title, _, body = suite.explanation(name).partition("\n\n")
         lines += ["", f"## {title.rstrip('.')}", "", " ".join(body.split()), ""]
         lines += ["| what | against | target | measured | verdict |", "|---|---|--:|--:|--:|"]
         for row in rows:

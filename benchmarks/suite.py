@@ -1,35 +1,25 @@
-"""The benchmarks by name, in the order in which they run."""
+"""What makes benchmarks a suite: their names, in the order in which they run, and their page."""
 
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import ModuleType
 
-from benchmarks import (
-    ask_tell,
-    clipped,
-    experiment,
-    first_answer,
-    growth,
-    hedge,
-    kt,
-    privacy,
-    scale,
-    startup,
-)
 
-SUITE: dict[str, ModuleType] = {
-    "kt": kt,
-    "hedge": hedge,
-    "clipped": clipped,
-    "privacy": privacy,
-    "growth": growth,
-    "experiment": experiment,
-    "scale": scale,
-    "first-answer": first_answer,
-    "startup": startup,
-    "ask-tell": ask_tell,
-}
+@dataclass(frozen=True)
+class Suite:
+    """Benchmarks that run together."""
 
+    benchmarks: Mapping[str, ModuleType]
+    purpose: str
+    """One sentence for the command's help."""
+    document: str
+    """The page in `docs`."""
+    title: str
+    introduction: str
+    packages: tuple[str, ...]
+    """Those whose versions matter."""
 
-def explanation(name: str) -> str:
-    """What a benchmark measures, and against what: the text at the head of its file."""
-    return inspect.getdoc(SUITE[name]) or ""
+    def explanation(self, name: str) -> str:
+        """What a benchmark measures, and against what: the text at the head of its file."""
+        return inspect.getdoc(self.benchmarks[name]) or ""

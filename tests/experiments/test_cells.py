@@ -177,6 +177,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/cliques.py",
         "agents/cutting/cliques.py",
         "agents/cutting/kinds.py",
+        "agents/cutting/order.py",
         "agents/cutting/private.py",
         "agents/cutting/settings.py",
         "agents/cutting/single_task.py",
@@ -185,6 +186,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/received.py",
         "agents/single_task.py",
         "graphs/files.py",
+        "graphs/nearest.py",
         "graphs/parameters.py",
         "privacy/words.py",
         "simulation/bar.py",
@@ -194,6 +196,13 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "simulation/trace.py",
         "simulation/warm.py",
         "simulation/workers.py",
+        "streams/order.py",
+        "streams/real/births.py",
+        "streams/real/calendar.py",
+        "streams/real/flights.py",
+        "streams/real/packages.py",
+        "streams/real/schools.py",
+        "streams/table.py",
     }
     assert files - {*SOURCES, *MAKERS} == without_numbers
     assert all((package / name).is_file() for name in (*SOURCES, *MAKERS))

@@ -1,4 +1,4 @@
-"""Streams: losses, tasks, activations, and ready synthetic streams made of them."""
+"""Streams: losses, tasks, activations, ready synthetic streams made of them, and real ones."""
 
 from mtcool.seeds import Seed
 from mtcool.streams.activations import bursts, round_robin, sequence, stochastic
@@ -26,6 +26,8 @@ from mtcool.streams.losses import (
     value,
     width,
 )
+from mtcool.streams.order import progressive_order
+from mtcool.streams.real import births, flights, schools
 from mtcool.streams.regression import (
     Absolute,
     Hinge,
@@ -39,6 +41,7 @@ from mtcool.streams.regression import (
 )
 from mtcool.streams.stream import Stream
 from mtcool.streams.synthetic import linear_stream, quadratic_stream, regression_stream
+from mtcool.streams.table import Table
 from mtcool.streams.tasks import (
     local_variances,
     mean_local_deviation,
@@ -58,12 +61,15 @@ __all__ = [
     "Seed",
     "Squared",
     "Stream",
+    "Table",
     "absolute",
     "best_in_hindsight",
+    "births",
     "bursts",
     "check",
     "dim",
     "examples",
+    "flights",
     "gaussian_tasks",
     "hinge",
     "kind_of",
@@ -76,12 +82,14 @@ __all__ = [
     "mean_local_deviation",
     "multitask_adversary",
     "name_of",
+    "progressive_order",
     "quadratic",
     "quadratic_stream",
     "regression_stream",
     "regular_family",
     "round_robin",
     "rounds",
+    "schools",
     "sequence",
     "squared",
     "stochastic",

@@ -1,0 +1,1 @@
+"""The rivals, re-run on the same rows, features, time stamps and delays as mtcool."""
