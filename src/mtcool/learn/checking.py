@@ -45,7 +45,7 @@ class Checked(NamedTuple):
     arrives: Floats
     features: Mapping[str, Given]
     distinct: int
-    """Categories in the piece, each of which may become a column."""
+    """At most so many columns are new in the piece."""
 
 
 class Checker:
@@ -100,7 +100,8 @@ class Checker:
         self._accepted += len(good)
         bad = [BadRow(int(piece.lines[row]), why) for row, why in sorted(marks.reasons.items())]
         texts = [column for column in features.values() if not isinstance(column, np.ndarray)]
-        distinct = sum(len(column.dictionary) for column in texts)
+        most = self.encoder.categories + 1
+        distinct = sum(min(most, len(column.dictionary)) for column in texts)
         return Checked(good, bad, agents, target, time, arrives, features, distinct)
 
     def _agents(self, marks: _Marks) -> AnyArray:

@@ -227,8 +227,7 @@ def _batches(
 
 def _cut(good: Integers, checker: Checker, distinct: int, most: int) -> Sequence[Integers]:
     """Rows of a piece in parts that are neither too long nor too large once they are encoded."""
-    width = max(1, checker.encoder.width + distinct)
-    size = max(1, min(most, CELLS // width))
+    size = max(1, min(most, CELLS // max(1, checker.encoder.width + distinct)))
     return [good[start : start + size] for start in range(0, max(1, len(good)), size)]
 
 
