@@ -49,8 +49,8 @@ def read_column(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
 
 def read_value(name: str, value: object, kind: Kind | None) -> float | str | None:
     """One value as a number or as the text of a category; None if it is missing."""
-    if type(value) is float and kind == "number" and isfinite(value):
-        return value  # what nearly all values are
+    if isinstance(value, float | bool) and kind != "category" and isfinite(value):
+        return float(value)  # what most values are
     if is_missing(value):
         return None
     if isinstance(value, str):
@@ -65,8 +65,11 @@ def read_value(name: str, value: object, kind: Kind | None) -> float | str | Non
         )
     if kind == "category":
         return _text(value)
-    number = float(value)
-    if number in (np.inf, -np.inf):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not isfinite(number):
         raise ValueError(f"feature {name!r} must be finite, got {value!r}")
     return number
 
