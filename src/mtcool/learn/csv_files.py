@@ -87,6 +87,8 @@ def _parser(
         use_threads=False, block_size=1 << 30, column_names=[str(k) for k in range(len(names))]
     )
 
+    untyped = frozenset(columns)
+
     def parse(block: Block) -> Piece:
         short: list[Given] = []
 
@@ -114,6 +116,6 @@ def _parser(
             reason = f"{row.actual_columns} fields instead of {row.expected_columns}"
             bad.append(BadRow(int(lines[row.number - 1]), reason))
         lines = np.delete(lines, [row.number - 1 for row in short])
-        return Piece(lines, table, bad)
+        return Piece(lines, table, bad, untyped)
 
     return parse

@@ -148,13 +148,13 @@ class Encoder:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             raise ValueError(f"columns must have one length, got lengths {sorted(lengths)}")
-        before = self.width
-        first = self._append_new(read) if grow else np.empty(0, dtype=np.int64)
+        count, before = max(lengths, default=0), self.width
+        first = self._append_new(read) if grow and count else np.empty(0, dtype=np.int64)
         blank = np.full(self.width, np.nan)
         for name, column in read.items():
             if isinstance(column, Codes):
                 blank[self._places(name)] = 0.0
-        rows = np.tile(blank, (max(lengths, default=0), 1))
+        rows = np.tile(blank, (count, 1))
         for name, column in read.items():
             if isinstance(column, Codes):
                 self._fill_categories(rows, name, column, grow)

@@ -176,7 +176,7 @@ def read_batches(
     features = _features(table, columns, encoder)
     for name in columns.categories:
         encoder.decide(name, "category")
-    checker = Checker(columns.roles, features, encoder, table.typed, after)
+    checker = Checker(columns.roles, features, encoder, after)
     return _batches(table, checker, on_bad == "stop", most)
 
 

@@ -98,8 +98,7 @@ def _read_arrow(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     if pa.types.is_null(array.type):
         return None
     if pa.types.is_dictionary(array.type):
-        if not _is_text(array.type.value_type):
-            return _read_arrow(name, array.dictionary_decode(), kind)
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.string()))
     elif _is_text(array.type) or kind == "category":
         array = array.cast(pa.string()).dictionary_encode()
     elif not _is_number(array.type):
