@@ -12,6 +12,7 @@ from benchmarks import (
     hedge,
     kt,
     privacy,
+    reading,
     scale,
     startup,
 )
@@ -27,6 +28,7 @@ SUITE: dict[str, ModuleType] = {
     "first-answer": first_answer,
     "startup": startup,
     "ask-tell": ask_tell,
+    "reading": reading,
 }
 
 
