@@ -143,8 +143,9 @@ def read_batches(
     Parameters
     ----------
     source
-        Path of a CSV file (perhaps compressed, such as .csv.gz) or a Parquet file, "-" for CSV
-        from standard input, a binary file object, or a frame of pandas, polars or pyarrow.
+        Path of a CSV file (with commas, semicolons or tabs; perhaps compressed, such as .csv.gz)
+        or of a Parquet file, "-" for CSV from standard input, a binary file object, or a frame of
+        pandas, polars or pyarrow.
     columns
         Which column is what.
     encoder
