@@ -36,8 +36,8 @@ def played(chunk):
     return [~int(chunk.line[~e] - 2) if e < 0 else int(chunk.line[e] - 2) for e in chunk.events]
 
 
-@given(STAMPS, CUTS, st.booleans())
-def test_the_events_of_all_chunks_are_those_of_the_whole_table(stamps, cuts, restarts):
+@given(STAMPS, CUTS)
+def test_the_events_of_all_chunks_are_those_of_the_whole_table(stamps, cuts):
     time = np.cumsum([step for step, _ in stamps])
     arrives = time + [delay for _, delay in stamps]
     edges = [0, *sorted(min(cut, len(time)) for cut in cuts), len(time)]
@@ -49,8 +49,6 @@ def test_the_events_of_all_chunks_are_those_of_the_whole_table(stamps, cuts, res
         assert_array_equal(chunk.time, time[chunk.line - 2])
         assert_array_equal(chunk.agents, [f"agent {row % 3}" for row in chunk.line - 2])
         events += played(chunk)
-        if restarts:
-            progressive = Progressive(progressive.rows)
         # Constant memory: only rows whose target may still meet a row of its time are kept.
         assert progressive.waiting == (arrives[:b] >= time[max(b, 1) - 1]).sum() if b else True
     assert events + played(progressive.close()) == obvious_order(time, arrives)

@@ -57,11 +57,6 @@ class Progressive:
     The events of all chunks together are those of `mtcool.streams.progressive_order` for the whole
     table, whatever the batches. Rows are kept until they are learned from, and no longer.
 
-    Parameters
-    ----------
-    rows
-        Rows that wait from an earlier run, its `rows`: this one goes on as if it were the same.
-
     Examples
     --------
     >>> import io
@@ -78,23 +73,14 @@ class Progressive:
     array([-2, -1])
     """
 
-    def __init__(self, rows: Batch | None = None) -> None:
-        self._rows, self._last = _no_rows(), -math.inf
-        if rows is not None:
-            self._check(rows)
-            self._rows = rows
-            # The rows of the last time always wait, so it need not be known apart.
-            self._last = float(rows.time[-1]) if len(rows.time) else -math.inf
-
-    @property
-    def rows(self) -> Batch:
-        """The rows that were predicted and not yet learned from."""
-        return self._rows
+    def __init__(self) -> None:
+        self._waiting: Batch | None = None
+        self._last = -math.inf
 
     @property
     def waiting(self) -> int:
-        """The number of these rows."""
-        return len(self._rows.line)
+        """The number of rows that were predicted and not yet learned from."""
+        return 0 if self._waiting is None else len(self._waiting.line)
 
     def push(self, batch: Batch) -> Chunk:
         """All events that are certain once these rows are known: nothing can come between them.
@@ -115,7 +101,7 @@ class Progressive:
         """
         self._check(batch)
         kept = self.waiting
-        rows = _joined(self._rows, batch) if kept else batch
+        rows = batch if self._waiting is None else _joined(self._waiting, batch)
         self._last = float(batch.time[-1]) if len(batch.time) else self._last
         # A target that arrives at the last time waits: the next batch may have more rows of it.
         known = np.flatnonzero(rows.arrives < self._last)
@@ -127,21 +113,19 @@ class Progressive:
         still = np.ones(len(rows.line), np.bool_)
         still[known] = False
         parts: list[AnyArray] = [part[still] for part in rows]
-        self._rows = Batch(*parts)
+        self._waiting = Batch(*parts) if still.any() else None
         return _chunk(rows, events, kept)
 
     def close(self) -> Chunk:
         """What is left is learned from, in the order in which the targets arrive.
-
-        The next batch may then be of any time, as that of a new table is.
 
         Examples
         --------
         >>> Progressive().close().new
         slice(0, 0, None)
         """
-        rows = self._rows
-        self._rows, self._last = _no_rows(), -math.inf
+        rows = _no_rows() if self._waiting is None else self._waiting
+        self._waiting, self._last = None, -math.inf
         events = ~np.argsort(rows.arrives, kind="stable")
         return _chunk(rows, events, len(rows.line))
 
