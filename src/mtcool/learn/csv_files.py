@@ -1,0 +1,121 @@
+"""Pieces of a CSV file: every column as text, which is read as numbers later."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from mtcool.learn.pieces import BadRow, Piece, pyarrow
+from mtcool.learn.records import BLOCK, Block, Readable, line_breaks, read_blocks, record_ends
+from mtcool.types import Given
+
+DELIMITERS = (b",", b";", b"\t")
+
+
+class CsvFile:
+    """A CSV file whose header has been read: its names, and its rows in pieces."""
+
+    def __init__(self, file: Readable, name: str, wanted: str) -> None:
+        self._file, self._name = file, name
+        read = file.read(BLOCK)
+        if not isinstance(read, bytes):
+            raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
+        head = read.removeprefix(b"\xef\xbb\xbf")
+        if not head.strip():
+            raise ValueError(f"{name} must be a table with a header, got an empty file")
+        # Blank lines above the header are counted, and are no header.
+        blank = len(head) - len(head.lstrip(b"\r\n"))
+        self._line = 1 + head[:blank].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
+        head = head[blank:]
+        ends = record_ends(head, line_breaks(head), b",")
+        end = int(ends[0]) + 1 if len(ends) else len(head)
+        try:
+            text = head[:end].decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{name} must be a table of UTF-8 text, got {head[:20]!r}") from None
+        self._delimiter, self.names = _split_header(text, wanted)
+        self._line += text.count("\n")
+        self._rest = head[end:]
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """All rows, with these columns."""
+        file = _Joined(self._rest, self._file)
+        parse = _parser(self.names, columns, self._delimiter)
+        for block in read_blocks(file, self._delimiter, self._line, self._name):
+            yield parse(block)
+
+
+class _Joined:
+    """Bytes that were read already, and the file that they were read from."""
+
+    def __init__(self, first: bytes, file: Readable) -> None:
+        self._first, self._file = first, file
+
+    def read(self, size: int, /) -> bytes:
+        first, self._first = self._first, b""
+        return first or self._file.read(size)
+
+
+def _split_header(text: str, wanted: str) -> tuple[bytes, list[str]]:
+    """The delimiter that makes `wanted` a name of the header, and all names."""
+    found = [(d, _fields(text, d.decode())) for d in DELIMITERS]
+    return next((split for split in found if wanted in split[1]), found[0])
+
+
+def _fields(text: str, delimiter: str) -> list[str]:
+    row = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    return [field.strip() for field in row]
+
+
+def _parser(
+    names: Sequence[str], columns: Sequence[str], delimiter: bytes
+) -> Callable[[Block], Piece]:
+    pa, files = pyarrow(), pyarrow("pyarrow.csv")
+    # By position: names may stand twice in columns that nobody asks for.
+    keys = {name: str(names.index(name)) for name in columns}
+    convert = files.ConvertOptions(
+        column_types=dict.fromkeys(keys.values(), pa.string()),
+        include_columns=list(keys.values()),
+        check_utf8=False,  # The blocks have been checked.
+        strings_can_be_null=True,
+        null_values=[""],
+    )
+    read = files.ReadOptions(
+        use_threads=False, block_size=1 << 30, column_names=[str(k) for k in range(len(names))]
+    )
+
+    untyped = frozenset(columns)
+
+    def parse(block: Block) -> Piece:
+        short: list[Given] = []
+
+        def skip(row: Given) -> str:
+            short.append(row)
+            return "skip"
+
+        options = files.ParseOptions(
+            delimiter=delimiter.decode(),
+            newlines_in_values=True,
+            invalid_row_handler=skip,
+        )
+        if not len(block.lines):
+            return Piece(
+                block.lines, pa.table({c: pa.array([], pa.string()) for c in columns}), block.bad
+            )
+        table = files.read_csv(
+            pa.BufferReader(block.content),
+            read_options=read,
+            parse_options=options,
+            convert_options=convert,
+        ).rename_columns(list(keys))
+        bad, lines = list(block.bad), block.lines
+        for row in short:
+            reason = f"{row.actual_columns} fields instead of {row.expected_columns}"
+            bad.append(BadRow(int(lines[row.number - 1]), reason))
+        lines = np.delete(lines, [row.number - 1 for row in short])
+        return Piece(lines, table, bad, untyped)
+
+    return parse

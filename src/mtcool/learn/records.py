@@ -1,0 +1,123 @@
+"""Records of a CSV file: where each begins and ends, and in which line.
+
+A record is usually a line. A field in quotes may hold line breaks, and then its record has several
+lines and is named by the first. Blank lines are counted and hold no record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mtcool.learn.pieces import BadRow
+from mtcool.types import Integers
+
+BLOCK = 1 << 22
+"""Bytes that are read at once."""
+LONGEST = 1 << 26
+"""Bytes of a record; a longer one has a quote that is never closed."""
+
+QUOTE, NEWLINE = ord('"'), ord("\n")
+
+
+class Readable(Protocol):
+    """What bytes can be read from, in order."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+        ...
+
+
+class Block(NamedTuple):
+    """Whole records, and the line in which each begins."""
+
+    content: bytes
+    lines: Integers
+    bad: list[BadRow]
+
+
+def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Iterator[Block]:
+    """Cut the rest of a file, whose next line is number `line`, into blocks of whole records."""
+    rest = b""
+    while True:
+        read = file.read(BLOCK)
+        content, rest = rest + read, b""
+        if not content:
+            return
+        if not read and not content.endswith(b"\n"):
+            content += b"\n"
+        if b"\r" in content:
+            # A carriage return at the very end may belong to a newline that is not yet read.
+            held = b"\r" if read and content.endswith(b"\r") else b""
+            content = content.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            rest = held
+        breaks = line_breaks(content)
+        ends = record_ends(content, breaks, delimiter)
+        cut = int(ends[-1]) + 1 if len(ends) else 0
+        following = line + int(np.searchsorted(breaks, cut))
+        if cut < len(content) and (not read or len(content) > LONGEST):
+            raise ValueError(
+                f"{name}, line {following}: the record that begins here does not end; a quote in "
+                "it may not be closed"
+            )
+        rest = content[cut:] + rest
+        if cut:
+            yield _block(content[:cut], ends, line + np.searchsorted(breaks, _starts(ends)))
+            line = following
+
+
+def line_breaks(content: bytes) -> Integers:
+    """Positions of all line breaks."""
+    return np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == NEWLINE)
+
+
+def record_ends(content: bytes, breaks: Integers, delimiter: bytes) -> Integers:
+    """The line breaks that end records: those outside quotes.
+
+    A quote opens only at the start of a field; elsewhere in an unquoted field it is a character.
+    """
+    if b'"' not in content:
+        return breaks
+    padded = np.frombuffer(b"\n" + content + b"\n", dtype=np.uint8)
+    quotes = np.flatnonzero(padded[1:-1] == QUOTE)
+    opening, closing = quotes[::2], quotes[1::2]
+    edges = (NEWLINE, QUOTE, delimiter[0])
+    # A quote doubled inside quotes closes and opens again, so that counting them is enough.
+    if np.isin(padded[opening], edges).all() and np.isin(padded[closing + 2], edges).all():
+        outside: Integers = breaks[np.searchsorted(quotes, breaks) % 2 == 0]
+        return outside
+    return _record_ends_one_by_one(content, delimiter)
+
+
+def _record_ends_one_by_one(content: bytes, delimiter: bytes) -> Integers:
+    start = rb"(?:\A|(?<=[\n" + re.escape(delimiter) + rb"]))"
+    pattern = re.compile(start + rb'"(?:[^"]|"")*(?:"|\Z)|\n')
+    ends = (match.start() for match in pattern.finditer(content) if match[0] == b"\n")
+    return np.fromiter(ends, dtype=np.int64)
+
+
+def _starts(ends: Integers) -> Integers:
+    return np.concatenate(([0], ends[:-1] + 1))
+
+
+def _block(content: bytes, ends: Integers, lines: Integers) -> Block:
+    starts = _starts(ends)
+    full = ends > starts
+    if content.isascii() or _is_text(content):
+        return Block(content, lines[full], [])
+    records = [content[a : b + 1] for a, b in zip(starts[full], ends[full], strict=True)]
+    readable = np.array([_is_text(record) for record in records])
+    bad = [BadRow(int(k), "bytes that are not UTF-8") for k in lines[full][~readable]]
+    kept = b"".join(record for record, good in zip(records, readable, strict=True) if good)
+    return Block(kept, lines[full][readable], bad)
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
