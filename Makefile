@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench fidelity blt fuzz clean
+.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz clean
 
 venv: .venv/ready
 
@@ -39,6 +39,10 @@ paper: venv
 
 bench: venv
 	$(BIN)/python -m benchmarks
+
+# The learner on real streams, next to Vowpal Wabbit, River and others that run again.
+bench-learn: venv
+	$(BIN)/python -m benchmarks.learn
 
 # Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
 fuzz: venv

@@ -9,6 +9,7 @@ from benchmarks import (
     hedge,
     kt,
     privacy,
+    reading,
     scale,
     startup,
 )
@@ -26,6 +27,7 @@ SUITE = Suite(
         "first-answer": first_answer,
         "startup": startup,
         "ask-tell": ask_tell,
+        "reading": reading,
     },
     purpose="Measure mtcool against peers and floors, and its targets.",
     document="benchmarks.md",

@@ -35,7 +35,7 @@ numba.njit(lambda x: x + 1.0)(1.0)
 
 def run(quick: bool) -> list[Result]:
     """CPU seconds of each first answer."""
-    floor = _cpu_seconds(FLOOR)
+    floor = cpu_seconds(FLOOR)
     names = ["KT"] if quick else list(MAKE)
     return [_answer(name, floor) for name in names]
 
@@ -44,13 +44,13 @@ def _answer(name: str, floor: float) -> Result:
     return Result(
         f"First answer with an empty compile cache, {name}",
         f"numba compiles one line: {floor:.1f} s",
-        _cpu_seconds(PROGRAM.format(make=MAKE[name])),
+        cpu_seconds(PROGRAM.format(make=MAKE[name])),
         unit="s",
         target=at_most(TARGETS[name]),
     )
 
 
-def _cpu_seconds(program: str) -> float:
+def cpu_seconds(program: str) -> float:
     """User and system time of a process with an empty cache, the better of two."""
     return min(_once(program) for _ in range(2))
 
@@ -60,7 +60,7 @@ def _once(program: str) -> float:
         before = os.times()
         environment = os.environ | {"NUMBA_CACHE_DIR": cache}
         command = [sys.executable, "-c", program]
-        subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(command, env=environment, check=True, capture_output=True)
         after = os.times()
     return (after.children_user - before.children_user) + (
         after.children_system - before.children_system

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,25 @@ ORDERS = 5
 """How many orders of the pupils, who have no time stamps, are averaged over."""
 
 
+class Scale(NamedTuple):
+    """What is taken from targets, and what they are divided by then."""
+
+    mean: float
+    deviation: float
+
+    def apply(self, target: Floats) -> Floats:
+        """Targets on the scale."""
+        return (target - self.mean) / self.deviation
+
+    def undo(self, prediction: Floats) -> Floats:
+        """Predictions of the target itself from those on the scale."""
+        with np.errstate(over="ignore"):  # of a rival that diverged
+            return prediction * self.deviation + self.mean
+
+
+AS_THEY_ARE = Scale(0.0, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A stream to be predicted, by regression or as a class."""
@@ -30,6 +50,7 @@ class Problem:
     features: Floats
     target: Floats
     """The number itself, or 0 and 1 for classes."""
+    time: Floats
     events: Integers
     classes: bool = False
 
@@ -52,20 +73,24 @@ class Problem:
         return np.column_stack([np.ones(len(x)), scaled])
 
     @cached_property
-    def scaled_target(self) -> Floats:
-        """The target z-scored over the whole file, in hindsight; classes as they are."""
-        y = self.target
-        return y if self.classes else (y - y.mean()) / y.std()
-
-    def unscaled(self, prediction: Floats) -> Floats:
-        """Predictions of the scaled target, as predictions of the target."""
+    def scale(self) -> Scale:
+        """Mean and deviation of the target over the whole file, in hindsight; classes have none."""
         if self.classes:
-            return prediction
-        return prediction * self.target.std() + self.target.mean()
+            return AS_THEY_ARE
+        return Scale(float(self.target.mean()), float(self.target.std()))
 
-    def loss(self, prediction: Floats) -> float:
-        """Mean squared error over the target's variance, or log loss; infinite if one diverged."""
-        p, y = prediction[self.counted], self.target[self.counted]
+    def best_of_scales(self, play: Callable[[Scale], Floats]) -> Floats:
+        """The better predictions of two runs: with targets as they are, and z-scored."""
+        scales = {AS_THEY_ARE, self.scale}
+        return min((scale.undo(play(scale)) for scale in scales), key=self.loss)
+
+    def loss(self, prediction: Floats, among: NDArray[np.bool_] | None = None) -> float:
+        """Mean squared error over the target's variance, or log loss; infinite if one diverged.
+
+        Of the rows that count, all or those among the given ones.
+        """
+        rows = self.counted if among is None else self.counted & among
+        p, y = prediction[rows], self.target[rows]
         if not (np.abs(p) < DIVERGED * np.abs(y).max()).all():
             return math.inf
         if not self.classes:
@@ -82,6 +107,7 @@ class Problem:
             agent=self.agent[:rows],
             features=self.features[:rows],
             target=self.target[:rows],
+            time=self.time[:rows],
             events=self.events[kept],
         )
 
@@ -93,8 +119,15 @@ class Problem:
 
 def from_table(table: Table) -> Problem:
     """The regression problem of a table, with its time stamps and delays."""
-    events = progressive_order(table.time, table.arrives)
-    return Problem(table.name, table.graph, table.agent, table.features, table.target, events)
+    return Problem(
+        name=table.name,
+        graph=table.graph,
+        agent=table.agent,
+        features=table.features,
+        target=table.target,
+        time=table.time,
+        events=progressive_order(table.time, table.arrives),
+    )
 
 
 STREAMS: dict[str, tuple[Callable[..., Table], int]] = {

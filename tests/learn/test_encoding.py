@@ -100,6 +100,12 @@ def test_every_kind_of_column_gives_the_same_numbers(case):
     assert encoder.names == ("n", "ok", "city=rome")
 
 
+def test_no_rows_decide_nothing():
+    encoder = Encoder()
+    assert encoder.encode({"n": np.empty(0), "c": pa.array([], pa.string())}).shape == (0, 0)
+    assert encoder.to_plain() == Encoder().to_plain()
+
+
 def test_categories_beyond_the_limit_share_a_column_and_are_counted():
     encoder = Encoder(categories=2)
     rows = encoder.encode({"c": ["a", "b", "c", "d", "a", "c"]})

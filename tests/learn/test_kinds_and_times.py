@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -67,6 +68,40 @@ def test_a_column_without_values_is_decided_by_the_first_that_come(monkeypatch):
     found = read("who,x,z,y\n" + "a,,,1\n" * 20 + "a,5,red,1\n" * 20, encoder=encoder)
     assert encoder.names == ("x", "z=red")
     assert bad_lines(found) == []
+
+
+def test_a_column_of_objects_is_read_as_text_is():
+    frame = pd.DataFrame({"who": ["a", "b", 3], "x": [1, 2.5, "calm"], "y": [1.0, 2.0, 3.0]})
+    encoder = Encoder()
+    ((batch, bad),) = read(frame, encoder=encoder)
+    assert_array_equal(batch.features, [[1], [2.5]])
+    assert [row.line for row in bad] == [3]
+
+
+def test_categories_of_frames_are_categories_whatever_they_hold():
+    for column in (pd.Categorical([2, 1]), pd.Categorical(["2", "1"], categories=["1", "2"])):
+        encoder = Encoder()
+        read(pd.DataFrame({"who": column, "c": column, "y": [1.0, 2.0]}), encoder=encoder)
+        assert encoder.names == ("c=2", "c=1")
+    encoder = Encoder()
+    column = pl.Series(["x", "y"], dtype=pl.Categorical)
+    read(pl.DataFrame({"who": column, "c": column, "y": [1.0, 2.0]}), encoder=encoder)
+    assert encoder.names == ("c=x", "c=y")
+
+
+def test_a_number_that_is_not_one_names_no_agent():
+    frame = pl.DataFrame({"who": [7.0, float("nan"), None], "y": [1.0, 2.0, 3.0]})
+    ((batch, bad),) = read(frame)
+    assert_array_equal(batch.agents, ["7"])
+    assert [row.reason for row in bad] == ["no agent in column 'who'"] * 2
+
+
+@pytest.mark.parametrize("column", [pa.array([[1]]), pa.array([b"x"])])
+def test_a_column_of_another_type_is_refused_and_leaves_the_encoder_as_it_was(column):
+    encoder = Encoder()
+    with pytest.raises(ValueError, match="column 'x' must hold a number, got"):
+        read(pa.table({"who": ["a"], "w": [1], "x": column, "y": [1.0]}), encoder=encoder)
+    assert encoder.to_plain() == Encoder().to_plain()
 
 
 def test_truth_values_are_targets():
@@ -165,6 +200,7 @@ def test_typed_times_of_two_kinds_are_refused():
     [
         "who,d,y\na,2020-01-01,1\n",
         "who,d,y\na,2020-01-01T10:00Z,1\n",
+        "who,d,y\na,31/12/2020 10:00,1\n",
         pd.DataFrame({"who": ["a"], "d": [DAY], "y": [1.0]}),
     ],
 )

@@ -17,13 +17,13 @@ RIDGE = 1.0
 
 def predict(problem: Problem) -> Floats:
     """Progressive predictions of regression."""
-    x, y = problem.scaled_features, problem.scaled_target
+    x, y = problem.scaled_features, problem.scale.apply(problem.target)
     agents, dim = problem.graph.size, x.shape[1]
     weights = np.zeros((agents, dim))
     inverse = np.tile(np.eye(dim) / RIDGE, (agents, 1, 1))
     prediction = np.empty(y.size)
     _play(problem.events, problem.agent, x, y, weights, inverse, np.empty(dim), prediction)
-    return problem.unscaled(prediction)
+    return problem.scale.undo(prediction)
 
 
 @kernel

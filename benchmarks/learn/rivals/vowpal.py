@@ -7,7 +7,7 @@ its target arrives. The copies are a namespace of the agent's name.
 import numpy as np
 from vowpalwabbit import Workspace
 
-from benchmarks.learn.problem import Problem
+from benchmarks.learn.problem import AS_THEY_ARE, Problem, Scale
 from mtcool.types import Floats
 
 SQUARED, LOGISTIC = "--quiet", "--quiet --loss_function logistic --link logistic"
@@ -15,7 +15,10 @@ SQUARED, LOGISTIC = "--quiet", "--quiet --loss_function logistic --link logistic
 
 def predict(problem: Problem, options: str = "") -> Floats:
     """Progressive predictions with the default learner, or with `--coin` as `options`."""
-    return play(problem, texts(problem), labels(problem), options)
+    rows = texts(problem)
+    return problem.best_of_scales(
+        lambda scale: play(problem, rows, labels(problem, scale), options)
+    )
 
 
 def texts(problem: Problem) -> list[str]:
@@ -27,14 +30,14 @@ def texts(problem: Problem) -> list[str]:
     return found
 
 
-def labels(problem: Problem) -> list[str]:
+def labels(problem: Problem, scale: Scale = AS_THEY_ARE) -> list[str]:
     """What stands in front of each row when it is learned from."""
-    target = 2.0 * problem.target - 1.0 if problem.classes else problem.scaled_target
+    target = 2.0 * problem.target - 1.0 if problem.classes else scale.apply(problem.target)
     return [f"{y:.9g} " for y in target.tolist()]
 
 
 def play(problem: Problem, rows: list[str], known: list[str], options: str) -> Floats:
-    """Predictions of the target."""
+    """Predictions on the scale of the labels."""
     learner = Workspace(f"{LOGISTIC if problem.classes else SQUARED} {options}")
     prediction = np.empty(len(rows))
     for event in problem.events.tolist():
@@ -43,4 +46,4 @@ def play(problem: Problem, rows: list[str], known: list[str], options: str) -> F
         else:
             learner.learn(known[~event] + rows[~event])
     learner.finish()
-    return problem.unscaled(prediction)
+    return prediction

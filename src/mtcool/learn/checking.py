@@ -15,6 +15,8 @@ from mtcool.learn.parsing import (
     column_of,
     form_of,
     is_text,
+    looks_like_dates,
+    named,
     parse,
     parse_typed,
     trimmed,
@@ -45,7 +47,7 @@ class Checked(NamedTuple):
     arrives: Floats
     features: Mapping[str, Given]
     distinct: int
-    """Categories in the piece, each of which may become a column."""
+    """At most so many columns are new in the piece."""
 
 
 class Checker:
@@ -56,11 +58,9 @@ class Checker:
         roles: Mapping[str, str],
         features: Sequence[str],
         encoder: Encoder,
-        typed: bool,
         after: float,
     ) -> None:
         self.roles, self.features, self.encoder = roles, list(features), encoder
-        self._typed = typed
         self._forms: dict[str, Form] = {}
         self._last, self._last_text = after, repr(after)
         self._accepted = 0
@@ -84,28 +84,26 @@ class Checker:
         time = self._times(marks, "time")
         arrives = self._times(marks, "arrives") if "arrives" in self.roles else time
         if "arrives" in self.roles:
-            name = self.roles["arrives"]
-            reason = f"in column {name!r} is before {{}} in column {self.roles['time']!r}"
-            asked = columns[self.roles["time"]]
-            marks.add(name, arrives < time, lambda row: reason.format(_shown(asked, row)))
-        features: dict[str, Given] = {}
-        for name in self.features:
-            column = self._feature(marks, name)
-            if column is not None:
-                features[name] = column
+            self._compare(marks, arrives < time)
+        kinds = self._kinds(marks, piece.untyped)
+        features = {name: _feature(marks, name, kind) for name, kind in kinds.items()}
         self._order(marks, time)
         good = np.flatnonzero(~marks.bad)
+        if self.learns and len(good):  # Bad rows alone decide nothing.
+            for name, kind in kinds.items():
+                self.encoder.decide(name, kind)
         if "time" not in self.roles:
             time[good] = self._accepted + np.arange(len(good))
         self._accepted += len(good)
         bad = [BadRow(int(piece.lines[row]), why) for row, why in sorted(marks.reasons.items())]
         texts = [column for column in features.values() if not isinstance(column, np.ndarray)]
-        distinct = sum(len(column.dictionary) for column in texts)
+        most = self.encoder.categories + 1
+        distinct = sum(min(most, len(column.dictionary)) for column in texts)
         return Checked(good, bad, agents, target, time, arrives, features, distinct)
 
     def _agents(self, marks: _Marks) -> AnyArray:
         name = self.roles["agent"]
-        column = marks.columns[name].cast(pyarrow().string()).dictionary_encode()
+        column = named(marks.columns[name]).dictionary_encode()
         # One entry more, for the code -1 of rows that have none.
         values = np.array([*trimmed(column.dictionary).to_pylist(), None], dtype=np.object_)
         codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -147,39 +145,25 @@ class Checker:
         marks.miss(role, name, parsed.missing)
         return marks.numbers(name, parsed, form)
 
-    def _feature(self, marks: _Marks, name: str) -> Given:
-        """Numbers of a feature, or its categories; None if nothing is known of it yet."""
-        column = marks.columns[name]
-        kind = self.encoder.kinds.get(name)
-        if kind is None and self.learns:
-            kind = self._decide(name, column, marks.bad)
-        if kind is None:
-            return None
-        if kind == "category":
-            return _categories(column)
-        hint = "; name the column as a category if it is one" if kind == "number" else ""
-        return marks.numbers(name, _read(name, column, kind), kind, hint)
+    def _compare(self, marks: _Marks, early: NDArray[np.bool_]) -> None:
+        asked, known = self.roles["time"], self.roles["arrives"]
 
-    def _decide(self, name: str, column: Given, bad: NDArray[np.bool_]) -> Kind | None:
-        """What a feature is, from its type or from the texts of rows that are not bad."""
-        if column.null_count == len(column) or bad.all():
-            return None
-        types = pyarrow().types
-        if types.is_temporal(column.type):
-            raise refused_date(name, column.drop_null()[0])
-        kind: Kind = "number"
-        if types.is_dictionary(column.type) or (is_text(column) and self._typed):
-            kind = "category"
-        elif is_text(column):
-            seen = trimmed(column.filter(pyarrow().array(~bad))).drop_null()
-            if not len(seen):
-                return None
-            form = form_of(seen)
-            if form in ("date", "moment"):
-                raise refused_date(name, seen[0])
-            kind = "category" if form is None else "boolean" if form == "boolean" else "number"
-        self.encoder.decide(name, kind)
-        return kind
+        def reason(row: int) -> str:
+            shown = _shown(marks.columns[asked], row)
+            return f"in column {known!r} is before {shown} in column {asked!r}"
+
+        marks.add(known, early, reason)
+
+    def _kinds(self, marks: _Marks, untyped: frozenset[str]) -> dict[str, Kind]:
+        """What the features are; one without values is left out until there are some."""
+        kinds = {}
+        for name in self.features:
+            kind = self.encoder.kinds.get(name)
+            if kind is None and self.learns:
+                kind = _kind_of(name, marks.columns[name], marks.bad, name in untyped)
+            if kind is not None:
+                kinds[name] = kind
+        return kinds
 
     def _order(self, marks: _Marks, time: Floats) -> None:
         """Mark rows that are before the last row that is accepted."""
@@ -234,6 +218,34 @@ class _Marks:
             odd = ~(finite | missing | wrong)
             self.add(name, odd, lambda _: f"in column {name!r} is not finite")
         return values
+
+
+def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) -> Kind | None:
+    """What a new feature is, from its type or from the texts of rows that are not bad."""
+    if pyarrow().types.is_temporal(column.type):
+        raise refused_date(
+            name, column.drop_null()[0] if column.null_count < len(column) else column.type
+        )
+    if not is_text(column):
+        return None if column.null_count == len(column) else "number"
+    seen = trimmed(column.filter(pyarrow().array(~bad))).drop_null()
+    if not len(seen):
+        return None
+    form = form_of(seen) if untyped else None
+    if form in ("date", "moment") or (untyped and form is None and looks_like_dates(seen)):
+        raise refused_date(name, seen[0])
+    if form is None:
+        return "category"
+    return "boolean" if form == "boolean" else "number"
+
+
+def _feature(marks: _Marks, name: str, kind: Kind) -> Given:
+    """Numbers of a feature, or its categories."""
+    column = marks.columns[name]
+    if kind == "category":
+        return _categories(column)
+    hint = "; name the column as a category if it is one" if kind == "number" else ""
+    return marks.numbers(name, _read(name, column, kind), kind, hint)
 
 
 def _read(name: str, column: Given, form: Form) -> Parsed:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from mtcool.learn.pieces import BadRow, Piece, pyarrow
-from mtcool.learn.records import BLOCK, Block, Readable, read_blocks, record_ends
+from mtcool.learn.records import BLOCK, Block, Readable, line_breaks, read_blocks, record_ends
 from mtcool.types import Given
 
 DELIMITERS = (b",", b";", b"\t")
@@ -30,7 +30,7 @@ class CsvFile:
         blank = len(head) - len(head.lstrip(b"\r\n"))
         self._line = 1 + head[:blank].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
         head = head[blank:]
-        ends = record_ends(head, b",")
+        ends = record_ends(head, line_breaks(head), b",")
         end = int(ends[0]) + 1 if len(ends) else len(head)
         try:
             text = head[:end].decode()
@@ -87,6 +87,8 @@ def _parser(
         use_threads=False, block_size=1 << 30, column_names=[str(k) for k in range(len(names))]
     )
 
+    untyped = frozenset(columns)
+
     def parse(block: Block) -> Piece:
         short: list[Given] = []
 
@@ -114,6 +116,6 @@ def _parser(
             reason = f"{row.actual_columns} fields instead of {row.expected_columns}"
             bad.append(BadRow(int(lines[row.number - 1]), reason))
         lines = np.delete(lines, [row.number - 1 for row in short])
-        return Piece(lines, table, bad)
+        return Piece(lines, table, bad, untyped)
 
     return parse

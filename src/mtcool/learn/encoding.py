@@ -71,6 +71,7 @@ class Encoder:
         self._categories: dict[str, dict[str, int]] = {}
         self._others: dict[str, int] = {}
         self._crowded: dict[str, int] = {}
+        self._found: dict[str, Integers] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,6 +79,11 @@ class Encoder:
         if self._names is None:
             self._names = tuple(slot.name for slot in self._slots)
         return self._names
+
+    @property
+    def categories(self) -> int:
+        """The number of categories of a feature that have columns of their own."""
+        return self._most
 
     @property
     def width(self) -> int:
@@ -142,9 +148,13 @@ class Encoder:
         lengths = {len(column) for column in columns.values()}
         if len(lengths) > 1:
             raise ValueError(f"columns must have one length, got lengths {sorted(lengths)}")
-        before = self.width
-        first = self._append_new(read) if grow else np.empty(0, dtype=np.int64)
-        rows = np.full((max(lengths, default=0), self.width), np.nan)
+        count, before = max(lengths, default=0), self.width
+        first = self._append_new(read) if grow and count else np.empty(0, dtype=np.int64)
+        blank = np.full(self.width, np.nan)
+        for name, column in read.items():
+            if isinstance(column, Codes):
+                blank[self._places(name)] = 0.0
+        rows = np.tile(blank, (count, 1))
         for name, column in read.items():
             if isinstance(column, Codes):
                 self._fill_categories(rows, name, column, grow)
@@ -173,9 +183,10 @@ class Encoder:
         if grow:
             for name, value in read.items():
                 # A feature that is known to be a number has a column before its first value.
-                number = self._kinds.get(name) in ("number", "boolean")
-                if number or value is not None:
-                    self._place(name, 0.0 if value is None else value, grow=True)
+                if value is not None:
+                    self._place(name, value, grow=True)
+                elif self._kinds.get(name) in ("number", "boolean"):
+                    self._place(name, 0.0, grow=True)
         row = np.full(self.width, np.nan)
         for name, value in read.items():
             if isinstance(value, str):
@@ -276,18 +287,21 @@ class Encoder:
             self._numbers[slot.column] = self.width
         self._slots.append(slot)
         self._names = None
+        self._found.pop(slot.column, None)
         return self.width - 1
 
     def _places(self, name: str) -> Integers:
-        """All numeric columns of a category."""
-        places = list(self._categories.get(name, {}).values())
-        others = [self._others[name]] if name in self._others else []
-        return np.array([*places, *others], dtype=np.int64)
+        """All numeric columns of a category, looked up once until there is a new one."""
+        if name not in self._found:
+            others = [self._others[name]] if name in self._others else []
+            places = [*self._categories.get(name, {}).values(), *others]
+            self._found[name] = np.array(places, dtype=np.int64)
+        return self._found[name]
 
     def _fill_categories(self, rows: Floats, name: str, column: Codes, grow: bool) -> None:
-        known = np.flatnonzero(column.codes >= 0)
-        rows[np.ix_(known, self._places(name))] = 0.0
-        # The last entry is that of the code -1, which is not asked for.
+        missing = np.flatnonzero(column.codes < 0)
+        rows[np.ix_(missing, self._places(name))] = np.nan
+        # The last entry is that of the code -1.
         places = np.array([self._place(name, v, grow=False) for v in column.values] + [-1])
         own = places[column.codes]
         placed = np.flatnonzero(own >= 0)

@@ -11,8 +11,7 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.graphs import Graph, as_graph, read_graph
-from mtcool.learn.parsing import column_of, is_text, parse, parse_typed, trimmed
-from mtcool.learn.pieces import pyarrow
+from mtcool.learn.parsing import column_of, is_text, named, parse, parse_typed, trimmed
 from mtcool.learn.sources import open_source
 from mtcool.types import Floats, Given
 
@@ -146,7 +145,7 @@ def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tu
             raise ValueError(f"near and agents must be columns of {table.name}, got {name!r}")
     places: dict[str, tuple[float, float]] = {}
     for piece in table.pieces([agents, *near]):
-        texts = column_of(piece.table, agents).cast(pyarrow().string()).dictionary_encode()
+        texts = named(column_of(piece.table, agents)).dictionary_encode()
         names = [*trimmed(texts.dictionary).to_pylist(), None]
         codes = texts.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         north, east = (_degrees(column_of(piece.table, name), name) for name in near)

@@ -22,6 +22,9 @@ SAMPLE = 1000
 """Values that decide what a column of text is."""
 
 
+DATE = r"^\d{1,4}[-/]\d{1,2}[-/]\d{2,4}([ T].*)?$"
+
+
 class Parsed(NamedTuple):
     """Numbers of a column, NaN where there is none: `missing`, or `wrong` and not readable."""
 
@@ -34,6 +37,9 @@ def column_of(table: Given, name: str) -> Given:
     """A column of a table as one array; all kinds of texts as the one that pyarrow can convert."""
     pa = pyarrow()
     array = table.column(name).combine_chunks()
+    if pa.types.is_dictionary(array.type):  # categories, whatever they look like
+        entries = array.dictionary.cast(pa.string())
+        return pa.DictionaryArray.from_arrays(array.indices, entries).dictionary_decode()
     if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
         return array.cast(pa.string())
     return array
@@ -42,6 +48,21 @@ def column_of(table: Given, name: str) -> Given:
 def is_text(array: Given) -> bool:
     """Whether a column, as `column_of` returns it, holds texts."""
     return bool(pyarrow().types.is_string(array.type))
+
+
+def named(array: Given) -> Given:
+    """The texts of a column that names agents: numbers as they are written."""
+    pa, compute = pyarrow(), pyarrow("pyarrow.compute")
+    if pa.types.is_floating(array.type):
+        array = compute.if_else(compute.is_nan(array), pa.scalar(None, array.type), array)
+    return array.cast(pa.string())
+
+
+def looks_like_dates(array: Given) -> bool:
+    """Whether at least half of the first texts look like dates in a form that is not read."""
+    sample = array.slice(0, SAMPLE)
+    dates = pyarrow("pyarrow.compute").match_substring_regex(sample, DATE)
+    return bool(2 * dates.true_count >= len(sample))
 
 
 def form_of(array: Given) -> Form | None:

@@ -32,6 +32,8 @@ class Piece(NamedTuple):
     lines: Integers
     table: pa.Table
     bad: list[BadRow]
+    untyped: frozenset[str] = frozenset()
+    """Columns of text that may hold numbers: all of a CSV file, and mixed ones of a frame."""
 
 
 def pyarrow(module: str = "pyarrow") -> Given:

@@ -54,29 +54,36 @@ def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Itera
             held = b"\r" if read and content.endswith(b"\r") else b""
             content = content.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             rest = held
-        ends = record_ends(content, delimiter)
+        breaks = line_breaks(content)
+        ends = record_ends(content, breaks, delimiter)
         cut = int(ends[-1]) + 1 if len(ends) else 0
+        following = line + int(np.searchsorted(breaks, cut))
         if cut < len(content) and (not read or len(content) > LONGEST):
-            start = line + content.count(b"\n", 0, cut)
-            raise ValueError(f"{name}, line {start}: a quote that is opened here is not closed")
+            raise ValueError(
+                f"{name}, line {following}: the record that begins here does not end; a quote in "
+                "it may not be closed"
+            )
         rest = content[cut:] + rest
         if cut:
-            yield _block(content[:cut], ends, line)
-            line += content.count(b"\n", 0, cut)
+            yield _block(content[:cut], ends, line + np.searchsorted(breaks, _starts(ends)))
+            line = following
 
 
-def record_ends(content: bytes, delimiter: bytes) -> Integers:
-    """Positions of the line breaks that end records: those outside quotes.
+def line_breaks(content: bytes) -> Integers:
+    """Positions of all line breaks."""
+    return np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == NEWLINE)
+
+
+def record_ends(content: bytes, breaks: Integers, delimiter: bytes) -> Integers:
+    """The line breaks that end records: those outside quotes.
 
     A quote opens only at the start of a field; elsewhere in an unquoted field it is a character.
     """
-    text = np.frombuffer(content, dtype=np.uint8)
-    breaks = np.flatnonzero(text == NEWLINE)
     if b'"' not in content:
         return breaks
-    quotes = np.flatnonzero(text == QUOTE)
+    padded = np.frombuffer(b"\n" + content + b"\n", dtype=np.uint8)
+    quotes = np.flatnonzero(padded[1:-1] == QUOTE)
     opening, closing = quotes[::2], quotes[1::2]
-    padded = np.concatenate(([NEWLINE], text, [NEWLINE]))
     edges = (NEWLINE, QUOTE, delimiter[0])
     # A quote doubled inside quotes closes and opens again, so that counting them is enough.
     if np.isin(padded[opening], edges).all() and np.isin(padded[closing + 2], edges).all():
@@ -92,14 +99,12 @@ def _record_ends_one_by_one(content: bytes, delimiter: bytes) -> Integers:
     return np.fromiter(ends, dtype=np.int64)
 
 
-def _block(content: bytes, ends: Integers, line: int) -> Block:
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    breaks = content.count(b"\n")
-    if breaks == len(ends):
-        lines = line + np.arange(breaks)
-    else:
-        everywhere = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == NEWLINE)
-        lines = line + np.searchsorted(everywhere, starts)
+def _starts(ends: Integers) -> Integers:
+    return np.concatenate(([0], ends[:-1] + 1))
+
+
+def _block(content: bytes, ends: Integers, lines: Integers) -> Block:
+    starts = _starts(ends)
     full = ends > starts
     if content.isascii() or _is_text(content):
         return Block(content, lines[full], [])

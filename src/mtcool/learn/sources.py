@@ -22,8 +22,6 @@ class Source(NamedTuple):
     unit: str
     """What the number of a row counts: "line" or "row"."""
     names: Sequence[str]
-    typed: bool
-    """Whether the types of its columns say what they are; all columns of a CSV file are text."""
     pieces: Callable[[Sequence[str]], Iterator[Piece]]
 
 
@@ -40,7 +38,7 @@ def open_source(source: Given, wanted: str) -> Source:
         return _csv(source, str(getattr(source, "name", "the file")), wanted)
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "iloc"):
         names = [str(name) for name in source.columns]
-        return Source("the frame", "row", names, True, lambda chosen: _of_pandas(source, chosen))
+        return Source("the frame", "row", names, lambda chosen: _of_pandas(source, chosen))
     if hasattr(source, "__arrow_c_stream__"):
         return _open_stream(source)
     raise ValueError(
@@ -52,7 +50,7 @@ def open_source(source: Given, wanted: str) -> Source:
 def _csv(file: Given, name: str, wanted: str) -> Source:
     pyarrow()
     table = CsvFile(file, name, wanted)
-    return Source(name, "line", table.names, False, table.pieces)
+    return Source(name, "line", table.names, table.pieces)
 
 
 def _open_path(path: Path, wanted: str) -> Source:
@@ -80,13 +78,13 @@ def _parquet(path: Path) -> Source:
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
         return _cut(file.iter_batches(ROWS, columns=list(columns)), columns)
 
-    return Source(str(path), "row", list(file.schema_arrow.names), True, pieces)
+    return Source(str(path), "row", list(file.schema_arrow.names), pieces)
 
 
 def _open_stream(frame: Given) -> Source:
     reader = pyarrow().RecordBatchReader.from_stream(frame)
     return Source(
-        "the frame", "row", list(reader.schema.names), True, lambda chosen: _cut(reader, chosen)
+        "the frame", "row", list(reader.schema.names), lambda chosen: _cut(reader, chosen)
     )
 
 
@@ -107,15 +105,16 @@ def _of_pandas(frame: Given, columns: Sequence[str]) -> Iterator[Piece]:
     for start in range(0, len(frame), ROWS):
         part = chosen.iloc[start : start + ROWS]
         arrays = [_of_series(part.iloc[:, k]) for k in range(len(columns))]
-        yield Piece(start + 1 + np.arange(len(part)), pa.table(arrays, names=list(columns)), [])
+        table = pa.table([array for array, _ in arrays], names=list(columns))
+        mixed = [name for name, (_, typed) in zip(columns, arrays, strict=True) if not typed]
+        yield Piece(start + 1 + np.arange(len(part)), table, [], frozenset(mixed))
 
 
-def _of_series(series: Given) -> Given:
+def _of_series(series: Given) -> tuple[Given, bool]:
+    """A column of a pandas frame, and whether its entries are of one type."""
     pa = pyarrow()
     try:
-        return pa.Array.from_pandas(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # objects of several types
-        texts = [
-            None if missing else str(x) for x, missing in zip(series, series.isna(), strict=True)
-        ]
-        return pa.array(texts, pa.string())
+        return pa.Array.from_pandas(series), True
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        entries = zip(series, series.isna(), strict=True)
+        return pa.array([None if missing else str(x) for x, missing in entries], pa.string()), False

@@ -143,8 +143,9 @@ def read_batches(
     Parameters
     ----------
     source
-        Path of a CSV file (perhaps compressed, such as .csv.gz) or a Parquet file, "-" for CSV
-        from standard input, a binary file object, or a frame of pandas, polars or pyarrow.
+        Path of a CSV file (with commas, semicolons or tabs; perhaps compressed, such as .csv.gz)
+        or of a Parquet file, "-" for CSV from standard input, a binary file object, or a frame of
+        pandas, polars or pyarrow.
     columns
         Which column is what.
     encoder
@@ -176,7 +177,7 @@ def read_batches(
     features = _features(table, columns, encoder)
     for name in columns.categories:
         encoder.decide(name, "category")
-    checker = Checker(columns.roles, features, encoder, table.typed, after)
+    checker = Checker(columns.roles, features, encoder, after)
     return _batches(table, checker, on_bad == "stop", most)
 
 
@@ -227,8 +228,7 @@ def _batches(
 
 def _cut(good: Integers, checker: Checker, distinct: int, most: int) -> Sequence[Integers]:
     """Rows of a piece in parts that are neither too long nor too large once they are encoded."""
-    width = max(1, checker.encoder.width + distinct)
-    size = max(1, min(most, CELLS // width))
+    size = max(1, min(most, CELLS // max(1, checker.encoder.width + distinct)))
     return [good[start : start + size] for start in range(0, max(1, len(good)), size)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Iterable
+from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,31 +49,36 @@ def read_column(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
 
 def read_value(name: str, value: object, kind: Kind | None) -> float | str | None:
     """One value as a number or as the text of a category; None if it is missing."""
+    if isinstance(value, float | bool) and kind != "category" and isfinite(value):
+        return float(value)  # what most values are
     if is_missing(value):
         return None
-    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
-        raise refused_date(name, value)
     if isinstance(value, str):
         if kind in ("number", "boolean"):
             raise ValueError(f"feature {name!r} must be a number as before, got {value!r}")
         return value
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
+        raise refused_date(name, value)
     if not isinstance(value, numbers.Real | np.bool_):
         raise ValueError(
             f"feature {name!r} must be a number, a truth value or a text, got {value!r}"
         )
     if kind == "category":
         return _text(value)
-    number = float(value)
-    if number in (np.inf, -np.inf):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
+    if not isfinite(number):
         raise ValueError(f"feature {name!r} must be finite, got {value!r}")
     return number
 
 
 def is_missing(value: object) -> bool:
     """Whether a value stands for none: None, NaN, pandas' NA or NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(value != value)
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def refused_date(name: str, value: object) -> ValueError:
@@ -92,8 +98,7 @@ def _read_arrow(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     if pa.types.is_null(array.type):
         return None
     if pa.types.is_dictionary(array.type):
-        if not _is_text(array.type.value_type):
-            return _read_arrow(name, array.dictionary_decode(), kind)
+        array = pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.string()))
     elif _is_text(array.type) or kind == "category":
         array = array.cast(pa.string()).dictionary_encode()
     elif not _is_number(array.type):
@@ -104,6 +109,9 @@ def _read_arrow(name: str, column: Given, kind: Kind | None) -> Floats | Codes |
     if kind in ("number", "boolean") and (codes >= 0).any():
         value = array.dictionary[int(codes[codes >= 0][0])].as_py()
         raise ValueError(f"feature {name!r} must be a number as before, got {value!r}")
+    if len(array.dictionary) > len(codes):  # a short part of a column with many categories
+        used, codes = np.unique(np.append(-1, codes), return_inverse=True)
+        return Codes(codes[1:] - 1, array.dictionary.take(used[1:]).to_pylist())
     return Codes(codes, array.dictionary.to_pylist())
 
 

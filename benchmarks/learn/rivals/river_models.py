@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from river import linear_model, preprocessing
 
-from benchmarks.learn.problem import Problem
+from benchmarks.learn.problem import Problem, Scale
 from mtcool.types import Floats
 
 
 def predict(problem: Problem, pooled: bool = False) -> Floats:
     """Progressive predictions; a model that diverges gives infinite ones."""
-    return play(problem, dictionaries(problem), pooled)
+    rows = dictionaries(problem)
+    return problem.best_of_scales(lambda scale: play(problem, rows, scale, pooled))
 
 
 def dictionaries(problem: Problem) -> list[dict[int, float]]:
@@ -19,10 +20,12 @@ def dictionaries(problem: Problem) -> list[dict[int, float]]:
     return [dict(enumerate(row)) for row in problem.features.tolist()]
 
 
-def play(problem: Problem, rows: list[dict[int, float]], pooled: bool = False) -> Floats:
-    """Predictions of the target."""
+def play(
+    problem: Problem, rows: list[dict[int, float]], scale: Scale, pooled: bool = False
+) -> Floats:
+    """Predictions of the target on the scale."""
     # For classes a target is a bool, and a prediction the probability of True.
-    target = (problem.target > 0.5) if problem.classes else problem.scaled_target
+    target = (problem.target > 0.5) if problem.classes else scale.apply(problem.target)
     known = target.tolist()
     models = [_model(problem.classes) for _ in range(1 if pooled else problem.graph.size)]
     whose = [models[0 if pooled else agent] for agent in problem.agent.tolist()]
@@ -34,7 +37,7 @@ def play(problem: Problem, rows: list[dict[int, float]], pooled: bool = False) -
             prediction[event] = whose[event].predict_proba_one(rows[event])[True]
         else:
             prediction[event] = whose[event].predict_one(rows[event])
-    return problem.unscaled(prediction)
+    return prediction
 
 
 def _model(classes: bool) -> Any:

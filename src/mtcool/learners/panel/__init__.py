@@ -1,0 +1,12 @@
+"""The learner for panels: real streams, nothing to tune, never much worse than learning alone.
+
+- `state.py`, `fields.py`, `constants.py`: what agents keep, where, and the constants;
+- `scaling.py`: features and targets in units of what has been seen;
+- `filters.py`: the linear model in three parts, which neighbours share;
+- `ridges.py`, `sums.py`: ridge regression, and sums of rows that travel;
+- `mixing.py`: the mixture of these experts;
+- `promises.py`: what sharing may cost;
+- `play.py`: the round.
+
+`mtcool.learn` is the door to it.
+"""

@@ -1,0 +1,241 @@
+"""One round of a panel: fetch, predict, pay, learn, send.
+
+`play` is the only kernel: it serves whole streams, single calls, and agents by themselves.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mtcool.kernels import inline, kernel
+from mtcool.learners.panel.constants import ALONE_SHARE
+from mtcool.learners.panel.fields import (
+    ALONE,
+    ALONE_EXPERTS,
+    CENTRE,
+    EXPERTS,
+    FILTERS,
+    FIRST_LESSON,
+    GRAPH,
+    LISTENS,
+    MEAN,
+    MISSED,
+    MISSES,
+    ROWS,
+    SCALE_SHARED,
+    SIDE_OWN,
+    SIDE_SHARED,
+    SLOW,
+    SPREAD,
+    TO_NOTHING,
+    TO_SHARED,
+    TO_SUMS,
+)
+from mtcool.learners.panel.filters import (
+    FACTORS,
+    learn_by_itself,
+    learn_shared,
+    predict_by_itself,
+    predict_shared,
+    take_lesson,
+)
+from mtcool.learners.panel.mixing import learn_weights, mix
+from mtcool.learners.panel.promises import (
+    FRESH_ROWS,
+    guarded,
+    range_of_neighbours,
+    settle,
+    settle_neighbour,
+    unit_of,
+    within_own_range,
+)
+from mtcool.learners.panel.ridges import is_due, predict_ridge, solve_ridges
+from mtcool.learners.panel.scaling import TINY, add_row, keep_scale, look_up_scale, scale_row
+from mtcool.learners.panel.state import Panel
+from mtcool.learners.panel.sums import add_to_sums, next_partner, swap_sums
+from mtcool.types import Floats, Integers
+
+# Rows of `Scratch.expert`.
+WITH_OTHERS, WEIGHTS, BY_ONESELF, OWN_WEIGHTS = 0, 1, 2, 3
+LARGEST_MISS = 25.0
+"""A squared error counts as at most so many variances in the estimate of the noise."""
+CERTAIN = 0.02
+"""Probabilities of a ridge are at least this far from zero and one."""
+
+
+@kernel
+def play(
+    panel: Panel, agents: Integers, features: Floats, target: Floats, events: Integers, out: Floats
+) -> None:
+    """Play events in order: e >= 0 predicts row e, e < 0 learns from row ~e.
+
+    `out` gets for each predicted row the prediction, that of learning alone, and 1 if no target was
+    known in the neighbourhood, as scores: log-odds in classification.
+    """
+    for t in range(events.shape[0]):
+        event = events[t]
+        if event >= 0:
+            agent = agents[event]
+            played, alone, _ = predict(panel, agent, features[event])
+            out[event, 0], out[event, 1] = played, alone
+            out[event, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
+        else:
+            learn(panel, agents[~event], features[~event], target[~event])
+
+
+@inline
+def knows_a_target(panel: Panel, agent: int) -> bool:
+    """Whether the agent or one of its neighbours has learned from a row."""
+    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+        if panel.number[panel.idx[e], ROWS] > 0.0:
+            return True
+    return False
+
+
+@inline
+def predict(panel: Panel, agent: int, features: Floats) -> tuple[float, float, float]:
+    """The prediction, that of learning alone, and the one before the guard."""
+    look_up_scale(panel, agent, GRAPH)
+    look_up_scale(panel, agent, ALONE)
+    scale_row(panel, features)
+    experts = panel.work.expert
+    alone = predict_alone(panel, agent, features)
+    count = predict_with_others(panel, agent, features)
+    fresh = panel.number[agent, ROWS] < 1.0
+    if fresh and panel.logistic == 0:
+        alone = panel.work.vector[SCALE_SHARED + CENTRE, 0]  # it has nothing of its own
+    experts[WITH_OTHERS, count] = alone
+    if panel.number[agent, ROWS] < FRESH_ROWS and panel.logistic == 0:
+        low, high = range_of_neighbours(panel, agent)
+        for k in range(count if not fresh else count + 1):
+            experts[WITH_OTHERS, k] = min(high, max(low, experts[WITH_OTHERS, k]))
+        alone = experts[WITH_OTHERS, count]
+    wish = mix(panel.mixer[agent], experts[WITH_OTHERS], experts[WEIGHTS], count + 1, ALONE_SHARE)
+    played = wish if fresh else guarded(panel, agent, alone, wish)
+    return played, alone, wish
+
+
+@inline
+def predict_alone(panel: Panel, agent: int, features: Floats) -> float:
+    """The prediction of learning alone; leaves those of its experts."""
+    experts = panel.work.expert[BY_ONESELF]
+    for f in range(FILTERS):
+        experts[f] = within_own_range(panel, agent, predict_by_itself(panel, agent, f))
+    ridge, mean = predict_ridge(panel, agent, TO_NOTHING, features), panel.vector[agent, MEAN, 0]
+    if panel.logistic == 1:
+        rows = panel.number[agent, ROWS]
+        ridge, mean = log_odds(ridge), log_odds((mean * rows + 0.5) / (rows + 1.0))
+        if rows < 1.0:
+            ridge = experts[SLOW]
+    experts[FILTERS] = within_own_range(panel, agent, ridge)
+    experts[FILTERS + 1] = mean
+    return mix(panel.alone[agent], experts, panel.work.expert[OWN_WEIGHTS], ALONE_EXPERTS, 0.0)
+
+
+@inline
+def predict_with_others(panel: Panel, agent: int, features: Floats) -> int:
+    """Leave the predictions of the experts that share; returns how many there are."""
+    experts = panel.work.expert[WITH_OTHERS]
+    for f in range(FILTERS):
+        experts[f] = within_own_range(panel, agent, predict_shared(panel, agent, f))
+    count = EXPERTS - 1 if panel.sums.shape[0] > 0 else EXPERTS - 2
+    for k in range(FILTERS, count):
+        experts[k] = experts[SLOW]
+        if panel.number[agent, ROWS] >= 1.0:
+            which = TO_SHARED if k == FILTERS else TO_SUMS
+            ridge = predict_ridge(panel, agent, which, features)
+            if panel.logistic == 1:
+                ridge = log_odds(ridge)
+            experts[k] = within_own_range(panel, agent, ridge)
+    return count
+
+
+@inline
+def log_odds(probability: float) -> float:
+    """The log-odds of a probability that is kept away from zero and one."""
+    probability = min(1.0 - CERTAIN, max(CERTAIN, probability))
+    return math.log(probability / (1.0 - probability))
+
+
+@inline
+def learn(panel: Panel, agent: int, features: Floats, target: float) -> None:
+    """Learn from a row with what the neighbours hold now, and send them the lesson."""
+    played, alone, wish = predict(panel, agent, features)
+    if panel.number[agent, ROWS] >= 1.0:
+        judge(panel, agent, played, alone, wish, target)
+    for f in range(FILTERS):
+        # Fetch again what is used: the scratch holds the factors of the last filter.
+        prediction = predict_shared(panel, agent, f)
+        if f == SLOW:
+            count_miss(panel, agent, GRAPH, SIDE_SHARED, prediction, target)
+        learn_shared(panel, agent, f, prediction, target)
+        itself = predict_by_itself(panel, agent, f)
+        if f == SLOW:
+            count_miss(panel, agent, ALONE, SIDE_OWN, itself, target)
+        learn_by_itself(panel, agent, f, itself, target)
+    send_lesson(panel, agent)
+    keep_scale(panel, agent)
+    add_row(panel, agent, features, target)
+    if panel.sums.shape[0] > 0:
+        add_to_sums(panel, agent, features, target)
+        swap_sums(panel, agent, next_partner(panel, agent))
+    if is_due(panel, agent):
+        solve_ridges(panel, agent)
+
+
+@inline
+def send_lesson(panel: Panel, agent: int) -> None:
+    """Let the cliques of the closed neighbourhood learn from the lesson in the scratch."""
+    lesson = panel.work.vector[FIRST_LESSON : FIRST_LESSON + 2 * FILTERS]
+    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+        take_lesson(panel, panel.idx[e], panel.back[e], lesson)
+
+
+@inline
+def count_miss(
+    panel: Panel, agent: int, side: int, at: int, prediction: float, target: float
+) -> None:
+    """Add a squared error to the estimate of the noise."""
+    spread = panel.work.number[at + SPREAD]
+    if panel.logistic == 0 and knows_a_target(panel, agent):
+        miss = (target - prediction) * (target - prediction)
+        if spread > TINY:
+            miss = min(miss, LARGEST_MISS * spread * spread)
+        if side == GRAPH or panel.number[agent, ROWS] >= 1.0:
+            panel.number[agent, side + MISSED] += miss
+            panel.number[agent, side + MISSES] += 1.0
+
+
+@inline
+def judge(
+    panel: Panel, agent: int, played: float, alone: float, wish: float, target: float
+) -> None:
+    """Book the losses of a row: guard, accounts of the neighbours, weights of the experts."""
+    experts = panel.work.expert
+    settle(panel, agent, alone, played, target)
+    unit = unit_of(panel, agent)
+    if unit > TINY and panel.number[agent, ROWS] >= 2.0:
+        first, last = panel.ptr[agent], panel.ptr[agent + 1]
+        of_filters = experts[WEIGHTS, 0] + experts[WEIGHTS, 1]
+        for e in range(first + 1, last):
+            if panel.link[e, LISTENS] > 0.0 and of_filters > TINY:
+                given = 0.0
+                for f in range(FILTERS):
+                    given += experts[WEIGHTS, f] / of_filters * panel.work.reach[f, e - first]
+                given *= panel.work.reach[FACTORS, e - first]
+                settle_neighbour(panel, e, unit, played, given, target)
+    count = EXPERTS if panel.sums.shape[0] > 0 else EXPERTS - 1
+    slope_all = slope_of(panel, wish, target, panel.work.number[SIDE_SHARED + SPREAD])
+    learn_weights(panel.mixer[agent], experts[WITH_OTHERS], wish, slope_all, count, ALONE_SHARE)
+    # What learning alone predicted before it was kept within a range is what its experts made.
+    own = mix(panel.alone[agent], experts[BY_ONESELF], experts[OWN_WEIGHTS], ALONE_EXPERTS, 0.0)
+    slope_own = slope_of(panel, own, target, panel.work.number[SIDE_OWN + SPREAD])
+    learn_weights(panel.alone[agent], experts[BY_ONESELF], own, slope_own, ALONE_EXPERTS, 0.0)
+
+
+@inline
+def slope_of(panel: Panel, prediction: float, target: float, spread: float) -> float:
+    """The derivative of the loss, in units of the targets' variance."""
+    if panel.logistic == 1:
+        return 1.0 / (1.0 + math.exp(-prediction)) - target
+    return 2.0 * (prediction - target) / (spread * spread) if spread > TINY else 0.0

@@ -1,0 +1,50 @@
+"""Sums of rows that travel over the whole network (`share="rows"`).
+
+After each row an agent averages its sums with those of one neighbour, in turn. The average over all
+agents stays what it is, so in time every agent holds the sums of everybody's rows, divided by the
+number of agents; a ridge on them is the ridge on all rows.
+"""
+
+from __future__ import annotations
+
+from mtcool.kernels import inline
+from mtcool.learners.panel.fields import POOLED_ROWS, SUMS_MEAN, TURN
+from mtcool.learners.panel.scaling import add_products
+from mtcool.learners.panel.state import Panel
+from mtcool.types import Floats
+
+
+@inline
+def add_to_sums(panel: Panel, agent: int, features: Floats, target: float) -> None:
+    """Add a row to the sums that the agent holds."""
+    panel.number[agent, POOLED_ROWS] += 1.0
+    rows, mean = panel.number[agent, POOLED_ROWS], panel.vector[agent, SUMS_MEAN]
+    add_products(mean, panel.sums[agent], panel.work.vector, rows, features, target)
+
+
+@inline
+def next_partner(panel: Panel, agent: int) -> int:
+    """The neighbour whose turn it is to swap sums; the agent itself if it has none."""
+    first, count = panel.ptr[agent], panel.ptr[agent + 1] - panel.ptr[agent]
+    if count == 1:
+        return agent
+    return int(panel.idx[first + 1 + int(panel.number[agent, TURN]) % (count - 1)])
+
+
+@inline
+def swap_sums(panel: Panel, agent: int, partner: int) -> None:
+    """Give both the average of their sums."""
+    panel.number[agent, TURN] += 1.0
+    a, b = panel.number[agent, POOLED_ROWS], panel.number[partner, POOLED_ROWS]
+    if partner == agent or a + b <= 0.0:
+        return
+    mine, theirs = panel.vector[agent, SUMS_MEAN], panel.vector[partner, SUMS_MEAN]
+    between = a * b / (a + b)
+    for k in range(mine.shape[0]):
+        for m in range(k + 1):
+            apart = between * (mine[k] - theirs[k]) * (mine[m] - theirs[m])
+            half = 0.5 * (panel.sums[agent, k, m] + panel.sums[partner, k, m] + apart)
+            panel.sums[agent, k, m] = panel.sums[partner, k, m] = half
+    for k in range(mine.shape[0]):
+        mine[k] = theirs[k] = (a * mine[k] + b * theirs[k]) / (a + b)
+    panel.number[agent, POOLED_ROWS] = panel.number[partner, POOLED_ROWS] = 0.5 * (a + b)
