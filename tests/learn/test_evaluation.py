@@ -88,7 +88,8 @@ def test_metrics_do_not_depend_on_the_size_of_batches_in_any_bit(task, step):
     rows = stream(task, rows=1500)
     whole, parts = evaluate(task, rows), evaluate(task, rows, step)
     assert whole.metrics() == parts.metrics()
-    assert whole.of_agent(3) == parts.of_agent(3)
+    for one, other in zip(*(e.of_agents()["alone"].values() for e in (whole, parts)), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_gains_are_paired_and_leave_out_first_rows():
@@ -113,9 +114,7 @@ def test_stretches_of_the_stream_add_up_to_the_whole():
     times, counts, metrics = evaluation.over_time(COMPARED)
     assert BUCKETS / 2 <= len(counts) <= BUCKETS
     assert counts.sum() == (~rows.cold & ~rows.first).sum()
-    squares = np.nansum(
-        [n * part["learned"]["rmse"] ** 2 for n, part in zip(counts, metrics, strict=True)]
-    )
+    squares = np.nansum(counts * metrics["learned"]["rmse"] ** 2)
     assert squares / counts.sum() == pytest.approx(evaluation.loss("learned"))
     assert (times[1:, 0] > times[:-1, 1]).all()
 
@@ -129,7 +128,7 @@ def test_stretches_of_an_agent_are_its_rows_in_order():
         part = mine[start : start + counts[k]]
         miss = rows.predictions[part, 1] - rows.target[part]
         assert times[k] == pytest.approx(rows.time[part].mean())
-        assert metrics[k]["alone"]["mae"] == pytest.approx(np.abs(miss).mean())
+        assert metrics["alone"]["mae"][k] == pytest.approx(np.abs(miss).mean())
         start += counts[k]
     assert start == mine.size
 

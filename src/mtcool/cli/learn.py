@@ -1,8 +1,10 @@
 """The commands `mtcool learn` and `mtcool predict`."""
 
 import json
+import os
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,7 +111,7 @@ def learn(
     ] = None,
     on_bad: OnBadRow = "stop",
 ) -> None:
-    """Learn from a table of many agents, and tell whether sharing helps them.
+    """Learn from a table of many agents: does sharing help them.
 
     Every row is predicted before its target is used: by agents that share with their neighbours,
     by each alone, and by one model for all. The folder then has report.html, every prediction,
@@ -158,16 +160,16 @@ def predict(
     as_json: AsJson = False,
     on_bad: OnBadRow = "stop",
 ) -> None:
-    """Predict the rows of a table with a saved model, which does not learn from them.
+    """Predict the rows of a table with a saved model.
 
-    Needs the column of the agents and the columns that the model was given; others are ignored.
-    Agents that the model has not met are predicted from their neighbours; where there are none,
-    the row is marked as cold.
+    The model does not learn from them and stays as it is. Needs the column of the agents and the
+    columns that the model was given; others are ignored. Agents that the model has not met are
+    predicted from their neighbours; where there are none, the row is marked as cold.
     """
     from mtcool.learn.answers import CsvWriter, JsonWriter
     from mtcool.learn.asking import predict as answer_all
 
-    with interruptible():
+    with interruptible(), _unheard():
         if output is None and as_json:
             document = JsonWriter(sys.stdout, ascii_only=ascii_only())
             done = answer_all(model, data, on_bad, document, _tell)
@@ -178,6 +180,17 @@ def predict(
             done = answer_all(model, data, on_bad, writer, _tell, progress=output is not None)
     if output is not None:
         _end(done._asdict(), output, as_json)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """End without a word when whoever reads our output has gone, as `head` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python would complain again when it empties the stream at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
 
 
 def _end(numbers: dict[str, int], output: Path, as_json: bool) -> None:

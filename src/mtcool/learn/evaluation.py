@@ -101,9 +101,13 @@ class Evaluation:
         if self.task == "classification":
             self._ranking.add(target, predictions)
 
-    def metrics(self, group: int = WARM) -> dict[str, Metrics]:
+    def metrics(self, group: int = WARM) -> dict[str, dict[str, float]]:
         """The metrics of every predictor over all rows of a group."""
-        found = metrics_of(self.task, self.names, self.total(group))
+        table = metrics_of(self.task, self.names, self.total(group))
+        found = {
+            name: {metric: float(value) for metric, value in metrics.items()}
+            for name, metrics in table.items()
+        }
         if self.task == "classification" and group == WARM:
             for name, area in zip(self.names, self._ranking.area().tolist(), strict=True):
                 found[name]["auc"] = area
@@ -114,18 +118,17 @@ class Evaluation:
         total: Floats = _group(self._tallies, group).sum(axis=0)
         return total
 
-    def of_agent(self, agent: int) -> dict[str, Metrics]:
-        """The metrics of every predictor over the rows of one agent."""
-        return metrics_of(self.task, self.names, self._tallies[agent].sum(axis=0))
+    def of_agents(self) -> dict[str, Metrics]:
+        """The metrics of every predictor over the rows of each agent."""
+        return metrics_of(self.task, self.names, _group(self._tallies, WARM))
 
-    def over_time(self, group: int = WARM) -> tuple[Floats, Integers, list[dict[str, Metrics]]]:
+    def over_time(self, group: int = WARM) -> tuple[Floats, Integers, dict[str, Metrics]]:
         """First and last time, number of rows and metrics of each stretch of the stream.
 
         NMSE divides by the variance of the targets of the whole stream.
         """
         sums = _group(self._over_time.sums(), group)
-        spread = variance(self.total(group))
-        found = [metrics_of(self.task, self.names, tally, spread) for tally in sums]
+        found = metrics_of(self.task, self.names, sums, variance(self.total(group)))
         return self._over_time.times(), sums[:, 0].astype(np.int64), found
 
     def gain(self, other: str) -> Estimates:
@@ -136,7 +139,7 @@ class Evaluation:
         """What the first predictor gains on another, for each agent."""
         return self._gains(self._of_agents, len(self.counts), other)
 
-    def agents_over_time(self) -> tuple[Integers, Integers, Floats, list[dict[str, Metrics]]]:
+    def agents_over_time(self) -> tuple[Integers, Integers, Floats, dict[str, Metrics]]:
         """Agent, number of rows, mean time and metrics of stretches of each agent's rows.
 
         An agent has at most 32 stretches. First rows are not in them, and NMSE divides by the
@@ -147,7 +150,7 @@ class Evaluation:
         heads = np.zeros((len(rows), HEAD))
         heads[:, 0] = rows
         tallies = np.column_stack([heads, sums[:, 1:]])
-        found = [metrics_of(self.task, self.names, tally, spread) for tally in tallies]
+        found = metrics_of(self.task, self.names, tallies, spread)
         return agents, rows, sums[:, 0] / rows, found
 
     def loss(self, name: str) -> float:

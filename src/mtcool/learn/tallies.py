@@ -8,7 +8,8 @@ import numpy as np
 from mtcool.types import Floats
 
 Task: TypeAlias = Literal["regression", "classification"]
-Metrics: TypeAlias = dict[str, float]
+Metrics: TypeAlias = dict[str, Floats]
+"""Arrays of equal shape by the name of the metric."""
 
 LEAST_PROBABILITY = 1e-15  # so that one certain mistake does not make a log loss infinite
 HEAD = 3
@@ -38,16 +39,18 @@ def tally_rows(target: Floats, paid: Floats) -> Floats:
     )
 
 
-def variance(tally: Floats) -> float:
-    """The variance of the targets in a tally."""
-    rows, total, squares = (float(entry) for entry in tally[:HEAD])
-    return max(squares / rows - (total / rows) ** 2, 0.0) if rows else float("nan")
+def variance(tallies: Floats) -> Floats:
+    """The variances of the targets in tallies, the last axis of which is one tally."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = tallies[..., 1] / tallies[..., 0]
+        found: Floats = np.maximum(tallies[..., 2] / tallies[..., 0] - mean**2, 0.0)
+    return found
 
 
 def metrics_of(
-    task: Task, names: Sequence[str], tally: Floats, spread: float | None = None
+    task: Task, names: Sequence[str], tallies: Floats, spread: Floats | None = None
 ) -> dict[str, Metrics]:
-    """The metrics of every predictor by name.
+    """The metrics of every predictor by name, one number for each tally; NaN without rows.
 
     NMSE is the mean squared error over the variance of the targets, `spread` if it is given.
 
@@ -55,22 +58,18 @@ def metrics_of(
     --------
     >>> target, predictions = np.array([1.0, 3.0]), np.array([[1.5], [2.5]])
     >>> tally = tally_rows(target, losses("regression", target, predictions)).sum(axis=0)
-    >>> metrics_of("regression", ["learned"], tally)
-    {'learned': {'nmse': 0.25, 'rmse': 0.5, 'mae': 0.5}}
+    >>> {key: float(value) for key, value in metrics_of("regression", ["a"], tally)["a"].items()}
+    {'nmse': 0.25, 'rmse': 0.5, 'mae': 0.5}
     """
-    rows = float(tally[0])
-    means = tally[HEAD:].reshape(-1, 2) / rows if rows else np.full((len(names), 2), np.nan)
-    if task == "classification":
-        return {
-            name: {"logloss": float(log), "accuracy": 1.0 - float(wrong)}
-            for name, (log, wrong) in zip(names, means, strict=True)
-        }
-    by = variance(tally) if spread is None else spread
-    return {
-        name: {
-            "nmse": float(squared) / by if by > 0 else float("nan"),
-            "rmse": float(np.sqrt(squared)),
-            "mae": float(absolute),
-        }
-        for name, (squared, absolute) in zip(names, means, strict=True)
-    }
+    by = variance(tallies) if spread is None else spread
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = tallies[..., HEAD:] / tallies[..., :1]
+        nmse = means[..., ::2] / np.where(by > 0, by, np.nan)[..., np.newaxis]
+    found = {}
+    for k, name in enumerate(names):
+        first, second = means[..., 2 * k], means[..., 2 * k + 1]
+        if task == "classification":
+            found[name] = {"logloss": first, "accuracy": 1.0 - second}
+        else:
+            found[name] = {"nmse": nmse[..., k], "rmse": np.sqrt(first), "mae": second}
+    return found

@@ -23,6 +23,7 @@ from mtcool.learn.report.pictures import (
     name_of,
     save,
 )
+from mtcool.learn.tallies import Metrics
 from mtcool.types import Floats, Integers
 
 NAMED = 60
@@ -103,14 +104,14 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     middle = times[used].mean(axis=1)
     x = as_dates(middle) if outcome.dated else middle
-    pieces = [part for part, use in zip(metrics, used, strict=True) if use]
     for name in ("pooled", "alone", "learned"):
-        curve = np.array([part[name][key] for part in pieces])
-        upper.plot(x, _smooth(curve, rows[used]), color=COLOURS[name], label=TITLES[name])
+        curve = _smooth(metrics[name][key][used], rows[used])
+        upper.plot(x, curve, color=COLOURS[name], label=TITLES[name])
     upper.set_ylabel(title)
     upper.grid(alpha=0.3)
     canvas.legend(loc="outside upper center", ncols=3, frameon=False)
-    _so_far(lower, x, rows[used], pieces, outcome)
+    paid = {name: rows[used] * stretch_losses(metrics, name)[used] for name in metrics}
+    _so_far(lower, x, paid)
     if outcome.dated:
         locator = AutoDateLocator()
         lower.xaxis.set_major_locator(locator)
@@ -123,14 +124,12 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     return True
 
 
-def _so_far(
-    axes: Axes, x: object, rows: Integers, pieces: list[dict[str, dict[str, float]]], of: Outcome
-) -> None:
-    """Gains on alone and on pooled over all rows up to each time."""
-    paid = {name: np.cumsum(rows * stretch_losses(pieces, name, of)) for name in pieces[0]}
+def _so_far(axes: Axes, x: object, paid: dict[str, Floats]) -> None:
+    """Gains on alone and on pooled over all rows up to each time, from losses of stretches."""
+    learned = np.cumsum(paid["learned"])
     for other in ("alone", "pooled"):
         with np.errstate(divide="ignore", invalid="ignore"):
-            gain = 100 * (1 - paid["learned"] / paid[other])
+            gain = 100 * (1 - learned / np.cumsum(paid[other]))
         axes.plot(x, gain, color=COLOURS[other], label=f"on {TITLES[other]}")  # type: ignore[arg-type]
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set_ylabel("gain so far, %")
@@ -138,11 +137,10 @@ def _so_far(
     axes.grid(alpha=0.3)
 
 
-def stretch_losses(pieces: list[dict[str, dict[str, float]]], name: str, of: Outcome) -> Floats:
+def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
     """The loss of each stretch in which gains are counted."""
-    if of.evaluation.task == "regression":
-        return np.array([part[name]["rmse"] ** 2 for part in pieces])
-    return np.array([part[name]["logloss"] for part in pieces])
+    found = metrics[name]
+    return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
 
 
 def _smooth(curve: Floats, rows: Integers, span: int = 5) -> Floats:

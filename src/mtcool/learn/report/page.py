@@ -132,13 +132,13 @@ def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) 
 
 def _over_time(outcome: Outcome) -> str:
     _, rows, metrics = outcome.evaluation.over_time(COMPARED)
-    pieces = [part for part, count in zip(metrics, rows, strict=True) if count]
-    if not pieces or not outcome.shares:
+    used = rows > 0
+    if not used.any() or not outcome.shares:
         return ""
-    alone = stretch_losses(pieces, "alone", outcome)
+    alone, learned = (stretch_losses(metrics, name)[used] for name in ("alone", "learned"))
     with np.errstate(divide="ignore", invalid="ignore"):
-        gains = 100 * (1 - stretch_losses(pieces, "learned", outcome) / alone)
-    return findings.over_time(outcome, rows[rows > 0], np.nan_to_num(gains))
+        gains = 100 * (1 - learned / alone)
+    return findings.over_time(outcome, rows[used], np.nan_to_num(gains))
 
 
 def _network(outcome: Outcome) -> str:

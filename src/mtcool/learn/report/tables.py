@@ -1,87 +1,79 @@
 """The tables beside the report: metrics over time and by agent."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from mtcool.files import write_whole
 from mtcool.learn.evaluation import COLD, FIRST, ROWS
 from mtcool.learn.outcome import Outcome
+from mtcool.learn.pieces import pyarrow
 from mtcool.learn.tallies import Metrics
+from mtcool.types import AnyArray, Integers
+
+Columns: TypeAlias = dict[str, AnyArray]
 
 
 def write_metrics(outcome: Outcome, path: Path) -> None:
     """Write `metrics.csv`: one line for each stretch of the stream, at most 256."""
     times, rows, found = outcome.evaluation.over_time()
-    names = list(outcome.evaluation.names)
-    heads = ["from", "to", "rows", *_heads(names, found)]
-    lines = (
-        [first, last, count, *_numbers(names, metrics)]
-        for (first, last), count, metrics in zip(times.tolist(), rows.tolist(), found, strict=True)
-    )
-    _write(path, heads, lines)
+    _write(path, {"from": times[:, 0], "to": times[:, 1], "rows": rows, **_columns(found)})
 
 
 def write_agents_over_time(outcome: Outcome, path: Path) -> None:
     """Write `agents-over-time.csv`: at most 32 stretches of the rows of every agent."""
     agents, rows, times, found = outcome.evaluation.agents_over_time()
-    names = list(outcome.evaluation.names)
-    lines = (
-        [outcome.agents[agent], time, count, *_numbers(names, metrics)]
-        for agent, count, time, metrics in zip(
-            agents.tolist(), rows.tolist(), times.tolist(), found, strict=True
-        )
-    )
-    _write(path, ["agent", "time", "rows", *_heads(names, found)], lines)
+    columns = {"agent": _names(outcome, agents), "time": times, "rows": rows}
+    _write(path, columns | _columns(found))
 
 
 def write_agents(outcome: Outcome, path: Path) -> None:
-    """Write `agents.csv`: rows, metrics and gains of every agent.
+    """Write `agents.csv`: neighbours, rows, metrics and gains of every agent.
 
     A gain is the loss of another minus that of sharing, in squared error or log loss, on the same
     rows; its standard error is that of batch means, empty where there are too few rows.
     """
     evaluation = outcome.evaluation
-    names, others = list(evaluation.names), evaluation.names[1:]
-    found = [evaluation.of_agent(agent) for agent in range(len(evaluation.counts))]
-    gains = {other: evaluation.gains(other) for other in others}
-    heads = ["agent", "neighbours", "rows", "cold", "first", *_heads(names, found)]
-    heads += [f"{part}_{other}" for other in others for part in ("gain_on", "error_on")]
-    lines = (
-        [
-            outcome.agents[agent],
-            outcome.neighbours(agent),
-            *(int(evaluation.counts[agent, kind]) for kind in (ROWS, COLD, FIRST)),
-            *_numbers(names, metrics),
-            *(
-                _shown(float(part[agent]))
-                for other in others
-                for part in (gains[other].mean, gains[other].error)
-            ),
-        ]
-        for agent, metrics in enumerate(found)
-    )
-    _write(path, heads, lines)
+    agents = np.arange(len(evaluation.counts))
+    columns: Columns = {
+        "agent": _names(outcome, agents),
+        "neighbours": np.array([outcome.neighbours(agent) for agent in agents.tolist()]),
+        "rows": evaluation.counts[:, ROWS],
+        "cold": evaluation.counts[:, COLD],
+        "first": evaluation.counts[:, FIRST],
+        **_columns(evaluation.of_agents()),
+    }
+    for other in evaluation.names[1:]:
+        gains = evaluation.gains(other)
+        columns |= {f"gain_on_{other}": gains.mean, f"error_on_{other}": gains.error}
+    _write(path, columns)
 
 
-def _heads(names: Sequence[str], found: Sequence[dict[str, Metrics]]) -> list[str]:
-    return [f"{name}_{metric}" for name in names for metric in (found[0][name] if found else ())]
+def _names(outcome: Outcome, agents: Integers) -> AnyArray:
+    return np.array([*map(str, outcome.agents), None], dtype=object)[agents]
 
 
-def _numbers(names: Sequence[str], metrics: dict[str, Metrics]) -> list[float | str]:
-    return [_shown(number) for name in names for number in metrics[name].values()]
+def _columns(found: dict[str, Metrics]) -> Columns:
+    return {
+        f"{name}_{metric}": values
+        for name, metrics in found.items()
+        for metric, values in metrics.items()
+    }
 
 
-def _shown(number: float) -> float | str:
-    return number if np.isfinite(number) else ""
+def _write(path: Path, columns: Columns) -> None:
+    """Write the columns as CSV; what is not a finite number is left empty."""
+    pa, files = pyarrow(), pyarrow("pyarrow.csv")
+    arrays = [
+        pa.array(column, mask=~np.isfinite(column) if column.dtype.kind == "f" else None)
+        for column in columns.values()
+    ]
+    table = pa.table(arrays, names=list(columns))
+    head = ",".join(columns) + "\n"
 
+    def fill(file: object) -> None:
+        file.write(head.encode())  # type: ignore[attr-defined]
+        files.write_csv(table, file, files.WriteOptions(include_header=False))
 
-def _write(path: Path, heads: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows(lines)
-    write_whole(path, lambda file: file.write(text.getvalue().encode()))
+    write_whole(path, fill)
