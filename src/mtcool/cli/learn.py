@@ -139,7 +139,7 @@ def learn(
     folder = output or Path("results") / asked.short_name
     with interruptible(), stdout_kept_for_json() if as_json else nullcontext():
         outcome = learn_all(asked, folder, resume, _tell, progress=True)
-        write_report(outcome, folder)
+        write_report(outcome, folder, progress=True)
     if as_json:
         print(json.dumps(outcome.summary(), indent=1))
     else:

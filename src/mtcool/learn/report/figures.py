@@ -72,8 +72,9 @@ def _ranked(axes: Axes, order: Integers, share: Floats, margin: Floats) -> None:
     rank = np.arange(1, order.size + 1)
     low, high = share[order] - margin[order], share[order] + margin[order]
     colours = [colour_of(share[k], margin[k]) for k in order]
-    axes.vlines(rank, low, high, colors=colours, alpha=0.35, linewidth=1.0)
-    axes.scatter(rank, share[order], c=colours, s=6, zorder=3)
+    # Thousands of lines would make a heavy SVG.
+    axes.vlines(rank, low, high, colors=colours, alpha=0.35, linewidth=1.0, rasterized=True)
+    axes.scatter(rank, share[order], c=colours, s=6, zorder=3, rasterized=True)
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set_xlabel(f"agents by their gain, {order.size:,} in all")
     axes.set_ylabel("gain on learning alone, %")

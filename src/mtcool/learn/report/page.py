@@ -18,6 +18,7 @@ from mtcool.learn.report.drawn_graph import draw_graph
 from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
+from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
 
 HEADS = {
@@ -32,21 +33,34 @@ LISTED = 40
 """Agents that the page lists; of more, the ten at each end."""
 
 
-def write_report(outcome: Outcome, folder: Path) -> Path:
+def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> Path:
     """Write `report.html`, figures and tables into the folder; return the path of the page."""
-    write_metrics(outcome, folder / "metrics.csv")
-    write_agents(outcome, folder / "agents.csv")
-    write_agents_over_time(outcome, folder / "agents-over-time.csv")
-    pictures = {
-        "agents": _picture(folder / "agents", lambda path: draw_agents(outcome, path)),
-        "graph": _picture(folder / "graph", lambda path: draw_graph(outcome, path)),
-        "over_time": _picture(folder / "over-time", lambda path: draw_over_time(outcome, path)),
+    tables = {
+        "metrics": write_metrics,
+        "agents": write_agents,
+        "agents-over-time": write_agents_over_time,
     }
+    drawings = {"agents": draw_agents, "graph": draw_graph, "over-time": draw_over_time}
+    pictures = {}
+    with progress_bar("report", len(tables) + len(drawings), progress) as advance:
+        for name, write in tables.items():
+            write(outcome, folder / f"{name}.csv")
+            advance(1)
+        for name, draw in drawings.items():
+            pictures[name.replace("-", "_")] = _picture(outcome, folder / name, draw)
+            advance(1)
+    page = _page(outcome, pictures)
+    path = folder / "report.html"
+    write_whole(path, lambda file: file.write((page + "\n").encode()))
+    return path
+
+
+def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
     loader = jinja2.PackageLoader("mtcool.learn", "templates")
     templates = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
-    page = templates.get_template("report.html.jinja").render(
+    return templates.get_template("report.html.jinja").render(
         outcome=outcome,
         shuffled="shuffled" in outcome.evaluation.names,
         verdict=findings.verdict(outcome),
@@ -62,9 +76,6 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
         network=_network(outcome),
         environment=f"mtcool {version('mtcool')}, Python {platform.python_version()}",
     )
-    path = folder / "report.html"
-    write_whole(path, lambda file: file.write((page + "\n").encode()))
-    return path
 
 
 def _table(outcome: Outcome) -> dict[str, Any]:
@@ -150,9 +161,9 @@ def _network(outcome: Outcome) -> str:
     return f"{graph.size:,} agents, {graph.edge_count:,} edges"
 
 
-def _picture(path: Path, draw: Callable[[Path], bool]) -> str:
+def _picture(outcome: Outcome, path: Path, draw: Callable[[Outcome, Path], bool]) -> str:
     """Draw PNG and SVG; return the PNG in base64, or "" if nothing was drawn."""
-    if draw(path):
+    if draw(outcome, path):
         return base64.b64encode(path.with_suffix(".png").read_bytes()).decode()
     for suffix in (".png", ".svg"):  # of an earlier run, with other numbers
         path.with_suffix(suffix).unlink(missing_ok=True)
