@@ -10,7 +10,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
-from mtcool.types import OnExcess
+from mtcool.types import Lipschitz, OnExcess
 
 
 def i_ftrl(
@@ -18,7 +18,7 @@ def i_ftrl(
     dim: int,
     *,
     learner: Learner | None = None,
-    lipschitz: float = 1.0,
+    lipschitz: Lipschitz = 1.0,
     radius: float = 1.0,
     on_excess: OnExcess = "raise",
 ) -> Network:
@@ -72,6 +72,7 @@ I_FTRL = register(
         rates=("adversarial",),
         own_weights=True,
         alone=True,
+        adaptive=True,
         colour="#D55E00",
     )
 )

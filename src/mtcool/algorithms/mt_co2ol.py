@@ -13,7 +13,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
-from mtcool.types import OnExcess, Rates
+from mtcool.types import Lipschitz, OnExcess, Rates
 
 
 def mt_co2ol(
@@ -22,7 +22,7 @@ def mt_co2ol(
     *,
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
-    lipschitz: float = 1.0,
+    lipschitz: Lipschitz = 1.0,
     radius: float = 1.0,
     on_excess: OnExcess = "raise",
     rates: Rates = "adversarial",
@@ -48,7 +48,8 @@ def mt_co2ol(
         "uniform", 1 / N_i; "delegation" to a smallest dominating set; "proportional", q_j / Q_i;
         or a matrix, dense or sparse, in node order. A zero weight removes the row from the clique.
     lipschitz, radius
-        Bound on the gradients' norms and radius of the ball that the tasks live in.
+        Bound on the gradients' norms and radius of the ball that the tasks live in. Without a
+        bound, `lipschitz="adaptive"`: every agent uses the longest gradient that it has received.
     on_excess
         "raise" refuses a gradient longer than `lipschitz`; "clip" shortens it.
     rates
@@ -132,6 +133,7 @@ MT_CO2OL = register(
         peers=clique_peers,
         exchange=clique_exchange,
         bound=bound,
+        adaptive=True,
         colour="#0072B2",
     )
 )

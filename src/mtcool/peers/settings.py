@@ -5,11 +5,14 @@ from typing import get_args
 
 from mtcool import validation
 from mtcool.learners import MTFTRL, Learner, first_phase
+from mtcool.learners.adaptive.adaptive import ADAPTABLE, Adaptive
 from mtcool.peers.algorithm import RATES, Algorithm
-from mtcool.peers.protocol import Units
+from mtcool.peers.protocol import SLACK, Units
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import OnExcess, Rates
+from mtcool.types import Lipschitz, OnExcess, Rates
 from mtcool.validation import LARGEST, SMALLEST
+
+ADAPTIVE = "adaptive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +22,7 @@ class Settings:
     algorithm: Algorithm
     dim: int
     learner: Learner
-    lipschitz: float = 1.0
+    lipschitz: Lipschitz = 1.0
     radius: float = 1.0
     on_excess: OnExcess = "raise"
     rates: Rates = "adversarial"
@@ -52,7 +55,7 @@ class Settings:
             )
         for name, check in (
             ("dim", validation.count),
-            ("lipschitz", _unit),
+            ("lipschitz", _lipschitz),
             ("radius", _unit),
             ("q_min", validation.positive),
             ("horizon", validation.count),
@@ -60,6 +63,8 @@ class Settings:
             value = getattr(self, name)
             if value is not None or name not in ("q_min", "horizon"):
                 object.__setattr__(self, name, check(name, value))
+        if self.adaptive:
+            self._check_adaptive()
         if self.rates == "stochastic" and self.q is None:
             raise ValueError('q must be given for rates="stochastic", got None')
         for name in ("q_min", "horizon"):
@@ -68,10 +73,55 @@ class Settings:
                 must = "must be given for" if value is None else "applies only to"
                 raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
 
+    def _check_adaptive(self) -> None:
+        """Refuse what needs a bound on the gradients that is known in advance."""
+        if self.algorithm.private:
+            raise ValueError(
+                f"lipschitz must be a number for {self.algorithm}, got 'adaptive': noise is made "
+                "for the most that one gradient can change, so its bound must be known in advance"
+            )
+        if not self.algorithm.adaptive:
+            raise ValueError(
+                f"lipschitz must be a number for {self.algorithm}, got 'adaptive', for which "
+                "nothing is proved of it"
+            )
+        if not isinstance(self.learner, ADAPTABLE):
+            known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+            raise ValueError(
+                f"learner must be one of {known} for lipschitz='adaptive', got {self.learner!r}: "
+                "of others it is not known how to change the unit of their gradients"
+            )
+        if self.rates != "adversarial":
+            raise ValueError(
+                f"rates must be 'adversarial' for lipschitz='adaptive', got {self.rates!r}: the "
+                "bound of the others needs gradients of a known length"
+            )
+        if self.on_excess != "raise":
+            raise ValueError(
+                "on_excess applies only to a lipschitz that is a number, because no gradient "
+                f"exceeds 'adaptive', got {self.on_excess!r}"
+            )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether cliques measure gradients themselves."""
+        return self.lipschitz == ADAPTIVE
+
+    @property
+    def clique_learner(self) -> Learner:
+        """The learner as cliques run it: it measures gradients itself if no bound is given."""
+        return Adaptive(self.learner) if self.adaptive else self.learner
+
+    @property
+    def gradient_unit(self) -> float:
+        """What gradients are divided by before they are sent: the bound on them, if there is one."""
+        return 1.0 if isinstance(self.lipschitz, str) else self.lipschitz
+
     @property
     def units(self) -> Units:
         """Radius, gradient bound and what happens to longer gradients, for compiled code."""
-        return Units(self.radius, self.lipschitz, self.on_excess == "clip")
+        limit = LARGEST if self.adaptive else SLACK
+        return Units(self.radius, self.gradient_unit, self.on_excess == "clip", limit)
 
     @property
     def published(self) -> tuple[PrivacySettings, MTFTRL]:
@@ -95,6 +145,12 @@ def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
             f"with noise, got {learner!r}"
         )
     return learner
+
+
+def _lipschitz(name: str, value: Lipschitz) -> Lipschitz:
+    if isinstance(value, str):
+        return validation.one_of(f"{name}, unless it is a number,", value, (ADAPTIVE,))
+    return _unit(name, value)
 
 
 def _unit(name: str, value: float) -> float:
