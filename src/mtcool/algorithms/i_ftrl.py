@@ -53,11 +53,15 @@ def i_ftrl(
 def bound(question: Question) -> theory.Bound | None:
     """The sum of the agents' own bounds, for FTRL and for KT."""
     graph, settings, _, _, tasks, activations = question
+    own, units = own_weights(graph), question.units
     if settings.learner == FTRL():
-        return theory.independent(activations, **question.units)
+        known = theory.independent(activations, **units)
+        if settings.adaptive:
+            return theory.adaptive(known, graph, activations, weights=own, **units)
+        return known
     if settings.learner == KT():
-        own = own_weights(graph)
-        return theory.kt(graph, tasks, activations, weights=own, **question.units)
+        betting = theory.adaptive_kt if settings.adaptive else theory.kt
+        return betting(graph, tasks, activations, weights=own, **units)
     return None
 
 

@@ -95,13 +95,12 @@ def bound(question: Question) -> theory.Bound | None:
     learner, given = settings.learner, question.options
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
-            return theory.kt(graph, tasks, activations, q=q, **given)
-        if learner == MTFTRL():
-            return theory.any_graph(graph, tasks, activations, q=q, **given)
-        variance = single_expert(learner)
-        if variance is None:
-            return None
-        return theory.known_variances(graph, tasks, activations, variance=variance, q=q, **given)
+            betting = theory.adaptive_kt if settings.adaptive else theory.kt
+            return betting(graph, tasks, activations, q=q, **given)
+        confined = _in_the_ball(question)
+        if confined is not None and settings.adaptive:
+            return theory.adaptive(confined, graph, activations, q=q, **given)
+        return confined
     if q is None:
         return None
     if learner == MTFTRLKT() and settings.rates == "stochastic":
@@ -110,6 +109,19 @@ def bound(question: Question) -> theory.Bound | None:
         known = theory.stochastic if settings.rates == "stochastic" else theory.unknown_q
         return known(graph, tasks, q, question.rounds, **given)
     return None
+
+
+def _in_the_ball(question: Question) -> theory.Bound | None:
+    """Theorem 3 for Hedge, its proof for a single expert."""
+    graph, settings, _, q, tasks, activations = question
+    if settings.learner == MTFTRL():
+        return theory.any_graph(graph, tasks, activations, q=q, **question.options)
+    variance = single_expert(settings.learner)
+    if variance is None:
+        return None
+    return theory.known_variances(
+        graph, tasks, activations, variance=variance, q=q, **question.options
+    )
 
 
 def single_expert(learner: Learner) -> float | None:

@@ -64,7 +64,12 @@ class Settings:
             if value is not None or name not in ("q_min", "horizon"):
                 object.__setattr__(self, name, check(name, value))
         if self.adaptive:
-            self._check_adaptive()
+            check_adaptive(self.algorithm, self.learner, self.rates)
+            if self.on_excess != "raise":
+                raise ValueError(
+                    "on_excess applies only to a lipschitz that is a number, because no gradient "
+                    f"exceeds 'adaptive', got {self.on_excess!r}"
+                )
         if self.rates == "stochastic" and self.q is None:
             raise ValueError('q must be given for rates="stochastic", got None')
         for name in ("q_min", "horizon"):
@@ -72,35 +77,6 @@ class Settings:
             if (value is not None) != (self.rates == "estimated"):
                 must = "must be given for" if value is None else "applies only to"
                 raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
-
-    def _check_adaptive(self) -> None:
-        """Refuse what needs a bound on the gradients that is known in advance."""
-        if self.algorithm.private:
-            raise ValueError(
-                f"lipschitz must be a number for {self.algorithm}, got 'adaptive': noise is made "
-                "for the most that one gradient can change, so its bound must be known in advance"
-            )
-        if not self.algorithm.adaptive:
-            raise ValueError(
-                f"lipschitz must be a number for {self.algorithm}, got 'adaptive', for which "
-                "nothing is proved of it"
-            )
-        if not isinstance(self.learner, ADAPTABLE):
-            known = ", ".join(kind.__name__ for kind in ADAPTABLE)
-            raise ValueError(
-                f"learner must be one of {known} for lipschitz='adaptive', got {self.learner!r}: "
-                "of others it is not known how to change the unit of their gradients"
-            )
-        if self.rates != "adversarial":
-            raise ValueError(
-                f"rates must be 'adversarial' for lipschitz='adaptive', got {self.rates!r}: the "
-                "bound of the others needs gradients of a known length"
-            )
-        if self.on_excess != "raise":
-            raise ValueError(
-                "on_excess applies only to a lipschitz that is a number, because no gradient "
-                f"exceeds 'adaptive', got {self.on_excess!r}"
-            )
 
     @property
     def adaptive(self) -> bool:
@@ -114,7 +90,7 @@ class Settings:
 
     @property
     def gradient_unit(self) -> float:
-        """What gradients are divided by before they are sent: the bound on them, if there is one."""
+        """What gradients are divided by before they are sent: their bound, if it is given."""
         return 1.0 if isinstance(self.lipschitz, str) else self.lipschitz
 
     @property
@@ -137,6 +113,31 @@ class Settings:
         return first_phase(agents, self.q_min, self.horizon)
 
 
+def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None:
+    """Refuse to go without a gradient bound where one must be known in advance."""
+    if algorithm.private:
+        raise ValueError(
+            f"lipschitz must be a number for {algorithm}, got 'adaptive': noise is made for the "
+            "most that one gradient can change, so its bound must be known in advance"
+        )
+    if not algorithm.adaptive:
+        raise ValueError(
+            f"lipschitz must be a number for {algorithm}, got 'adaptive', of which nothing is "
+            "proved for it"
+        )
+    if not isinstance(learner, ADAPTABLE):
+        known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+        raise ValueError(
+            f"learner must be one of {known} for lipschitz='adaptive', got {learner!r}: of others "
+            "it is not known how to change the unit of their gradients"
+        )
+    if rates != "adversarial":
+        raise ValueError(
+            f"rates must be 'adversarial' for lipschitz='adaptive', got {rates!r}: the others are "
+            "made for gradients whose bound is known in advance"
+        )
+
+
 def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
     """The learner of a private algorithm, whose sums can be published with noise."""
     if not isinstance(learner, MTFTRL):
@@ -148,9 +149,11 @@ def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
 
 
 def _lipschitz(name: str, value: Lipschitz) -> Lipschitz:
-    if isinstance(value, str):
-        return validation.one_of(f"{name}, unless it is a number,", value, (ADAPTIVE,))
-    return _unit(name, value)
+    if not isinstance(value, str):
+        return _unit(name, value)
+    if value != ADAPTIVE:
+        raise ValueError(f"{name} must be a number, got {value!r}; without one, give {ADAPTIVE!r}")
+    return value
 
 
 def _unit(name: str, value: float) -> float:

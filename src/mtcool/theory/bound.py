@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mtcool.theory.names import NAMES
 
@@ -38,6 +38,17 @@ class Bound:
         """The bound that is the sum of its parts."""
         value = float(sum(parts.values()))
         return cls(statement, value, parts, assumptions, variance, admitted)
+
+    def times(self, factor: float) -> "Bound":
+        """The same statement in a unit of losses that is one `factor`-th.
+
+        Examples
+        --------
+        >>> Bound.of("eq:regret_indep", (), alone=2.0).times(3.0).value
+        6.0
+        """
+        parts = {name: factor * part for name, part in self.parts.items()}
+        return replace(self, value=factor * self.value, parts=parts)
 
     @property
     def covers_tasks(self) -> bool:

@@ -48,9 +48,7 @@ def bet_on(state: State, clique: int, outcomes: float) -> None:
 
 
 @predict_within.register
-def _(
-    state: FTRLState | MTFTRLState, clique: int, row: int, rows: float, out: Floats
-) -> None:
+def _(state: FTRLState | MTFTRLState, clique: int, row: int, rows: float, out: Floats) -> None:
     predict_row(state, clique, row, out)
 
 
@@ -68,9 +66,7 @@ def _(
 
 
 @predict_within.register
-def _(
-    state: KTState | MTFTRLKTState, clique: int, row: int, rows: float, out: Floats
-) -> None:
+def _(state: KTState | MTFTRLKTState, clique: int, row: int, rows: float, out: Floats) -> None:
     predict_row(state, clique, row, out)
     bet, _, n = bet_of(state, clique)
     limit = _limit(rows, n)
