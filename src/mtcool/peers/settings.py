@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from mtcool import validation
-from mtcool.learners import MTFTRL, Learner, first_phase
-from mtcool.learners.adaptive.adaptive import ADAPTABLE, Adaptive
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
+from mtcool.learners.adaptive.adaptive import Adaptive
 from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.peers.protocol import SLACK, Units
 from mtcool.privacy.settings import PrivacySettings
@@ -13,6 +13,8 @@ from mtcool.types import Lipschitz, OnExcess, Rates
 from mtcool.validation import LARGEST, SMALLEST
 
 ADAPTIVE = "adaptive"
+ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
+"""Learners whose sums can be expressed in another unit, with a bound that survives it."""
 
 
 @dataclass(frozen=True, kw_only=True)

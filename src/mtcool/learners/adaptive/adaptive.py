@@ -15,8 +15,6 @@ import numpy as np
 from mtcool.kernels import inline
 from mtcool.learners.adaptive.bets import predict_within, update_within
 from mtcool.learners.adaptive.rescale import rescale
-from mtcool.learners.ftrl import FTRL
-from mtcool.learners.kt import KT
 from mtcool.learners.learner import (
     Cliques,
     Learner,
@@ -26,13 +24,8 @@ from mtcool.learners.learner import (
     update_row,
     updates_at_once,
 )
-from mtcool.learners.mt_ftrl.mt_ftrl import MTFTRL
-from mtcool.learners.mt_ftrl_kt import MTFTRLKT
 from mtcool.types import Floats, Integers
 from mtcool.validation import SMALLEST
-
-ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
-"""Learners whose sums can be expressed in another unit, with a bound that survives it."""
 
 
 class AdaptiveState(NamedTuple):
