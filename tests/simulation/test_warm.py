@@ -68,6 +68,6 @@ def test_every_kernel_is_called_and_every_combination_played_with_every_loss():
         text=True,
         check=True,
     )
-    assert "84" in done.stdout + done.stderr
+    assert "126" in done.stdout + done.stderr
     assert "never called: [] of" in done.stdout
     assert not done.stdout.rstrip().endswith("of 0")

@@ -60,7 +60,7 @@ def _networks() -> list[functools.partial[Network]]:
         functools.partial(unknown, learner=MTFTRL()),
         functools.partial(shared, learner=MTFTRL(), **no_bound),
     ]
-    bounds = ({}, no_bound)
+    bounds: tuple[dict[str, str], ...] = ({}, no_bound)
     others = [
         *(
             functools.partial(shared, learner=learner, **bound)
