@@ -15,7 +15,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.betting import coins, kt
-from mtcool.theory.bound import Bound
+from mtcool.theory.bound import UNKNOWN_L, Bound
 from mtcool.theory.setting import cliques_of, rows_of, scaled_tasks, unit
 
 MEASURED = 'lipschitz="adaptive"; lipschitz stands for the longest gradient of the run'
@@ -105,7 +105,7 @@ def _with(known: Bound, **costs: float) -> Bound:
     """The bound with these parts added."""
     return replace(
         known,
-        statement=f"{known.statement}, unknown L",
+        statement=known.statement + UNKNOWN_L,
         value=known.value + sum(costs.values()),
         parts={**known.parts, **costs},
         assumptions=(*known.assumptions, MEASURED),

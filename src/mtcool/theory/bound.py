@@ -10,6 +10,10 @@ IN_EXPECTATION = "holds in expectation"
 """An assumption of bounds on a mean: over activations, or over the noise of private agents."""
 
 
+UNKNOWN_L = ", unknown L"
+"""End of the label of a statement that was extended to an unknown gradient bound."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """What a statement of the paper says of one setting."""
@@ -63,7 +67,9 @@ class Bound:
     @property
     def name(self) -> str:
         """What the statement is about and where it stands, such as "any graph (Theorem 3)"."""
-        return NAMES.get(self.statement, self.statement)
+        known, unknown, _ = self.statement.partition(UNKNOWN_L)
+        name = NAMES.get(known, known)
+        return f"{name}, with unknown gradient bound (docs/bounds.md)" if unknown else name
 
     def __float__(self) -> float:
         return self.value

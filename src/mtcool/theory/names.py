@@ -17,14 +17,6 @@ NAMES = {
     "thm:any-G, known variances": f"any graph with known variances (proof of {_ANY})",
     "cor:reggraphs_cliques, regular": "regular graphs (corollary of Section 3.1)",
     "cor:reggraphs_cliques, cliques": "unions of cliques (corollary of Section 3.1)",
-    "thm:any-G, unknown L": f"any graph, gradient bound unknown ({_ANY} and docs/bounds.md)",
-    "thm:any-G, known variances, unknown L": (
-        f"known variances, gradient bound unknown ({_ANY} and docs/bounds.md)"
-    ),
-    "eq:regret_indep, unknown L": (
-        "learning alone, gradient bound unknown (Section 2 and docs/bounds.md)"
-    ),
-    "th:basebound, unknown L": f"KT, gradient bound unknown ({_KT} and docs/bounds.md)",
     "thm:sto": f"stochastic activations ({_STOCHASTIC})",
     "thm:sto, independence number": f"stochastic activations on any graph ({_STOCHASTIC})",
     "apx:unknown_q": "unknown activation probabilities (theorem of Appendix A.4)",
