@@ -54,7 +54,9 @@ class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
 
 
 class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
-    """Step 5: a gradient, in units of `lipschitz`; the receiver knows the sender's weight.
+    """Step 5: a gradient, in units of `lipschitz` if that is a number, else as it is.
+
+    The receiver knows the sender's weight.
 
     Examples
     --------

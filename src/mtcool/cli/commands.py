@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mtcool.cli import privacy
+from mtcool.cli.advise import advise
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # which would take [default: ...] for markup, and flags for values
 )
 
+privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
