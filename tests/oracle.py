@@ -216,6 +216,67 @@ class TwoPhase:
             self.second = self.learner(len(self.weights), self.dim, rate, max(self.weights))
 
 
+# --- without a gradient bound -----------------------------------------------------------------
+
+
+class LimitedBets:
+    """KT in the units of the gradients, with an endowment for every growth of the longest."""
+
+    def __init__(self, size):
+        self.size, self.longest = size, 0.0
+        self.outcomes, self.bets = [], []
+
+    def limit(self):
+        return math.sqrt(self.size * (1 + len(self.outcomes)))
+
+    def wanted(self):
+        if self.longest == 0.0:
+            return 0.0
+        wealth = self.longest - np.dot(self.bets, self.outcomes)
+        fraction = -sum(self.outcomes) / self.longest / (len(self.outcomes) + 1)
+        return fraction * wealth / self.longest
+
+    def z(self):
+        return max(-self.limit(), min(self.limit(), self.wanted()))
+
+    def add(self, outcome):
+        wanted = self.wanted()
+        bolder = abs(wanted) > self.limit() and outcome * wanted < 0
+        self.bets.append(wanted)
+        self.outcomes.append(0.0 if bolder else outcome)
+
+
+class Adaptive:
+    """A clique in the units of the gradients; its steps are in units of the longest of them."""
+
+    def __init__(self, learner, dim, weights):
+        self.weights, self.longest = weights, 0.0
+        self.learner = learner(len(weights), dim, max(weights), max(weights))
+        if hasattr(self.learner, "bets"):
+            self.learner.bets = LimitedBets(len(weights))
+
+    def predict(self):
+        return self.learner.predict() if self.longest > 0 else np.zeros(self.shape)
+
+    @property
+    def shape(self):
+        return self.learner.predict().shape
+
+    def update(self, row, gradient):
+        norm = np.linalg.norm(gradient)
+        if self.longest == 0.0:
+            self.grow(norm)
+        self.learner.update(row, self.weights[row] * gradient * min(1.0, self.longest / norm))
+        self.grow(max(norm, self.longest))
+
+    def grow(self, longest):
+        self.longest, self.learner.rate = longest, max(self.weights) * longest
+        if hasattr(self.learner, "bets"):
+            self.learner.bets.longest = longest
+        if hasattr(self.learner, "play"):
+            self.learner.play()
+
+
 # --- learning rates ---------------------------------------------------------------------------
 
 

@@ -34,6 +34,8 @@ __all__ = [
     "experiments",
     "graphs",
     "i_ftrl",
+    "integrations",
+    "learn",
     "learners",
     "load",
     "mt_co2ol",
@@ -51,6 +53,6 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     # They take time to import, and few programs need them.
-    if name in ("audit", "experiments", "testing"):
+    if name in ("audit", "experiments", "integrations", "learn", "testing"):
         return importlib.import_module(f"mtcool.{name}")
     raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

@@ -18,6 +18,8 @@ Rates: TypeAlias = Literal["adversarial", "stochastic", "estimated"]
 """What the learning rates are made for: any activations, known probabilities, or unknown ones."""
 OnExcess: TypeAlias = Literal["raise", "clip"]
 """Whether a gradient longer than the Lipschitz constant is refused or shortened."""
+Lipschitz: TypeAlias = float | Literal["adaptive"]
+"""A bound on the norms of gradients, or none: every clique uses the longest it has received."""
 GradientLike: TypeAlias = ArrayLike | Callable[[Floats], ArrayLike]
 """A subgradient, or for ST-FTRL a function that returns the subgradient at a point."""
 

@@ -303,6 +303,46 @@ def test_a_learner_that_is_false_is_not_taken_for_none_given(algorithm, learner)
         MAKERS[algorithm](STAR, 2, learner=learner)
 
 
+@dataclass(frozen=True)
+class Strange:
+    """A learner from outside."""
+
+    def make_state(self, cliques, dim):
+        return FTRL().make_state(cliques, dim)
+
+
+NO_BOUND = {
+    "dpmt_co2ol": ({}, "lipschitz must be a number for dpmt_co2ol, got 'adaptive': noise is made"),
+    "pairwise": ({}, "lipschitz must be a number for pairwise, got 'adaptive'"),
+    "mt_co2ol": ({"on_excess": "clip"}, "on_excess applies only to a lipschitz that is a number"),
+    "i_ftrl": ({"learner": Strange()}, "learner must be one of MTFTRL, MTFTRLKT, FTRL, KT for"),
+}
+
+
+@pytest.mark.parametrize("algorithm", NO_BOUND)
+def test_no_gradient_bound_is_refused_where_one_must_be_known(algorithm):
+    settings, words = NO_BOUND[algorithm]
+    with refused(words):
+        MAKERS[algorithm](STAR, 2, lipschitz="adaptive", **settings)
+
+
+def test_no_gradient_bound_is_refused_for_rates_that_need_one():
+    with refused("rates must be 'adversarial' for lipschitz='adaptive', got 'stochastic'"):
+        mtcool.mt_co2ol(STAR, 2, lipschitz="adaptive", rates="stochastic", q=np.full(5, 0.2))
+
+
+def test_without_a_gradient_bound_only_what_is_no_number_to_square_is_too_long():
+    net = mtcool.mt_co2ol(STAR, 2, learner=MTFTRLKT(), lipschitz="adaptive")
+    net.update(0, [1e90, 1.0])
+    before = net.predict(0)
+    with refused("gradient must have norm at most 1e+100, got norm"):
+        net.update(0, [1e101, 0.0])
+    np.testing.assert_array_equal(net.predict(0), before)
+    stream = mtcool.Stream([0, 1], mtcool.streams.linear([[1.0, 0.0], [1e101, 0.0]]))
+    with refused("stream has a gradient in round 1 of agent 1 that is too long to be measured"):
+        mtcool.simulate(net, stream)
+
+
 STOCHASTIC = {"rates": "stochastic"}
 ESTIMATED = {"rates": "estimated", "q_min": 0.2, "horizon": 100}
 BAD_RATES = {

@@ -51,6 +51,12 @@ CASES = {
     ),
     "estimated FTRL": lambda: mtcool.mt_co2ol(TRIANGLE, 2, learner=FTRL(), **ESTIMATED),
     "estimated KT": lambda: mtcool.mt_co2ol(TRIANGLE, 2, learner=MTFTRLKT(), **ESTIMATED),
+    "no L, Hedge": lambda: mtcool.mt_co2ol(WHEEL, 2, lipschitz="adaptive"),
+    "no L, KT of the paper": lambda: mtcool.mt_co2ol(
+        WHEEL, 2, learner=MTFTRLKT(), lipschitz="adaptive"
+    ),
+    "no L, i KT": lambda: mtcool.i_ftrl(WHEEL, 2, learner=KT(), lipschitz="adaptive"),
+    "no L, st FTRL": lambda: mtcool.st_ftrl(WHEEL, 2, lipschitz="adaptive"),
     "NumPy numbers": lambda: mtcool.mt_co2ol(
         TRIANGLE,
         np.int64(2),
@@ -71,10 +77,11 @@ def play(network, rounds, seed):
     """Gradients that lean one way, so that models reach the ball; returns the predictions."""
     rng = np.random.default_rng(seed)
     agents, predictions = list(network.graph.labels), []
-    for _ in range(rounds):
+    growth = 1.1 if network.settings.adaptive else 1.0
+    for t in range(rounds):
         agent = agents[rng.integers(len(agents))]
         g = rng.normal(size=network.settings.dim) + 0.5
-        g *= network.settings.lipschitz / np.linalg.norm(g)
+        g *= growth**t * network.settings.gradient_unit / np.linalg.norm(g)
         predictions.append(network.predict(agent))
         # g=g: the function must not see the gradient of a later round.
         network.update(

@@ -11,11 +11,17 @@ from mtcool.testing import peers_checks
 from mtcool.testing.peers.trial import AGENTS
 
 ESTIMATED = {"rates": "estimated", "q_min": 1 / AGENTS, "horizon": 1}
+NO_BOUND = {"lipschitz": "adaptive"}
 PLAIN = {
     "mt_co2ol, Hedge": (mtcool.mt_co2ol, {"learner": MTFTRL()}),
     "mt_co2ol, KT": (mtcool.mt_co2ol, {"learner": MTFTRLKT()}),
     "mt_co2ol, FTRL": (mtcool.mt_co2ol, {"learner": FTRL()}),
     "two phases": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), **ESTIMATED}),
+    "no L, Hedge": (mtcool.mt_co2ol, {"learner": MTFTRL(experts="geometric"), **NO_BOUND}),
+    "no L, mt_co2ol, KT": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), **NO_BOUND}),
+    "no L, i_ftrl, KT": (mtcool.i_ftrl, {"learner": KT(), **NO_BOUND}),
+    "no L, st_ftrl, FTRL": (mtcool.st_ftrl, {"learner": FTRL(), **NO_BOUND}),
+    "no L, st_ftrl, KT": (mtcool.st_ftrl, {"learner": KT(), **NO_BOUND}),
     "pairwise, Hedge": (mtcool.pairwise, {"learner": MTFTRL()}),
     "pairwise, KT": (mtcool.pairwise, {"learner": MTFTRLKT()}),
     "st_ftrl, FTRL": (mtcool.st_ftrl, {"learner": FTRL()}),

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.learners.two_phase import TwoPhaseState
@@ -21,10 +22,12 @@ def _types(part):
 
 def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
     found = [_types(make().peers) for make in warm._networks()]
-    assert len(set(found)) == len(found) == 14
+    assert len(set(found)) == len(found) == 21
     for kinds in ({PrivatePeers, Line}, {PrivatePeers, SolverScratch}, {CliquePeers, Line}):
         assert any(kinds <= set(one) for one in found)
     for kinds in ({CliquePeers, TwoPhaseState, SolverScratch}, {SingleTaskPeers}):
+        assert any(kinds <= set(one) for one in found)
+    for kinds in ({CliquePeers, AdaptiveState, Line}, {SingleTaskPeers, AdaptiveState}):
         assert any(kinds <= set(one) for one in found)
 
 
@@ -65,6 +68,6 @@ def test_every_kernel_is_called_and_every_combination_played_with_every_loss():
         text=True,
         check=True,
     )
-    assert "84" in done.stdout + done.stderr
+    assert "126" in done.stdout + done.stderr
     assert "never called: [] of" in done.stdout
     assert not done.stdout.rstrip().endswith("of 0")

@@ -20,7 +20,6 @@ from mtcool.learners import Cliques, Learner
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import refuse
-from mtcool.peers.protocol import SLACK
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Label
 
@@ -59,7 +58,7 @@ class CliqueAgent:
         """How many activations it has learned from: the number of its last message."""
         self.units = settings.units
         self.weights = np.array([link.weight for link in links])
-        learner: Learner = settings.learner
+        learner: Learner = settings.clique_learner
         if first_phase:
             weights = np.array([w for clique in cliques for w in clique.weights.values()])
             weights.setflags(write=False)
@@ -100,8 +99,9 @@ class CliqueAgent:
             raise ValueError(f"sender must be another agent, got {sender!r}: it has learned this")
         number = checked_number(message.number)
         gradient = validation.vector("gradient", message.gradient, self.settings.dim)
-        if not math.hypot(*gradient) <= SLACK:
-            raise ValueError(f"gradient must have norm at most 1, got norm {math.hypot(*gradient)}")
+        norm, limit = math.hypot(*gradient), self.units.limit
+        if not norm <= limit:
+            raise ValueError(f"gradient must have norm at most {limit:g}, got norm {norm}")
         if self.heard.setdefault(sender, Position()).take(number):
             weight = clique.weights[sender]
             learn_row(self.state, clique.number, clique.rows[sender], weight, gradient)

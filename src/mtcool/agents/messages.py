@@ -54,7 +54,9 @@ class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
 
 
 class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
-    """Step 5: a gradient, in units of `lipschitz`; the receiver knows the sender's weight.
+    """Step 5: a gradient, in units of `lipschitz` if that is a number, else as it is.
+
+    The receiver knows the sender's weight.
 
     Examples
     --------
@@ -106,7 +108,51 @@ class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
     row: np.ndarray
 
 
-Message: TypeAlias = RowRequest | Rows | Gradient | Sums | LossShared
+class SumsRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=8):
+    """Ask an agent of `mtcool.learn` for its knowledge and for its sums of rows.
+
+    Examples
+    --------
+    >>> SumsRequest("rome").sender
+    'rome'
+    """
+
+    sender: Name
+
+
+class Knowledge(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=6):
+    """The answer of an agent of `mtcool.learn`: what its neighbours use of what it knows.
+
+    Examples
+    --------
+    >>> Knowledge("rome", np.array([3.0])).numbers
+    array([3.])
+    """
+
+    sender: Name
+    numbers: np.ndarray
+    """As `mtcool.learn.exchange.knowledge_of` lays them out."""
+
+
+class Lesson(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=7):
+    """Step 5 of `mtcool.learn`: the gradient of a row, and how much information it carries.
+
+    Examples
+    --------
+    >>> Lesson("rome", 1.0, np.array([0.5])).number
+    1.0
+    """
+
+    sender: Name
+    number: float
+    """How many rows the sender has learned from, this one included."""
+    numbers: np.ndarray
+    """As `mtcool.learn.exchange.lesson_of` lays them out."""
+
+
+Message: TypeAlias = (
+    RowRequest | Rows | Gradient | Sums | LossShared | SumsRequest | Knowledge | Lesson
+)
 
 
 def encode(message: Message) -> bytes:

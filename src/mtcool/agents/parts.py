@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
@@ -41,7 +42,9 @@ def place_of(state: State, field: str, start: Integers, clique: int) -> Place:
 
 
 @place_of.register
-def _(state: FTRLState | KTState, field: str, start: Integers, clique: int) -> Place:
+def _(
+    state: FTRLState | KTState | AdaptiveState, field: str, start: Integers, clique: int
+) -> Place:
     return slice(clique, clique + 1)
 
 

@@ -68,7 +68,7 @@ class PrivateAgent:
         self.own_noise = own_noise
         self.heard = dict(heard or {})
         """Number of the last sums of each listener."""
-        self.units = Units(settings.radius, settings.lipschitz, True)
+        self.units = Units(settings.radius, settings.gradient_unit, True)
         self.weights = np.array([link.weight for link in links])
         self.sanitiser = Sanitiser(privacy, channels, noise)
         self.given = given_cliques((clique,))

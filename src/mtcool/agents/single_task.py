@@ -52,7 +52,7 @@ class SingleTaskAgent:
         self.sender = plain_name(name, "sent")
         self.heard, self.activations = dict(heard or {}), activations
         self.units = settings.units
-        self.state = settings.learner.make_state(ALONE, settings.dim)
+        self.state = settings.clique_learner.make_state(ALONE, settings.dim)
         if arrays is not None:
             restore(self.state, arrays)
 

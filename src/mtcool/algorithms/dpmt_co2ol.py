@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from mtcool import theory, validation
 from mtcool.algorithms.making import make_network
 from mtcool.algorithms.mt_co2ol import single_expert
-from mtcool.algorithms.published_noise import noise_of
+from mtcool.algorithms.published_noise import PublishedNoise, noise_of
 from mtcool.graphs import GraphLike
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
@@ -90,9 +90,16 @@ def bound(question: Question) -> theory.Bound | None:
     variance = single_expert(settings.learner)
     if variance is None:
         return _as_published(question, privacy)
-    graph, _, weights, q, tasks, counts = question
-    given = question.options
-    noise = noise_of(settings, graph, weights).gradients
+    return noisy_bound(question, variance, noise_of(settings, question.graph, question.weights))
+
+
+def noisy_bound(
+    question: Question, variance: float, published: PublishedNoise
+) -> theory.Bound | None:
+    """The bound of a single expert, from the noise in the sums that agents publish."""
+    graph, settings, _, q, tasks, counts = question
+    privacy, _ = settings.published
+    given, noise = question.options, published.gradients
     match privacy.aggregator:
         case NoNoise():
             return theory.known_variances(graph, tasks, counts, variance=variance, q=q, **given)

@@ -10,7 +10,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
-from mtcool.types import OnExcess
+from mtcool.types import Lipschitz, OnExcess
 
 
 def i_ftrl(
@@ -18,7 +18,7 @@ def i_ftrl(
     dim: int,
     *,
     learner: Learner | None = None,
-    lipschitz: float = 1.0,
+    lipschitz: Lipschitz = 1.0,
     radius: float = 1.0,
     on_excess: OnExcess = "raise",
 ) -> Network:
@@ -53,11 +53,15 @@ def i_ftrl(
 def bound(question: Question) -> theory.Bound | None:
     """The sum of the agents' own bounds, for FTRL and for KT."""
     graph, settings, _, _, tasks, activations = question
+    own, units = own_weights(graph), question.units
     if settings.learner == FTRL():
-        return theory.independent(activations, **question.units)
+        known = theory.independent(activations, **units)
+        if settings.adaptive:
+            return theory.adaptive(known, graph, activations, weights=own, **units)
+        return known
     if settings.learner == KT():
-        own = own_weights(graph)
-        return theory.kt(graph, tasks, activations, weights=own, **question.units)
+        betting = theory.adaptive_kt if settings.adaptive else theory.kt
+        return betting(graph, tasks, activations, weights=own, **units)
     return None
 
 
@@ -72,6 +76,7 @@ I_FTRL = register(
         rates=("adversarial",),
         own_weights=True,
         alone=True,
+        adaptive=True,
         colour="#D55E00",
     )
 )

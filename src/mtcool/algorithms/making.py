@@ -19,7 +19,7 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import make_noise
 from mtcool.privacy.privacy import Privacy, privacy_of_agents
 from mtcool.seeds import Seed
-from mtcool.types import Floats, OnExcess, Rates
+from mtcool.types import Floats, Lipschitz, OnExcess, Rates
 
 MANY_EXPERTS = 1_000_000
 CLOSED, CLIPPED = 7e-9, 3e-7  # seconds for an expert in closed form, and with rows on the ball
@@ -28,7 +28,7 @@ CLOSED, CLIPPED = 7e-9, 3e-7  # seconds for an expert in closed form, and with r
 class Options(TypedDict, total=False):
     """Keyword arguments that most algorithms share; `mt_co2ol` says what they mean."""
 
-    lipschitz: float
+    lipschitz: Lipschitz
     radius: float
     on_excess: OnExcess
     rates: Rates

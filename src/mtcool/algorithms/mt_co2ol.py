@@ -13,7 +13,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
-from mtcool.types import OnExcess, Rates
+from mtcool.types import Lipschitz, OnExcess, Rates
 
 
 def mt_co2ol(
@@ -22,7 +22,7 @@ def mt_co2ol(
     *,
     learner: Learner | None = None,
     weights: WeightsLike = "uniform",
-    lipschitz: float = 1.0,
+    lipschitz: Lipschitz = 1.0,
     radius: float = 1.0,
     on_excess: OnExcess = "raise",
     rates: Rates = "adversarial",
@@ -48,7 +48,8 @@ def mt_co2ol(
         "uniform", 1 / N_i; "delegation" to a smallest dominating set; "proportional", q_j / Q_i;
         or a matrix, dense or sparse, in node order. A zero weight removes the row from the clique.
     lipschitz, radius
-        Bound on the gradients' norms and radius of the ball that the tasks live in.
+        Bound on the gradients' norms and radius of the ball that the tasks live in. Without a
+        bound, `lipschitz="adaptive"`: every agent uses the longest gradient that it has received.
     on_excess
         "raise" refuses a gradient longer than `lipschitz`; "clip" shortens it.
     rates
@@ -94,13 +95,12 @@ def bound(question: Question) -> theory.Bound | None:
     learner, given = settings.learner, question.options
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
-            return theory.kt(graph, tasks, activations, q=q, **given)
-        if learner == MTFTRL():
-            return theory.any_graph(graph, tasks, activations, q=q, **given)
-        variance = single_expert(learner)
-        if variance is None:
-            return None
-        return theory.known_variances(graph, tasks, activations, variance=variance, q=q, **given)
+            betting = theory.adaptive_kt if settings.adaptive else theory.kt
+            return betting(graph, tasks, activations, q=q, **given)
+        confined = _in_the_ball(question)
+        if confined is not None and settings.adaptive:
+            return theory.adaptive(confined, graph, activations, q=q, **given)
+        return confined
     if q is None:
         return None
     if learner == MTFTRLKT() and settings.rates == "stochastic":
@@ -109,6 +109,19 @@ def bound(question: Question) -> theory.Bound | None:
         known = theory.stochastic if settings.rates == "stochastic" else theory.unknown_q
         return known(graph, tasks, q, question.rounds, **given)
     return None
+
+
+def _in_the_ball(question: Question) -> theory.Bound | None:
+    """Theorem 3 for Hedge, its proof for a single expert."""
+    graph, settings, _, q, tasks, activations = question
+    if settings.learner == MTFTRL():
+        return theory.any_graph(graph, tasks, activations, q=q, **question.options)
+    variance = single_expert(settings.learner)
+    if variance is None:
+        return None
+    return theory.known_variances(
+        graph, tasks, activations, variance=variance, q=q, **question.options
+    )
 
 
 def single_expert(learner: Learner) -> float | None:
@@ -132,6 +145,7 @@ MT_CO2OL = register(
         peers=clique_peers,
         exchange=clique_exchange,
         bound=bound,
+        adaptive=True,
         colour="#0072B2",
     )
 )

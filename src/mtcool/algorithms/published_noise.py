@@ -83,8 +83,8 @@ def noise_of(settings: Settings, graph: Graph, weights: WeightsLike) -> Publishe
     most = np.array([math.sqrt(unit * _largest_variance(privacy, T)) for T in privacy.horizon])
     scales = sanitiser.calibration
     return PublishedNoise(
-        gradients=scales.gradient * most * settings.lipschitz,
-        products=scales.products * most * settings.lipschitz * settings.radius,
+        gradients=scales.gradient * most * settings.gradient_unit,
+        products=scales.products * most * settings.gradient_unit * settings.radius,
         promised=scales.level,
     )
 

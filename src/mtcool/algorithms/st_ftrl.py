@@ -9,7 +9,7 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, register
 from mtcool.peers.assemble import single_task_peers
 from mtcool.peers.exchange import single_task_exchange
-from mtcool.types import OnExcess
+from mtcool.types import Lipschitz, OnExcess
 
 
 def st_ftrl(
@@ -17,7 +17,7 @@ def st_ftrl(
     dim: int,
     *,
     learner: Learner | None = None,
-    lipschitz: float = 1.0,
+    lipschitz: Lipschitz = 1.0,
     radius: float = 1.0,
     on_excess: OnExcess = "raise",
 ) -> Network:
@@ -62,6 +62,7 @@ ST_FTRL = register(
         rates=("adversarial",),
         own_weights=True,
         shares_losses=True,
+        adaptive=True,
         colour="#009E73",
     )
 )

@@ -156,7 +156,7 @@ def worst_case(network: Network, agent: Hashable, plant: Plant | None = None) ->
         aggregator.published[start : start + int(aggregator.width[k])] = 0.0
         aggregator.published[start : start + dim] = -FAR
     begin_publication(peers)
-    direction = np.full(dim, network.settings.lipschitz / math.sqrt(dim))
+    direction = np.full(dim, network.settings.gradient_unit / math.sqrt(dim))
     rounds = [Round(agent, lambda x: direction)]
     rounds += [Round(agent, lambda x: 0.0 * direction)] * (int(peers.horizon[i]) - 1)
     return forced_transcript(network, rounds, 0, lambda x: -direction, plant)

@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mtcool.cli import learn, privacy
+from mtcool.cli.advise import advise
 from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
@@ -33,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # which would take [default: ...] for markup, and flags for values
 )
 
+privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 app.command()(learn.learn)
 app.command()(learn.predict)

@@ -11,8 +11,12 @@ __all__ = [
     "Chunk",
     "Columns",
     "Encoder",
+    "Model",
+    "PanelAgent",
+    "Played",
     "Progressive",
     "graph_from",
+    "load",
     "read_batches",
 ]
 
@@ -22,8 +26,12 @@ _HOMES = {
     "Chunk": "progressive",
     "Columns": "tables",
     "Encoder": "encoding",
+    "Model": "model",
+    "PanelAgent": "agent",
+    "Played": "model",
     "Progressive": "progressive",
     "graph_from": "graphs",
+    "load": "saved_models",
     "read_batches": "tables",
 }
 

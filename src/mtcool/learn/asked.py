@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import cast, final
 
 from mtcool import validation
-from mtcool.learn.run import Share
+from mtcool.learn.model import SHARES, TASKS, Share, Task
 from mtcool.learn.tables import Columns, OnBad
-from mtcool.learn.tallies import Task
 
 BUILT_IN = ("births", "flights", "schools")
 
@@ -40,12 +39,10 @@ class Asked:
 
     def __post_init__(self) -> None:
         validation.one_of("on_bad", self.on_bad, ("skip", "stop"))
-        for name, words in (
-            ("task", ("regression", "classification")),
-            ("share", ("gradients", "rows")),
-        ):
-            if (given := getattr(self, name)) is not None:
-                validation.one_of(name, given, words)
+        if self.task is not None:
+            validation.one_of("task", self.task, TASKS)
+        if self.share is not None:
+            validation.one_of("share", self.share, SHARES)
         if self.near is not None and len(self.near) != 2:
             raise ValueError(
                 "near must be two columns, latitude and longitude, with a comma in between, got "

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mtcool.learn.model import Task
 from mtcool.learn.tables import BadRow, Batch
-from mtcool.learn.tallies import Task
 from mtcool.streams.table import Table
 
 TARGETS = {

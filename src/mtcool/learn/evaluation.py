@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from mtcool import validation
 from mtcool.learn.batch_means import BatchMeans, Estimates
+from mtcool.learn.model import TASKS, Task
 from mtcool.learn.over_time import OverTime
 from mtcool.learn.ranking import Ranking
 from mtcool.learn.sums import add_in_order
-from mtcool.learn.tallies import HEAD, Metrics, Task, losses, metrics_of, tally_rows, variance
+from mtcool.learn.tallies import HEAD, Metrics, losses, metrics_of, tally_rows, variance
 from mtcool.types import AnyArray, Floats, Integers
 
 COMPARED, FIRST_ROWS, WARM = 0, 1, 2
@@ -65,7 +66,7 @@ class Evaluation:
     """
 
     def __init__(self, task: Task, names: Sequence[str]) -> None:
-        self.task = validation.one_of("task", task, ("regression", "classification"))
+        self.task = validation.one_of("task", task, TASKS)
         self.names = tuple(names)
         width = HEAD + 2 * len(self.names)
         self.counts: Integers = np.zeros((0, 3), np.int64)

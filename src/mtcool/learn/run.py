@@ -6,18 +6,17 @@ that wait for their targets.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, NamedTuple, TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
 from mtcool.learn.evaluation import Evaluation, Predicted
-from mtcool.learn.model import Model, Played
+from mtcool.learn.model import Model, Played, Share, Task
 from mtcool.learn.outcome import Network
 from mtcool.learn.progressive import Chunk, Progressive
 from mtcool.learn.tables import Batch
-from mtcool.learn.tallies import Task
 from mtcool.types import Floats, Integers, Label
 
 EVERYBODY = "all"
@@ -27,7 +26,6 @@ MOST_COMPLETE = 300
 SHUFFLE = 0
 """Seed of the one order in which agents take each other's places."""
 
-Share: TypeAlias = Literal["gradients", "rows"]
 Bools: TypeAlias = NDArray[np.bool_]
 
 

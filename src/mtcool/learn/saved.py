@@ -15,14 +15,13 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.learn.evaluation import Evaluation
-from mtcool.learn.model import Model
-from mtcool.learn.model import load as load_model
+from mtcool.learn.model import Model, Share, Task
 from mtcool.learn.outcome import Network
 from mtcool.learn.progressive import Progressive
 from mtcool.learn.run import Pass
+from mtcool.learn.saved_models import load as load_model
 from mtcool.learn.settings import Settings
 from mtcool.learn.tables import Batch
-from mtcool.learn.tallies import Task
 from mtcool.network import storage
 from mtcool.types import AnyArray
 
@@ -38,7 +37,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     kind: Literal["mtcool learn"]
     version: int
     task: Task
-    share: Literal["gradients", "rows"]
+    share: Share
     settings: Settings
     last: float | None
     """The last time that was seen, None before the first."""

@@ -1,13 +1,13 @@
 """Sums over groups of rows, and the metrics that follow from them."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from mtcool.learn.model import Task
 from mtcool.types import Floats
 
-Task: TypeAlias = Literal["regression", "classification"]
 Metrics: TypeAlias = dict[str, Floats]
 """Arrays of equal shape by the name of the metric."""
 

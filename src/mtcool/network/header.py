@@ -51,7 +51,7 @@ class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     algorithm: str
     dim: int
-    lipschitz: float
+    lipschitz: float | str
     radius: float
     on_excess: str
     rates: str

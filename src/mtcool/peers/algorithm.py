@@ -59,8 +59,11 @@ class Question(NamedTuple):
 
     @property
     def units(self) -> TheoryUnits:
-        """Radius and gradient bound, as keyword arguments for a bound."""
-        return {"radius": self.settings.radius, "lipschitz": self.settings.lipschitz}
+        """Radius and gradient bound, as keyword arguments for a bound.
+
+        Without a gradient bound the longest gradient of the run is the unit, 1.
+        """
+        return {"radius": self.settings.radius, "lipschitz": self.settings.gradient_unit}
 
     @property
     def options(self) -> TheoryOptions:
@@ -110,6 +113,8 @@ class Algorithm:
     """The loss itself travels, so that `update` takes a function x -> subgradient."""
     private: bool = False
     """Needs a privacy level, and clips gradients always."""
+    adaptive: bool = False
+    """Its peers run `Settings.clique_learner`, so that no gradient bound need be given."""
     colour: str | None = None
     """In figures, as "#RRGGBB"; one that is free if not given."""
 

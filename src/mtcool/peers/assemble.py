@@ -25,7 +25,7 @@ Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
 def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers:
     """Agents that keep a model of each neighbour's task, in the cliques of their algorithm."""
     entries, cliques = _entries(settings, graph, weights)
-    learner: Learner = settings.learner
+    learner: Learner = settings.clique_learner
     if settings.rates == "estimated":
         by_row = np.empty_like(entries.weight)
         by_row[entries.row] = entries.weight
@@ -131,7 +131,7 @@ def single_task_peers(settings: Settings, graph: Graph, weights: Floats) -> Sing
     return SingleTaskPeers(
         ptr=graph.ptr,
         idx=graph.idx,
-        state=settings.learner.make_state(cliques, settings.dim),
+        state=settings.clique_learner.make_state(cliques, settings.dim),
         units=settings.units,
         gradients=np.zeros((int(graph.neighbourhood_sizes.max()), settings.dim)),
         weight=np.ones(1),

@@ -26,6 +26,7 @@ from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
+from mtcool.validation import LARGEST
 
 LONGEST_GRADIENT = 1e154  # norm of a gradient that can be clipped: its square is finite
 
@@ -190,6 +191,8 @@ def refuse(gradient: Floats, settings: Settings) -> NoReturn:
     norm = math.hypot(*gradient)
     if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
         raise ValueError(f"gradient must have norm at most {LONGEST_GRADIENT:g}, got norm {norm}")
+    if settings.adaptive:
+        raise ValueError(f"gradient must have norm at most {LARGEST:g}, got norm {norm}")
     raise ValueError(
         f"gradient must have norm at most lipschitz = {settings.lipschitz}, got norm {norm}; give "
         'a larger lipschitz, or on_excess="clip" to shorten such gradients'

@@ -89,6 +89,8 @@ class Units(NamedTuple):
     lipschitz: float
     clip: bool
     """Shorten gradients longer than `lipschitz` instead of refusing them."""
+    limit: float = SLACK
+    """The longest gradient that is neither, over `lipschitz`."""
 
 
 @inline
@@ -96,7 +98,7 @@ def to_units(gradient: Floats, units: Units) -> bool:
     """Divide by `lipschitz` in place, clipping if asked; False if the gradient must be refused."""
     norm = norm_of(gradient)
     scale = 1.0 / units.lipschitz
-    if not norm <= units.lipschitz * SLACK:  # also true of a NaN
+    if not norm <= units.lipschitz * units.limit:  # also true of a NaN
         if not (units.clip and norm < np.inf):
             return False
         scale = 1.0 / norm
@@ -111,7 +113,7 @@ def count_clipped(gradients: Floats, units: Units) -> int:
     count = 0
     if units.clip:  # else they are refused
         for e in range(gradients.shape[0]):
-            if norm_of(gradients[e]) > units.lipschitz * SLACK:
+            if norm_of(gradients[e]) > units.lipschitz * units.limit:
                 count += 1
     return count
 

@@ -4,12 +4,17 @@ from dataclasses import dataclass
 from typing import get_args
 
 from mtcool import validation
-from mtcool.learners import MTFTRL, Learner, first_phase
+from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
+from mtcool.learners.adaptive.adaptive import Adaptive
 from mtcool.peers.algorithm import RATES, Algorithm
-from mtcool.peers.protocol import Units
+from mtcool.peers.protocol import SLACK, Units
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.types import OnExcess, Rates
+from mtcool.types import Lipschitz, OnExcess, Rates
 from mtcool.validation import LARGEST, SMALLEST
+
+ADAPTIVE = "adaptive"
+ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
+"""Learners whose sums can be expressed in another unit, with a bound that survives it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +24,7 @@ class Settings:
     algorithm: Algorithm
     dim: int
     learner: Learner
-    lipschitz: float = 1.0
+    lipschitz: Lipschitz = 1.0
     radius: float = 1.0
     on_excess: OnExcess = "raise"
     rates: Rates = "adversarial"
@@ -52,7 +57,7 @@ class Settings:
             )
         for name, check in (
             ("dim", validation.count),
-            ("lipschitz", _unit),
+            ("lipschitz", _lipschitz),
             ("radius", _unit),
             ("q_min", validation.positive),
             ("horizon", validation.count),
@@ -60,6 +65,13 @@ class Settings:
             value = getattr(self, name)
             if value is not None or name not in ("q_min", "horizon"):
                 object.__setattr__(self, name, check(name, value))
+        if self.adaptive:
+            check_adaptive(self.algorithm, self.learner, self.rates)
+            if self.on_excess != "raise":
+                raise ValueError(
+                    "on_excess applies only to a lipschitz that is a number, because no gradient "
+                    f"exceeds 'adaptive', got {self.on_excess!r}"
+                )
         if self.rates == "stochastic" and self.q is None:
             raise ValueError('q must be given for rates="stochastic", got None')
         for name in ("q_min", "horizon"):
@@ -69,9 +81,25 @@ class Settings:
                 raise ValueError(f'{name} {must} rates="estimated", got {value!r}')
 
     @property
+    def adaptive(self) -> bool:
+        """Whether cliques measure gradients themselves."""
+        return self.lipschitz == ADAPTIVE
+
+    @property
+    def clique_learner(self) -> Learner:
+        """The learner as cliques run it: it measures gradients itself if no bound is given."""
+        return Adaptive(self.learner) if self.adaptive else self.learner
+
+    @property
+    def gradient_unit(self) -> float:
+        """What gradients are divided by before they are sent: their bound, if it is given."""
+        return 1.0 if isinstance(self.lipschitz, str) else self.lipschitz
+
+    @property
     def units(self) -> Units:
         """Radius, gradient bound and what happens to longer gradients, for compiled code."""
-        return Units(self.radius, self.lipschitz, self.on_excess == "clip")
+        limit = LARGEST if self.adaptive else SLACK
+        return Units(self.radius, self.gradient_unit, self.on_excess == "clip", limit)
 
     @property
     def published(self) -> tuple[PrivacySettings, MTFTRL]:
@@ -87,6 +115,31 @@ class Settings:
         return first_phase(agents, self.q_min, self.horizon)
 
 
+def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None:
+    """Refuse to go without a gradient bound where one must be known in advance."""
+    if algorithm.private:
+        raise ValueError(
+            f"lipschitz must be a number for {algorithm}, got 'adaptive': noise is made for the "
+            "most that one gradient can change, so its bound must be known in advance"
+        )
+    if not algorithm.adaptive:
+        raise ValueError(
+            f"lipschitz must be a number for {algorithm}, got 'adaptive', of which nothing is "
+            "proved for it"
+        )
+    if not isinstance(learner, ADAPTABLE):
+        known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+        raise ValueError(
+            f"learner must be one of {known} for lipschitz='adaptive', got {learner!r}: of others "
+            "it is not known how to change the unit of their gradients"
+        )
+    if rates != "adversarial":
+        raise ValueError(
+            f"rates must be 'adversarial' for lipschitz='adaptive', got {rates!r}: the others are "
+            "made for gradients whose bound is known in advance"
+        )
+
+
 def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
     """The learner of a private algorithm, whose sums can be published with noise."""
     if not isinstance(learner, MTFTRL):
@@ -95,6 +148,14 @@ def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:
             f"with noise, got {learner!r}"
         )
     return learner
+
+
+def _lipschitz(name: str, value: Lipschitz) -> Lipschitz:
+    if not isinstance(value, str):
+        return _unit(name, value)
+    if value != ADAPTIVE:
+        raise ValueError(f"{name} must be a number, got {value!r}; without one, give {ADAPTIVE!r}")
+    return value
 
 
 def _unit(name: str, value: float) -> float:

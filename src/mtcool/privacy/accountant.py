@@ -9,6 +9,7 @@ epsilon, exactly (Balle and Wang, 2018)
 with mu = 1 / sigma, and rho-zCDP with rho = mu^2 / 2 (Bun and Steinke, 2016).
 """
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -161,7 +162,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     >>> round(gaussian_mu(1.0, 0.126937), 4)
     1.0
     """
-    epsilon, delta = validation.positive("epsilon", epsilon), proper("delta", delta)
+    return _largest_mu(validation.positive("epsilon", epsilon), proper("delta", delta))
+
+
+@functools.lru_cache(maxsize=1024)  # thousands of agents share a level
+def _largest_mu(epsilon: float, delta: float) -> float:
     low, high = 1.0, 1.0
     while gaussian_delta(low, epsilon) > delta:
         low /= 16.0

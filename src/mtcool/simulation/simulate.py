@@ -235,9 +235,10 @@ def _play_one_round(
 
 def _refuse(network: Network, stream: Stream, t: int, cause: ValueError | None = None) -> NoReturn:
     label, lipschitz = network.graph.labels[stream.agents[t]], network.settings.lipschitz
-    if network.settings.algorithm.private:
+    if network.settings.algorithm.private or network.settings.adaptive:
+        used = "clipped" if network.settings.algorithm.private else "measured"
         raise ValueError(
-            f"stream has a gradient in round {t} of agent {label!r} that is too long to be clipped "
+            f"stream has a gradient in round {t} of agent {label!r} that is too long to be {used} "
             f"or not finite; the network holds the {t} rounds before it"
         ) from cause
     raise ValueError(

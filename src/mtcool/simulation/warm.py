@@ -53,14 +53,25 @@ def _networks() -> list[functools.partial[Network]]:
     shared = functools.partial(algorithms.mt_co2ol, graph, on_excess="clip")
     single = functools.partial(algorithms.st_ftrl, graph, on_excess="clip")
     unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
+    no_bound = {"lipschitz": "adaptive", "on_excess": "raise"}
     hedge = [
         *(functools.partial(private, privacy=_private(one)) for one in _one_of_each_state()),
         functools.partial(shared, learner=MTFTRL()),
         functools.partial(unknown, learner=MTFTRL()),
+        functools.partial(shared, learner=MTFTRL(), **no_bound),
     ]
+    bounds: tuple[dict[str, str], ...] = ({}, no_bound)
     others = [
-        *(functools.partial(shared, learner=learner) for learner in (MTFTRLKT(), FTRL(), KT())),
-        *(functools.partial(single, learner=learner) for learner in (FTRL(), KT())),
+        *(
+            functools.partial(shared, learner=learner, **bound)
+            for learner in (MTFTRLKT(), FTRL(), KT())
+            for bound in bounds
+        ),
+        *(
+            functools.partial(single, learner=learner, **bound)
+            for learner in (FTRL(), KT())
+            for bound in bounds
+        ),
         functools.partial(unknown, learner=MTFTRLKT()),
     ]
     # Hedge's experts have one solver for d = 1 and another one for the rest.

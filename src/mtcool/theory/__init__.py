@@ -15,6 +15,7 @@ Parameters that the functions share:
 - `time_limit`: seconds for proving a graph parameter.
 """
 
+from mtcool.theory.adaptive import adaptive, adaptive_kt
 from mtcool.theory.betting import kt, kt_stochastic
 from mtcool.theory.bound import Bound
 from mtcool.theory.cutoff import published_cutoff, sharing_cutoff
@@ -42,6 +43,8 @@ from mtcool.theory.upper import (
 
 __all__ = [
     "Bound",
+    "adaptive",
+    "adaptive_kt",
     "any_algorithm",
     "any_graph",
     "clique",

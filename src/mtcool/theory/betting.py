@@ -50,7 +50,7 @@ def kt(
     cliques = cliques_of(graph, tasks, counts, weights, radius, q, inside=False)
     magnitude = sum(
         coin * (1.0 + _gain(norm, int(updates)))
-        for coin, norm, updates in zip(_coins(cliques), cliques.norm, cliques.updates, strict=True)
+        for coin, norm, updates in zip(coins(cliques), cliques.norm, cliques.updates, strict=True)
         if updates > 0
     )
     scale = unit(radius, lipschitz)
@@ -96,7 +96,7 @@ def kt_stochastic(
     cliques = cliques_of(network, tasks, silent, weights, radius, q, inside=False)
     magnitude = sum(
         coin * _mean_gain(norm, rounds, mass)
-        for coin, norm, mass in zip(_coins(cliques), cliques.norm, cliques.mass, strict=True)
+        for coin, norm, mass in zip(coins(cliques), cliques.norm, cliques.mass, strict=True)
     )
     scale = unit(radius, lipschitz)
     return Bound.of(
@@ -107,7 +107,7 @@ def kt_stochastic(
     )
 
 
-def _coins(cliques: Cliques) -> Floats:
+def coins(cliques: Cliques) -> Floats:
     """The unit of the coin's outcomes."""
     return np.where(cliques.size == 1.0, 1.0, np.sqrt(2.0 / cliques.size)) * cliques.largest
 

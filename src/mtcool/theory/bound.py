@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mtcool.theory.names import NAMES
 
 IN_EXPECTATION = "holds in expectation"
 """An assumption of bounds on a mean: over activations, or over the noise of private agents."""
+
+
+UNKNOWN_L = ", unknown L"
+"""End of the label of a statement that was extended to an unknown gradient bound."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,17 @@ class Bound:
         value = float(sum(parts.values()))
         return cls(statement, value, parts, assumptions, variance, admitted)
 
+    def times(self, factor: float) -> "Bound":
+        """The same statement in a unit of losses that is one `factor`-th.
+
+        Examples
+        --------
+        >>> Bound.of("eq:regret_indep", (), alone=2.0).times(3.0).value
+        6.0
+        """
+        parts = {name: factor * part for name, part in self.parts.items()}
+        return replace(self, value=factor * self.value, parts=parts)
+
     @property
     def covers_tasks(self) -> bool:
         """Whether the statement covers tasks that vary as much as these."""
@@ -52,7 +67,9 @@ class Bound:
     @property
     def name(self) -> str:
         """What the statement is about and where it stands, such as "any graph (Theorem 3)"."""
-        return NAMES.get(self.statement, self.statement)
+        known, unknown, _ = self.statement.partition(UNKNOWN_L)
+        name = NAMES.get(known, known)
+        return f"{name}, with unknown gradient bound (docs/bounds.md)" if unknown else name
 
     def __float__(self) -> float:
         return self.value

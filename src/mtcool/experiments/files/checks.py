@@ -19,7 +19,7 @@ from mtcool.experiments.files.spec import (
     algorithm_parameter,
     label,
 )
-from mtcool.peers.settings import publishing
+from mtcool.peers.settings import check_adaptive, publishing
 from mtcool.privacy import AGGREGATORS
 
 
@@ -124,6 +124,11 @@ def _check_algorithm(one: Algorithm) -> None:
         raise ValueError(f"{one.name}: rates {must} for {record}, got {one.rates!r}")
     if record.private:
         _check_published(one)
+    if one.lipschitz == "adaptive":
+        try:
+            check_adaptive(record, learner_of(one), one.rates)
+        except ValueError as error:
+            raise ValueError(f"{one.name}: {error}") from None
 
 
 def _check_published(one: Algorithm) -> None:

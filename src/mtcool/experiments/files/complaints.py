@@ -44,8 +44,11 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
         return f"unknown key {_dotted([*path, unknown[1]])}{_guess(unknown[1], names)}"
     if missing:
         return f"{_dotted([*path, missing[1]])} is missing"
-    choices = _choices(node, path)
-    wanted = f"one of {', '.join(choices)}" if choices else _wanted(text)
+    wanted, choices = _wanted(text), _choices(node, path)
+    if choices and not text.startswith("Expected `float` "):  # a number was given, out of range
+        kinds: Any = getattr(node, "types", ())
+        number = any(isinstance(kind, inspect.FloatType) for kind in kinds)
+        wanted = f"{'a number, or ' if number else ''}one of {', '.join(choices)}"
     return f"{_dotted(path)} must be {wanted}, got {_value_at(table, path)!r}"
 
 

@@ -165,12 +165,17 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     )
     weights: Literal["uniform", "delegation", "proportional"] = "uniform"
     rates: Literal["adversarial", "stochastic", "estimated"] = "adversarial"
-    lipschitz: Positive = 1.0
+    lipschitz: Positive | Literal["adaptive"] = 1.0
     radius: Positive = 1.0
     aggregator: str | None = None
     aggregator_parameters: dict[str, Any] = {}
     calibration: Literal["tight", "paper"] | None = None
     law: Literal["laplace", "gaussian"] | None = None
+
+    @property
+    def bound(self) -> str:
+        """The bound L on gradients, as figures and reports show it."""
+        return self.lipschitz if isinstance(self.lipschitz, str) else f"{self.lipschitz:g}"
 
 
 class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -17,6 +17,7 @@ from mtcool.experiments.report.promises import (
     Kept,
     PointPromises,
     Promise,
+    bound_of,
     question_of,
 )
 from mtcool.experiments.report.results import PointResults, Results
@@ -71,7 +72,8 @@ def _curve(kept: Kept, point: PointResults, row: Promise, position: int) -> Boun
     bounds = [float(row.ceiling or 0.0)] * len(times)
     if not whole_run:
         for t, counts in enumerate(point.cells[0].activations[:-1]):
-            bound = settings.algorithm.bound(question._replace(activations=np.array(counts)))
+            first = question._replace(activations=np.array(counts))
+            bound = bound_of(first, point.cells[0].runs[position])
             bounds[t] = np.nan if bound is None else bound.value
     return BoundCurve(
         algorithm=row.algorithm,

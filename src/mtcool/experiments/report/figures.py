@@ -95,12 +95,12 @@ def _setting(results: Results, figure: spec.Figure) -> str:
     point = results.experiment.points[0]
     swept = {sweep.parameter for sweep in results.experiment.head.sweep}
     given = [a for a in point.algorithm if f"algorithm.{a.name}.lipschitz" not in swept]
-    bounds = sorted({one.lipschitz for one in given})
+    bounds = sorted({(one.lipschitz == "adaptive", one.lipschitz, one.bound) for one in given})
     words = [f"{len(results.points[0].cells)} replicates"]
     if "tasks.dim" not in swept:
         words.append(f"d = {point.tasks.dim}")
     if bounds and "algorithm.lipschitz" not in swept:
-        words.append("L = " + ", ".join(f"{bound:g}" for bound in bounds))
+        words.append("L = " + ", ".join(bound for _, _, bound in bounds))
     if "rounds" not in swept and figure.x != "time":
         words.append(f"T = {point.rounds:,}")
     return ", ".join(words)

@@ -31,9 +31,14 @@ class _Fit:
     """No gradient on the ball was longer, in any replicate."""
 
     @property
+    def given(self) -> float:
+        """L, or what an algorithm without one measured."""
+        return self.longest if self.algorithm.lipschitz == "adaptive" else self.algorithm.lipschitz
+
+    @property
     def spare(self) -> float:
         """L over the longest gradient; 0 for flat losses, which need no L."""
-        return self.algorithm.lipschitz / self.longest if self.longest > 0.0 else 0.0
+        return self.given / self.longest if self.longest > 0.0 else 0.0
 
 
 def gradient_words(results: Results) -> Iterator[str]:
@@ -76,13 +81,12 @@ def _too_small(results: Results, fits: list[_Fit], clipped: list[_Fit]) -> str:
     return (
         f"L is too small: gradients were longer and were clipped in {count} of {of} runs, "
         f"{often}, most of all with {worst.algorithm.name}{where}, where L = "
-        f"{worst.algorithm.lipschitz:g}. "
-        + (_left(worst) if worst.spare >= 1.0 else _advice(clipped))
+        f"{worst.given:g}. " + (_left(worst) if worst.spare >= 1.0 else _advice(clipped))
     )
 
 
 def _too_large(fits: list[_Fit], names: list[str]) -> str:
-    bounds = sorted({fit.algorithm.lipschitz for fit in fits})
+    bounds = sorted({fit.given for fit in fits})
     shown = " to ".join(f"{bound:g}" for bound in dict.fromkeys((bounds[0], bounds[-1])))
     return (
         f"L is larger than it need be, which makes steps smaller: {shown} for {', '.join(names)}. "
@@ -105,7 +109,7 @@ def _left(fit: _Fit) -> str:
     one = fit.algorithm
     return (
         f"Predictions left the ball of radius {one.radius:g}, on which no gradient is longer than "
-        f"{short(fit.longest)}: try lipschitz = {upwards(2.0 * one.lipschitz)}."
+        f"{short(fit.longest)}: try lipschitz = {upwards(2.0 * fit.given)}."
     )
 
 

@@ -102,38 +102,36 @@ class Ceiling(NamedTuple):
 def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the point whose first replicate is `job`."""
     first, algorithms = Kept.of(job, results.cells[0]), job.point.algorithm
-    runs = results.cells[0].runs
     found = [
-        [_ceiling(first, one, _too_long(one, run))]
-        for one, run in zip(algorithms, runs, strict=True)
+        [_ceiling(first, one, run)]
+        for one, run in zip(algorithms, results.cells[0].runs, strict=True)
     ]
     on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
     if on_average:
         for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
             other = Kept.of(msgspec.structs.replace(job, replicate=later), cell)
             for k in on_average:
-                too_long = _too_long(algorithms[k], cell.runs[k])
-                found[k].append(_ceiling(other, algorithms[k], too_long))
+                found[k].append(_ceiling(other, algorithms[k], cell.runs[k]))
     rows = [
-        _promise(first, one, ceilings, results.final[: len(ceilings), k])
+        _promise(first, one, ceilings, results, k)
         for k, (one, ceilings) in enumerate(zip(algorithms, found, strict=True))
     ]
     return PointPromises(results.values, facts_of(first.graph), rows)
 
 
 def _promise(
-    first: Kept, algorithm: spec.Algorithm, ceilings: list[Ceiling], regrets: Floats
+    first: Kept, algorithm: spec.Algorithm, ceilings: list[Ceiling], results: PointResults, k: int
 ) -> Promise:
-    """One row, from as many replicates as there are ceilings."""
+    """Row k, from as many replicates as there are ceilings."""
     bounds = [one.bound for one in ceilings if one.bound is not None]
     where = " in some replicates" if bounds else ""
     missing = [one.words + where for one in ceilings if one.bound is None]
     return Promise(
         algorithm=algorithm.name,
-        measured=float(regrets.mean()),
+        measured=float(results.final[: len(ceilings), k].mean()),
         ceiling=None if missing else float(np.mean([bound.value for bound in bounds])),
         statement=missing[0] if missing else ceilings[0].words,
-        floor=_floor(algorithm, first.graph, first.tasks, first.replicate.point.rounds),
+        floor=_floor(algorithm, first, _given(algorithm, results.cells[0].runs[k])),
     )
 
 
@@ -142,19 +140,24 @@ def _too_long(algorithm: spec.Algorithm, run: Run) -> bool:
 
     Noise decides where a private run predicts, and its bound is a mean over all noise.
     """
-    steep = run.longest_gradient > algorithm.lipschitz * (1.0 + 1e-9)
+    steep = run.longest_gradient > _given(algorithm, run) * (1.0 + 1e-9)
     return run.clipped > 0 or (record_of(algorithm).private and steep)
 
 
-def _ceiling(kept: Kept, algorithm: spec.Algorithm, too_long: bool) -> Ceiling:
+def _given(algorithm: spec.Algorithm, run: Run) -> float:
+    """L, or the longest gradient of a run without one."""
+    return run.longest_gradient if algorithm.lipschitz == "adaptive" else algorithm.lipschitz
+
+
+def _ceiling(kept: Kept, algorithm: spec.Algorithm, run: Run) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
-    if too_long:
+    if _too_long(algorithm, run):
         return Ceiling(None, "none: gradients were longer than L")
     longest = float(np.linalg.norm(kept.tasks, axis=1).max())
     confined = not isinstance(learner_of(algorithm), UNCONFINED)
     if confined and longest > algorithm.radius * (1.0 + 1e-9):
         return Ceiling(None, "none: tasks lie outside the ball")
-    bound = _bound(kept, algorithm)
+    bound = bound_of(question_of(kept, algorithm), run)
     if bound is None:
         return Ceiling(None, "none: no bound for it here")
     if LINEAR in bound.assumptions and kept.replicate.point.stream.loss != "linear":
@@ -164,9 +167,12 @@ def _ceiling(kept: Kept, algorithm: spec.Algorithm, too_long: bool) -> Ceiling:
     return Ceiling(bound, bound.name + (IN_EXPECTATION if bound.in_expectation else ""))
 
 
-def _bound(kept: Kept, algorithm: spec.Algorithm) -> theory.Bound | None:
-    question = question_of(kept, algorithm)
-    return question.settings.algorithm.bound(question)
+def bound_of(question: Question, run: Run) -> theory.Bound | None:
+    """The bound of the algorithm's record; without L it comes in units of the longest gradient."""
+    bound = question.settings.algorithm.bound(question)
+    if bound is None or not question.settings.adaptive:
+        return bound
+    return bound.times(run.longest_gradient)
 
 
 def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
@@ -178,9 +184,12 @@ def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
     return Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
 
 
-def _floor(algorithm: spec.Algorithm, graph: mtcool.Graph, tasks: np.ndarray, rounds: int) -> float:
+def _floor(algorithm: spec.Algorithm, kept: Kept, lipschitz: float) -> float:
+    graph, tasks, rounds = kept.graph, kept.tasks, kept.replicate.point.rounds
+    if lipschitz == 0.0:  # flat losses
+        return 0.0
     variance = float(tasks.var(axis=0, ddof=1).sum()) if graph.size > 1 else 0.0
-    units = {"radius": algorithm.radius, "lipschitz": algorithm.lipschitz}
+    units = {"radius": algorithm.radius, "lipschitz": lipschitz}
     scaled = variance / algorithm.radius**2
     return theory.any_algorithm(graph, scaled, rounds, time_limit=TIME_LIMIT, **units).value
 

@@ -216,7 +216,7 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
             if not {f"{path}.{parameter}" for path in paths} & set(swept)
         ]
     if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
-        options.append(f"L = {algorithm.lipschitz:g}")
+        options.append(f"L = {algorithm.bound}")
     return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
 
 

@@ -115,7 +115,7 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
 
 
 def build_network(replicate: Replicate, algorithm: spec.Algorithm) -> mtcool.Network:
-    """A fresh network that clips gradients; the same replicate has the same noise."""
+    """A fresh network that clips gradients to L; the same replicate has the same noise."""
     record, settings = record_of(algorithm), _settings(replicate, algorithm)
     if record.private:
         settings["seed"] = noise_for(replicate.seed, algorithm.name)
@@ -138,7 +138,7 @@ def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> dict[str, Any]
         "rates": algorithm.rates,
         "lipschitz": algorithm.lipschitz,
         "radius": algorithm.radius,
-        "on_excess": "clip",
+        "on_excess": "raise" if algorithm.lipschitz == "adaptive" else "clip",
     }
     if algorithm.rates == "estimated":
         q = probabilities(point, graph.size)

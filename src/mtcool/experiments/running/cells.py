@@ -95,7 +95,7 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clipped: int
     """How many gradients were longer than L and shortened."""
     longest_gradient: float
-    """No gradient at a point of the algorithm's ball is longer."""
+    """No gradient at a point of the algorithm's ball is longer; without L, the longest received."""
     agents: list[list[float]] = []
     """Regret of every agent at the times of `agent_marks`; empty for very many agents."""
 
@@ -215,7 +215,8 @@ def run_cell(job: Job) -> Cell:
     for one in job.point.algorithm:
         network = build_network(replicate, one)
         trace = mtcool.simulate(network, stream, times=times, per_agent=len(few) > 0)
-        runs.append(_recorded(job, one, stream, trace, few))
+        longest = _longest(network, stream)
+        runs.append(_recorded(job, one, longest, trace, few))
         activations = trace.agent_activations[few].tolist() if len(few) > 0 else []
     sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
     return Cell(
@@ -231,7 +232,7 @@ def run_cell(job: Job) -> Cell:
 def _recorded(
     job: Job,
     algorithm: spec.Algorithm,
-    stream: mtcool.Stream,
+    longest: float,
     trace: mtcool.Trace,
     few: NDArray[np.int64],
 ) -> Run:
@@ -244,7 +245,7 @@ def _recorded(
         messages=_last(trace.messages),
         message_bytes=_last(trace.message_bytes),
         clipped=int(trace.clipped[-1]),
-        longest_gradient=stream.lipschitz(algorithm.radius),
+        longest_gradient=longest,
         agents=agents[few].tolist() if len(few) > 0 else [],
     )
     if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
@@ -253,6 +254,13 @@ def _recorded(
             f"replicate {job.replicate}"
         )
     return run
+
+
+def _longest(network: mtcool.Network, stream: mtcool.Stream) -> float:
+    """No gradient on the ball is longer; of a network that measures them, the longest received."""
+    if network.settings.adaptive:
+        return float(network.peers.state.longest.max())
+    return stream.lipschitz(network.settings.radius)
 
 
 def _last(counts: NDArray[np.int64] | None) -> int | None:

@@ -175,10 +175,10 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
     for job in jobs:
         for algorithm in job.point.algorithm:
             record, learner = record_of(algorithm), type(learner_of(algorithm))
-            two_phase = algorithm.rates == "estimated"
+            around = algorithm.rates == "estimated", algorithm.lipschitz == "adaptive"
             noise = record.private and type(aggregator_of(algorithm))
             line = job.point.tasks.dim == 1  # which has a solver of its own
-            key = record.peers, learner, two_phase, noise, job.point.stream.loss, line
+            key = record.peers, learner, around, noise, job.point.stream.loss, line
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
             distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph, job.folder))
     slowest = sorted(distinct, key=lambda key: MTFTRL not in key)

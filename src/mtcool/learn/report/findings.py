@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mtcool.learn.batch_means import Estimates
+from mtcool.learn.model import Task
 from mtcool.learn.outcome import Outcome
-from mtcool.learn.tallies import Task
 from mtcool.types import Integers
 
 LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}

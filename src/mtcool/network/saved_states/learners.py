@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
 from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, WEIGHT, MTFTRLState
@@ -23,6 +24,8 @@ from mtcool.network.saved_states.checks import (
 )
 from mtcool.peers.arrays import LARGEST_SUM
 from mtcool.types import Floats, Integers
+from mtcool.validation import LARGEST as LARGEST_UNIT
+from mtcool.validation import SMALLEST
 
 HIGHEST_INVERSE = 1e300  # of a standard deviation, in MT-FTRL
 BETS = ("direction", "outcomes", "fraction", "wealth", "power")
@@ -141,6 +144,13 @@ class _RowSums(NamedTuple):
             for values in (np.sqrt(squares), squares, apart)
         )
         return cls(clique, total, length, square, deviation, furthest)
+
+
+@check_state.register
+def _(state: AdaptiveState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    longest = saved["longest"]
+    within("longest", longest, np.where(longest > 0.0, SMALLEST, 0.0), LARGEST_UNIT)
 
 
 @check_state.register

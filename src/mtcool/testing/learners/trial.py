@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from mtcool.agents.kernels import learn_row, read_row
 from mtcool.learners import Cliques, Learner, predict_row, update_row
-from mtcool.learners.two_phase import TwoPhase
+from mtcool.learners.adaptive.adaptive import AdaptiveState
+from mtcool.learners.two_phase import TwoPhase, TwoPhaseState
 from mtcool.types import Floats, Integers, State
 
 DIM = 2
@@ -99,9 +100,9 @@ def updates(count: int = 120, lean: float = 0.6) -> Iterator[Step]:
 
 def clock_of(state: State) -> Integers:
     """Updates that each clique received, whichever phase they fell into."""
-    if hasattr(state, "inner"):
+    if isinstance(state, TwoPhaseState):
         return np.asarray(state.elapsed + state.inner.n)
-    return np.asarray(state.n)
+    return np.asarray(state.inner.n if isinstance(state, AdaptiveState) else state.n)
 
 
 def arrays(state: State, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.peers.trial import LIPSCHITZ, Trial, all_predictions, content, tell_gradient
+from mtcool.testing.peers.trial import Trial, all_predictions, content, tell_gradient
 
 
 def refused_input_changes_nothing(trial: Trial) -> None:
@@ -22,7 +22,9 @@ def refused_input_changes_nothing(trial: Trial) -> None:
         "a text": (1, "gradient"),
     }
     if network.settings.on_excess == "raise":
-        bad["a gradient longer than lipschitz"] = (1, np.full(trial.dim, 2.0 * LIPSCHITZ))
+        units = network.settings.units
+        too_long = np.full(trial.dim, 2.0 * units.lipschitz * units.limit)
+        bad["a gradient longer than lipschitz"] = (1, too_long)
     for what, (agent, gradient) in bad.items():
         try:
             tell_gradient(network, agent, gradient)

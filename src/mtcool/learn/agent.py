@@ -1,0 +1,175 @@
+"""One agent of a model by itself: messages in, messages out, no clock, no socket, no randomness.
+
+It plays with the same compiled function as a whole model, on a block that holds its own row and
+copies of its neighbours' rows, so both agree to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mtcool import validation
+from mtcool.agents.messages import (
+    Knowledge,
+    Lesson,
+    Message,
+    RowRequest,
+    SumsRequest,
+    sender_of,
+)
+from mtcool.agents.received import Position, checked_number
+from mtcool.graphs.labels import plain_name
+from mtcool.learn.exchange import (
+    knowledge_of,
+    knowledge_size,
+    lesson_of,
+    lesson_size,
+    sums_of,
+    sums_size,
+    take_knowledge,
+    take_sums,
+)
+from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.lessons import receive_lesson
+from mtcool.learners.panel.play import play
+from mtcool.learners.panel.state import Panel
+from mtcool.learners.panel.sums import next_partner
+from mtcool.types import Floats, Label
+
+ITSELF = 0
+"""Its own row in its block."""
+
+
+class PanelAgent:
+    """An agent of `mtcool.learn.Model`; `model.agent(name)` makes one.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> from mtcool.learn import Model
+    >>> model = Model(mtcool.graphs.star(3))
+    >>> model.learn_one(1, [1.0], 5.0)
+    >>> centre, leaf = model.agent(0), model.agent(1)
+    >>> answers = {to: leaf.receive(request) for to, request in centre.requests().items() if to == 1}
+    >>> centre.predict([1.0], answers)  # agent 2 did not answer: what was known of it is used
+    5.0
+    """
+
+    def __init__(self, name: Label, neighbours: Sequence[Label], panel: Panel) -> None:
+        self.name, self.neighbours, self.panel = name, tuple(neighbours), panel
+        self.sender = plain_name(name, "sent")
+        self.heard = {other: Position() for other in self.neighbours}
+        """What was taken of each neighbour."""
+
+    def requests(self, *, learning: bool = False) -> dict[Label, Message]:
+        """Whom to ask before predicting, or before learning, and how."""
+        asked: dict[Label, Message] = {n: RowRequest(self.sender) for n in self.neighbours}
+        if learning and len(self.panel.sums) and self.neighbours:
+            partner = self.neighbours[next_partner(self.panel, ITSELF) - 1]
+            asked[partner] = SumsRequest(self.sender)
+        return asked
+
+    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> float:
+        """Predict a row of numbers with what the neighbours answered.
+
+        Where one has not answered, its last answer is used. In classification these are log-odds.
+        """
+        out, row = np.zeros((1, 3)), self._row(features)
+        self._take(answers)
+        play(self.panel, np.zeros(1, np.int64), row, np.zeros(1), np.zeros(1, np.int64), out)
+        return float(out[0, 0])
+
+    def learn(
+        self, features: ArrayLike, target: float, answers: Mapping[Label, Message | None]
+    ) -> dict[Label, Message]:
+        """Learn from a row of numbers; returns the lesson for every neighbour."""
+        row, y = self._row(features), validation.vector("target", [target], 1)
+        if self.panel.logistic and y[0] not in (0.0, 1.0):
+            raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
+        self._take(answers)
+        partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else ITSELF
+        out = np.zeros((1, 3))
+        play(self.panel, np.zeros(1, np.int64), row, y, np.array([-1]), out)
+        lesson, number = lesson_of(self.panel), float(self.panel.number[ITSELF, ROWS])
+        messages: dict[Label, Message] = {}
+        for k, other in enumerate(self.neighbours, start=1):
+            sums = sums_of(self.panel, ITSELF) if k == partner else np.empty(0)
+            messages[other] = Lesson(self.sender, number, np.concatenate([lesson, sums]))
+        return messages
+
+    def receive(self, message: Message) -> Message | None:
+        """Take a message of a neighbour; a request is answered, a lesson is taken once."""
+        sender = sender_of(message)
+        if sender not in self.heard:
+            raise ValueError(f"sender must be a neighbour of agent {self.name!r}, got {sender!r}")
+        if isinstance(message, RowRequest | SumsRequest):
+            told = knowledge_of(self.panel, ITSELF)
+            if isinstance(message, SumsRequest) and len(self.panel.sums):
+                told = np.concatenate([told, sums_of(self.panel, ITSELF)])
+            return Knowledge(self.sender, told)
+        if not isinstance(message, Lesson):
+            raise ValueError(f"message must be a request or a lesson, got {message!r}")
+        width = self.panel.vector.shape[2]
+        numbers, sums = self._numbers(message.numbers, lesson_size(width))
+        if self.heard[sender].take(checked_number(message.number)):
+            entry = 1 + self.neighbours.index(sender)
+            receive_lesson(self.panel, ITSELF, entry, numbers.reshape(-1, width))
+            if len(sums):
+                take_sums(self.panel, ITSELF, sums)
+        return None
+
+    def _take(self, answers: Mapping[Label, Message | None]) -> None:
+        width, found = self.panel.vector.shape[2], {}
+        for other, answer in answers.items():
+            if other not in self.heard:
+                raise ValueError(f"answers must be of neighbours, got one of {other!r}")
+            if answer is not None:
+                if not isinstance(answer, Knowledge) or sender_of(answer) != other:
+                    raise ValueError(f"answer of {other!r} must be its knowledge, got {answer!r}")
+                found[other] = self._numbers(answer.numbers, knowledge_size(width))
+        for k, other in enumerate(self.neighbours, start=1):
+            if other in found:
+                numbers, sums = found[other]
+                take_knowledge(self.panel, k, numbers)
+                if len(sums):
+                    take_sums(self.panel, k, sums)
+
+    def _numbers(self, given: Floats, size: int) -> tuple[Floats, Floats]:
+        """Numbers of a message, and the sums behind them; NaN is refused, and so is other length."""
+        array, width = np.asarray(given, dtype=np.float64), self.panel.vector.shape[2]
+        lengths = {size, size + sums_size(width)} if len(self.panel.sums) else {size}
+        if array.ndim != 1 or len(array) not in lengths or np.isnan(array).any():
+            raise ValueError(f"message must have {sorted(lengths)} numbers, got {array.shape}")
+        return array[:size], array[size:]
+
+    def _row(self, features: ArrayLike) -> Floats:
+        row = np.asarray(features, dtype=np.float64)
+        width = self.panel.vector.shape[2] - 1
+        if row.shape != (width,) or np.isinf(row).any():
+            raise ValueError(f"features must be {width} numbers, got {features!r}")
+        return row.reshape(1, width)
+
+
+def cut(panel: Panel, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
+    """Cut one agent out of a panel, with copies of its neighbours' rows."""
+    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    rows, count = panel.idx[first:last], int(last - first)
+    # Its own neighbourhood is the block; the copies have none.
+    ptr = np.array([0, *([count] * count)], dtype=np.int64)
+    block = panel._replace(
+        ptr=ptr,
+        idx=np.arange(count),
+        back=np.arange(count),
+        link=panel.link[first:last].copy(),
+        number=panel.number[rows],
+        vector=panel.vector[rows],
+        scatter=panel.scatter[rows],
+        sums=panel.sums[rows] if len(panel.sums) else panel.sums.copy(),
+        mixer=panel.mixer[rows],
+        alone=panel.alone[rows],
+        work=type(panel.work)(*(part.copy() for part in panel.work)),
+    )
+    return PanelAgent(name, [names[j] for j in rows[1:]], block)

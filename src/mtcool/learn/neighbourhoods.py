@@ -1,0 +1,90 @@
+"""Who is whose neighbour, while agents keep joining."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from mtcool.graphs import GraphLike, as_graph
+from mtcool.types import Given, Integers, Label
+
+Network: TypeAlias = "GraphLike | Literal['complete'] | None"
+"""A graph; "complete", where all agents are neighbours of each other; or None, where nobody is."""
+
+
+class Neighbourhoods:
+    """The agents by name, and the neighbours of each.
+
+    Examples
+    --------
+    >>> places = Neighbourhoods("complete")
+    >>> places.add(["rome", "milan"])
+    >>> places.neighbours[0]
+    [1]
+    """
+
+    def __init__(self, graph: Network = None) -> None:
+        self.complete = isinstance(graph, str)
+        if isinstance(graph, str) and graph != "complete":
+            raise ValueError(f"graph must be a graph, 'complete' or None, got {graph!r}")
+        self.position: dict[Label, int] = {}
+        self.neighbours: list[list[int]] = []
+        if graph is not None and not isinstance(graph, str):
+            known = as_graph(graph)
+            self.add(known.labels)
+            owner = np.repeat(np.arange(known.size), np.diff(known.ptr))
+            other = known.idx.astype(np.int64)
+            pairs = np.stack([owner, other], axis=1)[owner != other]
+            for i, j in pairs.tolist():
+                self.neighbours[i].append(j)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The agents' names, by their indices."""
+        return tuple(self.position)
+
+    def add(self, agents: Iterable[Label]) -> None:
+        """Add agents that are not known yet; alone, or as neighbours of all."""
+        for agent in agents:
+            if agent not in self.position:
+                i = len(self.position)
+                self.position[agent] = i
+                self.neighbours.append(list(range(i)) if self.complete else [])
+                if self.complete:
+                    for j in range(i):
+                        self.neighbours[j].append(i)
+
+    def connect(self, agent: Label, others: Sequence[Label]) -> None:
+        """Make agents neighbours of one."""
+        i = self.position[agent]
+        for other in others:
+            j = self.position[other]
+            if j != i and j not in self.neighbours[i]:
+                self.neighbours[i].append(j)
+                self.neighbours[j].append(i)
+
+    def unknown(self, agents: Iterable[Label]) -> list[Label]:
+        """Those of the agents that are not known, each once, in order."""
+        return list(dict.fromkeys(agent for agent in agents if agent not in self.position))
+
+    def entries(self, room: int) -> tuple[Integers, Integers]:
+        """Compressed rows for so many agents; each row begins with the agent itself."""
+        rows = [[i, *others] for i, others in enumerate(self.neighbours)]
+        rows += [[i] for i in range(len(rows), room)]
+        ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return ptr, np.array([j for row in rows for j in row], dtype=np.int64)
+
+
+def labels_of(agents: Given) -> list[Label]:
+    """The names in a sequence, an array or a column of a frame."""
+    if isinstance(agents, str | bytes) or not hasattr(agents, "__iter__"):
+        raise ValueError(f"agents must be a sequence of names, got {agents!r}")
+    names = agents.tolist() if hasattr(agents, "tolist") else list(agents)
+    for name in names:
+        try:
+            hash(name)
+        except TypeError:
+            raise ValueError(f"agents must be hashable names, got {name!r}") from None
+    return names

@@ -1,0 +1,179 @@
+"""Saved models: a file of numbers and names, without pickles, that goes on to the bit.
+
+A file may come from a stranger, and compiled code trusts its arrays: they are compared with those
+of a fresh model in type, shape and content before anything is used.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.learn.encoding import Encoder
+from mtcool.learn.panel_traffic import Traffic
+from mtcool.learners.panel.fields import (
+    CLIQUE_VARIANCE,
+    FILTER_SIZE,
+    FILTERS,
+    FIRST_FILTER,
+    HIGHEST,
+    ITS_PRECISION,
+    LISTENS,
+    LOWEST,
+    OWN_VARIANCE,
+    POOLED_ROWS,
+    PRECISION,
+    ROWS,
+    TURN,
+)
+from mtcool.learners.panel.state import Panel, make_panel
+from mtcool.network import storage
+from mtcool.types import AnyArray, Floats, Integers, Plain
+
+if TYPE_CHECKING:
+    from mtcool.learn.model import Model
+
+FORMAT = 1
+KEPT = ("link", "number", "vector", "scatter", "sums", "mixer", "alone")
+
+
+class Header(msgspec.Struct, forbid_unknown_fields=True):
+    """What a file says of a model besides its arrays."""
+
+    kind: str
+    format: int
+    task: str
+    share: str
+    complete: bool
+    labels: list[Plain]
+    encoder: Plain
+    messages: int
+    message_bytes: int
+
+
+def write(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file, which appears when it is complete."""
+    panel, places = model._panel, model._places
+    header = Header(
+        "mtcool.learn",
+        FORMAT,
+        model.task,
+        model.share,
+        places.complete,
+        [plain_name(label, "saved") for label in places.labels],
+        model.encoder.to_plain(),
+        model.messages,
+        model.message_bytes,
+    )
+    ptr, idx = places.entries(model._room)
+    arrays = {name: getattr(panel, name) for name in KEPT}
+    arrays |= {"ptr": ptr, "idx": idx}
+    storage.write(path, msgspec.json.encode(header), arrays, secret=False)
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mtcool.learn import Model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Model("complete").save(folder + "/model.npz")
+    ...     load(folder + "/model.npz")
+    Model(0 agents, regression, share='gradients')
+    """
+    content, arrays, found = storage.read(path)
+    name = os.fspath(path)
+    try:
+        header = msgspec.json.decode(content, type=Header)
+        if header.kind != "mtcool.learn" or header.format != FORMAT:
+            raise ValueError(f"format must be {FORMAT}, got {header.kind} {header.format}")
+        whole = {"header": np.frombuffer(content, np.uint8), **arrays}
+        if storage.checksum(whole) != found:
+            raise ValueError("its checksum does not fit: it is damaged")
+        return _model(header, arrays)
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"path must be a saved model, got {name!r}: {error}") from None
+
+
+def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
+    from mtcool.learn.model import Model
+
+    model = Model("complete" if header.complete else None, task=header.task, share=header.share)  # type: ignore[arg-type]
+    labels = [label_of(label) for label in header.labels]
+    ptr, idx = (_indices(arrays[name]) for name in ("ptr", "idx"))
+    room = len(ptr) - 1
+    if len(set(labels)) < len(labels) or len(labels) > room:
+        raise ValueError(f"labels must be at most {room} different ones, got {len(labels)}")
+    _check_entries(ptr, idx, room)
+    encoder = Encoder.from_plain(header.encoder)
+    features = arrays["vector"].shape[2] - 1 if arrays["vector"].ndim == 3 else -1
+    if features < 0:
+        raise ValueError(f"vector must have three sides, got shape {arrays['vector'].shape}")
+    logistic, rows = model.task == "classification", model.share == "rows"
+    panel = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
+    for name in KEPT:
+        _restore(name, getattr(panel, name), arrays[name])
+    _check_content(panel)
+    model.encoder, model._panel, model._room = encoder, panel, room
+    model._places.position = {label: i for i, label in enumerate(labels)}
+    cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
+    model._places.neighbours = cut
+    model._traffic = Traffic(int(header.messages), int(header.message_bytes))
+    return model
+
+
+def _indices(array: AnyArray) -> Integers:
+    if array.ndim != 1 or array.dtype != np.int64:
+        raise ValueError(f"entries must be whole numbers, got {array.dtype} {array.shape}")
+    return array.copy()
+
+
+def _check_entries(ptr: Integers, idx: Integers, room: int) -> None:
+    """Rows begin with the agent itself, name others once, and every pair stands on both sides."""
+    sizes = np.diff(ptr)
+    if room < 1 or ptr[0] != 0 or ptr[-1] != len(idx) or (sizes < 1).any():
+        raise ValueError("ptr must say where the rows of all agents begin")
+    if idx.min() < 0 or idx.max() >= room or (idx[ptr[:-1]] != np.arange(room)).any():
+        raise ValueError("idx must name agents, first the one whose row it is")
+    owner = np.repeat(np.arange(room), sizes)
+    there, back = owner * room + idx, idx * room + owner
+    if len(np.unique(there)) < len(there) or (np.sort(there) != np.sort(back)).any():
+        raise ValueError("idx must name every pair of neighbours once on both sides")
+
+
+def _restore(name: str, into: Floats, array: AnyArray) -> None:
+    if array.dtype != into.dtype or array.shape != into.shape:
+        raise ValueError(
+            f"{name} must be {into.dtype} {into.shape}, got {array.dtype} {array.shape}"
+        )
+    into[:] = array
+
+
+def _check_content(panel: Panel) -> None:
+    """Numbers are finite, counts and variances are not negative."""
+    number = panel.number.copy()
+    number[:, [LOWEST, HIGHEST]] = 0.0  # infinite for an agent without rows
+    for name in KEPT:
+        array = number if name == "number" else getattr(panel, name)
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+    if (number[:, [ROWS, TURN, POOLED_ROWS]] < 0.0).any() or (number[:, TURN] > 2.0**53).any():
+        raise ValueError("number must have counts that are not negative")
+    if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
+        raise ValueError("link must say 0 or 1")
+    for f in range(FILTERS):
+        part = panel.vector[:, FIRST_FILTER + f * FILTER_SIZE :]
+        for field in (OWN_VARIANCE, CLIQUE_VARIANCE, PRECISION, ITS_PRECISION):
+            if (part[:, field] < 0.0).any():
+                raise ValueError("vector must have variances that are not negative")

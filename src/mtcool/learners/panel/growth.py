@@ -1,0 +1,53 @@
+"""A panel that becomes larger: agents that join, neighbours that are found, features that appear."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mtcool.learners.panel.state import Panel, make_panel
+from mtcool.types import Floats, Integers
+
+
+def enlarged(panel: Panel, ptr: Integers, idx: Integers, features: int) -> Panel:
+    """A panel with more agents, entries or features, in which everything known stays as it is.
+
+    Agents keep their numbers; new agents, entries and features begin with what is assumed of them
+    beforehand. Entries that are no longer there are forgotten.
+    """
+    logistic, rows = bool(panel.logistic), panel.sums.shape[0] > 0
+    new = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
+    count, width = panel.vector.shape[0], panel.vector.shape[2]
+    new.number[:count] = panel.number
+    new.vector[:count, :, :width] = panel.vector
+    new.scatter[:count, :width, :width] = panel.scatter
+    new.sums[: len(panel.sums), :width, :width] = panel.sums
+    new.mixer[:count] = panel.mixer
+    new.alone[:count] = panel.alone
+    carry_links(panel, new)
+    return new
+
+
+def carry_links(old: Panel, new: Panel) -> None:
+    """Copy the numbers of the entries that both have."""
+    size = max(len(old.ptr), len(new.ptr))
+    before, now = keys_of(old, size), keys_of(new, size)
+    order = np.argsort(before)
+    place = np.searchsorted(before, now, sorter=order)
+    place[place == len(before)] = 0
+    at: Integers = order[place]
+    same = before[at] == now
+    new.link[same] = old.link[at[same]]
+
+
+def keys_of(panel: Panel, size: int) -> Integers:
+    """A number for every entry, the same for the same two agents."""
+    owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
+    return owner * size + panel.idx
+
+
+def padded(features: Floats, width: int) -> Floats:
+    """The rows with unknown features up to this width."""
+    missing = width - features.shape[1]
+    if missing <= 0:
+        return np.ascontiguousarray(features)
+    return np.hstack([features, np.full((len(features), missing), np.nan)])
