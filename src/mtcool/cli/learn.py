@@ -92,8 +92,8 @@ def learn(
         str | None,
         typer.Option(
             metavar="gradients|rows",
-            help="What neighbours are sent. With gradients no row leaves its agent; rows learn "
-            "faster.  [default: gradients]",
+            help="What neighbours are told. With gradients rows stay with their agents; with rows "
+            "sums of them travel too.  [default: gradients]",
         ),
     ] = None,
     output: Annotated[

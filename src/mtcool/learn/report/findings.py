@@ -226,7 +226,7 @@ def costs(outcome: Outcome) -> str:
     each = outcome.message_bytes / max(outcome.rows, 1)
     what = {
         "gradients": "Rows stayed with their agents.",
-        "rows": "Rows were sent to neighbours.",
+        "rows": "Sums of rows were passed on from neighbour to neighbour.",
     }
     return (
         f"Agents sent {outcome.messages:,} messages with {size(outcome.message_bytes)} in all, "
