@@ -72,9 +72,13 @@ def draw_graph(outcome: Outcome, path: Path) -> bool:
 
 
 def _places(graph: Graph, outcome: Outcome) -> Floats:
-    """Where each agent is drawn: on the map, if that is known for all, else by springs."""
+    """Where each agent is drawn: on the map, if that is known for all, else by who is near whom."""
     known = outcome.positions
     if all(str(label) in known for label in graph.labels):
         return np.array([known[str(label)] for label in graph.labels])
-    layout = nx.spring_layout(graph.to_networkx(), seed=0)
+    drawn = graph.to_networkx()
+    if graph.size <= NAMED and nx.is_connected(drawn):
+        layout = nx.kamada_kawai_layout(drawn)  # keeps distances, and takes long for large graphs
+    else:
+        layout = nx.spring_layout(drawn, seed=0)
     return np.array([layout[label] for label in graph.labels])
