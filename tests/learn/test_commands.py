@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 import pytest
 
+import mtcool.learn
 from mtcool import cli
-from mtcool.learn.saved import learned_in
 
 pytest.importorskip("pyarrow")
 
@@ -415,10 +415,9 @@ def test_the_model_of_the_command_can_be_used_in_python(call, data, tmp_path, un
     path = tmp_path / "ask.csv"
     path.write_text("city,heat,sky\nrome,1,sun\n")
     _, out, _ = call("predict", model, path)
-    learned = learned_in(model)
-    row = learned.encoder.encode({"heat": [1.0], "sky": ["sun"]})
+    learned = mtcool.learn.load(model)
     (answer,) = csv.DictReader(io.StringIO(out))
-    assert learned.predict_many(["rome"], row)[0] == float(answer["prediction"])
+    assert learned.predict_one("rome", {"heat": 1, "sky": "sun"}) == float(answer["prediction"])
 
 
 def test_columns_that_the_data_lack_are_told(call, data, tmp_path, undrawn):

@@ -41,6 +41,12 @@ FORMAT = 1
 KEPT = ("link", "number", "vector", "scatter", "sums", "mixer", "alone")
 
 
+class Kind(msgspec.Struct):
+    """What a file says first: a model, or all that a command needs to go on."""
+
+    kind: str
+
+
 class Header(msgspec.Struct, forbid_unknown_fields=True):
     """What a file says of a model besides its arrays."""
 
@@ -76,7 +82,7 @@ def write(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Model:
-    """Read a model that `Model.save` wrote.
+    """Read a model that `Model.save` or the command `mtcool learn` wrote.
 
     Parameters
     ----------
@@ -95,6 +101,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     content, arrays, found = storage.read(path)
     name = os.fspath(path)
     try:
+        if msgspec.json.decode(content, type=Kind).kind == "mtcool learn":
+            from mtcool.learn.saved import learned_in
+
+            return learned_in(path)
         header = msgspec.json.decode(content, type=Header)
         if header.kind != "mtcool.learn" or header.format != FORMAT:
             raise ValueError(f"format must be {FORMAT}, got {header.kind} {header.format}")

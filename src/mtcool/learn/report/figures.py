@@ -114,9 +114,10 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     paid = {name: rows[used] * stretch_losses(metrics, name)[used] for name in metrics}
     _so_far(lower, x, paid)
     if outcome.dated:
-        locator = AutoDateLocator()
+        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
         lower.xaxis.set_major_locator(locator)
-        lower.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        dates = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+        lower.xaxis.set_major_formatter(dates)
     else:
         lower.xaxis.set_major_locator(MaxNLocator(6))
         lower.set_xlabel("time")
