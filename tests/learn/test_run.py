@@ -88,6 +88,18 @@ def test_without_a_graph_nothing_is_shuffled(network):
     assert play.strangers() == ()
 
 
+def test_no_answer_depends_on_who_else_is_asked_for():
+    play, _ = played(batch(), 200, "complete")
+    known = batch(12, seed=1)
+    names = np.array([*NAMES, *"uvwxyz"], dtype=object)
+    asked = known._replace(agents=names)
+    together = play.answer(asked).prediction
+    for k in range(12):
+        single = play.answer(Batch(*(column[k : k + 1] for column in asked)))
+        assert single.prediction[0] == together[k]
+    assert len(play.learned.agents) == 6
+
+
 def test_answers_without_learning_change_nothing():
     rows = batch()
     play, _ = played(rows, 200)

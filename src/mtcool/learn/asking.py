@@ -44,7 +44,7 @@ def predict(
     if data != STANDARD_INPUT:
         os.stat(data)  # whose complaint names the file
         _tell_missing(data, columns.agent, encoder, tell)
-    known = set(play.learned.agents)
+    known, strangers = set(play.learned.agents), dict[str, None]()
     rows = skipped = cold = 0
     total = None if data == STANDARD_INPUT else count_rows(Path(data))
     with progress_bar("rows", total, progress) as advance:
@@ -55,11 +55,11 @@ def predict(
                 answers = play.answer(batch)
                 writer.write(answers)
                 cold += int(answers.cold.sum())
+                strangers |= dict.fromkeys(name for name in batch.agents if name not in known)
             rows, skipped = rows + batch.line.size, skipped + len(bad)
             advance(batch.line.size + len(bad))
-    strangers = [agent for agent in play.learned.agents if agent not in known]
     if strangers:
-        names = ", ".join(map(str, strangers[:TOLD]))
+        names = ", ".join([*strangers][:TOLD])
         more = f" and {len(strangers) - TOLD:,} more" if len(strangers) > TOLD else ""
         tell(f"agents that the model has not met: {names}{more}")
     return Answered(rows, skipped, cold)

@@ -4,6 +4,7 @@ All see the same rows in the same order, chunk by chunk, and nothing is kept of 
 that wait for their targets.
 """
 
+import copy
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeAlias, final
@@ -21,6 +22,8 @@ from mtcool.types import Floats, Integers, Label
 
 EVERYBODY = "all"
 """What the one agent of the pooled model is called."""
+NEWCOMER = ("newcomer",)
+"""What an agent that the model has not met is called; names in tables are texts."""
 MOST_COMPLETE = 300
 """Agents among whom everybody talks to everybody, when nobody said who talks to whom."""
 SHUFFLE = 0
@@ -76,9 +79,11 @@ class Pass:
         self.evaluation = Evaluation(task, names)
         self.progressive = Progressive()
         self.seen: Bools = np.zeros(0, bool)
+        self._newcomer: Model | None = None
 
     def play(self, batch: Batch) -> Answers:
         """Predict the rows of a batch, learn from every target that is known by then."""
+        self._newcomer = None  # which knows less from now on
         chunk = self.progressive.push(batch)
         agents = self.learned.index(chunk.agents)
         first = self._first_rows(agents, chunk.events)
@@ -113,12 +118,22 @@ class Pass:
         self._play(chunk, self.learned.index(chunk.agents))
 
     def answer(self, batch: Batch) -> Answers:
-        """Predict the rows of a batch without learning from anything."""
-        agents = self.learned.index(batch.agents)
-        events, nothing = np.arange(agents.size), np.zeros(agents.size)
-        played = self.learned.play(agents, batch.features, nothing, events)
-        together = self._everybody(agents.size)
-        pooled = self.pooled.play(together, batch.features, nothing, events)
+        """Predict the rows of a batch without learning from anything.
+
+        Agents that the model has not met are predicted as if each of them joined now, by itself:
+        no answer depends on who else is asked for.
+        """
+        known = set(self.learned.agents)
+        met = np.array([name in known for name in batch.agents], dtype=bool)
+        played = Played(*(np.empty(met.size, kind) for kind in (float, float, bool)))
+        for rows in (np.flatnonzero(met), np.flatnonzero(~met)):
+            if rows.size:
+                model = self.learned if met[rows[0]] else self._with_newcomer()
+                names = batch.agents[rows] if met[rows[0]] else [NEWCOMER] * rows.size
+                found = _ask(model, model.index(names), batch.features[rows])
+                for whole, part in zip(played, found, strict=True):
+                    whole[rows] = part
+        pooled = _ask(self.pooled, self._everybody(met.size), batch.features)
         return Answers(
             batch.line,
             batch.agents,
@@ -129,6 +144,11 @@ class Pass:
             batch.target,
             played.cold,
         )
+
+    def _with_newcomer(self) -> Model:
+        if self._newcomer is None:
+            self._newcomer = copy.deepcopy(self.learned)
+        return self._newcomer
 
     def strangers(self) -> tuple[Label, ...]:
         """Agents of the data that the graph does not have, so that they stand alone."""
@@ -165,6 +185,11 @@ class Pass:
         predicted_at[events[~learns]] = places[~learns]
         self.seen = learned_at < events.size
         return predicted_at < learned_at[agents]
+
+
+def _ask(model: Model, agents: Integers, features: Floats) -> Played:
+    """Predict rows and learn from none."""
+    return model.play(agents, features, np.zeros(agents.size), np.arange(agents.size))
 
 
 def shuffle(graph: Graph) -> Graph:
