@@ -122,6 +122,9 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     play.evaluation = Evaluation.from_arrays(header.task, header.names, sums)
     rows = {key: arrays[f"waiting.{key}"] for key in WAITING}
     agents = np.array([*header.waiting, None], dtype=object)[:-1]
+    sides = {key: array.shape[: 2 if key == "features" else None] for key, array in rows.items()}
+    if {shape[:1] for shape in sides.values()} != {agents.shape} or len(sides["features"]) != 2:
+        raise ValueError(f"rows that wait must have {agents.size} entries each, got {sides}")
     last = -np.inf if header.last is None else header.last
     play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
     play.seen = arrays["seen"].astype(bool)

@@ -1,0 +1,68 @@
+"""A model file that no run could have written is refused, or does no harm."""
+
+import numpy as np
+import pytest
+
+from mtcool.graphs import ring
+from mtcool.learn.run import Pass
+from mtcool.learn.saved import read_pass, write_pass
+from mtcool.learn.settings import Settings, Stop
+from mtcool.learn.tables import Batch, Columns
+from mtcool.network import storage
+
+GRAPH = type(ring(5))(ring(5).ptr, ring(5).idx, list("abcde"))
+
+
+def batch(rows=60, start=0):
+    rng = np.random.default_rng(start)
+    agents = np.array(list("abcdefg"), dtype=object)[rng.integers(7, size=rows)]
+    time = start + np.arange(rows) // 3 * 1.0
+    features = rng.normal(size=(rows, 2))
+    return Batch(np.arange(rows), agents, features, features.sum(axis=1), time, time + 2.0)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    play = Pass(GRAPH, "regression", "gradients")
+    play.play(batch())
+    settings = Settings("x.csv", "y", Columns("who", "y"), stop=Stop("x.csv", 60, 1000))
+    path = tmp_path_factory.mktemp("saved") / "model.npz"
+    write_pass(path, play, settings)
+    return path, play, settings
+
+
+def test_what_is_read_is_what_was_written(saved):
+    path, play, settings = saved
+    again, said = read_pass(path)
+    assert said == settings
+    assert again.strangers() == play.strangers()
+    for one, other in zip(play.play(batch(30, 20)), again.play(batch(30, 20)), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert again.evaluation.metrics() == play.evaluation.metrics()
+
+
+def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
+    path, _, _ = saved
+    header, arrays, _ = storage.read(path)
+    refused = 0
+    for name, array in arrays.items():
+        for wrong in (array[:-1], np.concatenate([array, array]), array[..., np.newaxis]):
+            storage.write(tmp_path / "wrong.npz", header, arrays | {name: wrong}, secret=False)
+            try:
+                play, _ = read_pass(tmp_path / "wrong.npz")
+                play.play(batch(10, 20))
+            except ValueError:
+                refused += 1
+    assert refused > 2 * len(arrays)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(b'"version":1', b'"version":2'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],
+)
+def test_headers_that_say_something_else_are_refused(saved, tmp_path, old, new):
+    header, arrays, _ = storage.read(saved[0])
+    assert old in header
+    storage.write(tmp_path / "wrong.npz", header.replace(old, new, 1), arrays, secret=False)
+    with pytest.raises(ValueError, match="model must be a file that mtcool learn saved"):
+        read_pass(tmp_path / "wrong.npz")
