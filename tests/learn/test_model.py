@@ -29,7 +29,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_prediction_changes_nothing(task):
-    model, who, x, y = trained(task=task)
+    model, who, x, _ = trained(task=task)
     before = state_of(model)
     first = model.predict_many(who, x)
     assert same(before, state_of(model))
@@ -60,6 +60,15 @@ def test_a_saved_model_goes_on_to_the_bit(tmp_path, share, task):
     assert same(state_of(model), state_of(copy))
 
 
+def refused(path):
+    """What is said of a file that is refused, or nothing."""
+    try:
+        load(path)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def test_damaged_and_forged_files_are_refused(tmp_path):
     path = tmp_path / "model.npz"
     trained()[0].save(path)
@@ -69,10 +78,9 @@ def test_damaged_and_forged_files_are_refused(tmp_path):
         broken = content.copy()
         broken[rng.integers(len(content))] ^= 1 << rng.integers(8)
         path.write_bytes(broken)
-        try:
-            assert load(path).agents == (0, 1, 2, 3)  # a bit that no reader looks at
-        except ValueError as error:
-            assert "path must be a saved" in str(error)
+        refusal = refused(path)
+        # A bit that no reader looks at does no harm.
+        assert refusal.startswith("path must be a saved") or load(path).agents == (0, 1, 2, 3)
     mtcool.mt_co2ol(GRAPH, 2).save(path)
     with pytest.raises(ValueError, match="path must be a saved model"):
         load(path)
@@ -135,7 +143,7 @@ def test_results_do_not_depend_on_the_order_of_the_agents():
 
 
 def test_who_joins_later_starts_from_its_neighbours():
-    model, who, x, y = trained()
+    model, _, x, y = trained()
     model.join("new", [0, 1])
     near = [model.predict_one(i, np.nan_to_num(x[0])) for i in (0, 1)]
     started = model.predict_one("new", np.nan_to_num(x[0]))
@@ -145,7 +153,7 @@ def test_who_joins_later_starts_from_its_neighbours():
 
 
 def test_unknown_agents_of_a_complete_network_know_what_all_know():
-    model, who, x, y = trained(graph="complete")
+    model, _, x, y = trained(graph="complete")
     assert abs(model.predict_one("new", np.nan_to_num(x[0])) - y.mean()) < 3 * np.std(y)
     assert "new" not in model.agents
 
