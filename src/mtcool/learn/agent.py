@@ -53,7 +53,7 @@ class PanelAgent:
     >>> model = Model(mtcool.graphs.star(3))
     >>> model.learn_one(1, [1.0], 5.0)
     >>> centre, leaf = model.agent(0), model.agent(1)
-    >>> answers = {to: leaf.receive(request) for to, request in centre.requests().items() if to == 1}
+    >>> answers = {1: leaf.receive(centre.requests()[1])}
     >>> centre.predict([1.0], answers)  # agent 2 did not answer: what was known of it is used
     5.0
     """
@@ -138,7 +138,7 @@ class PanelAgent:
                     take_sums(self.panel, k, sums)
 
     def _numbers(self, given: Floats, size: int) -> tuple[Floats, Floats]:
-        """Numbers of a message, and the sums behind them; NaN is refused, and so is other length."""
+        """Numbers of a message, and the sums behind them; refuses NaN and other lengths."""
         array, width = np.asarray(given, dtype=np.float64), self.panel.vector.shape[2]
         lengths = {size, size + sums_size(width)} if len(self.panel.sums) else {size}
         if array.ndim != 1 or len(array) not in lengths or np.isnan(array).any():

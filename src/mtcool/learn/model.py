@@ -391,7 +391,10 @@ class Model:
     def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
         if isinstance(x, Mapping):
             return self.encoder.encode_one(x, grow=grow)[None, :]
-        return validation.matrix("x", [x], (1, None)) if np.ndim(x) == 1 else _no_row(x)
+        row = validation.numbers("x", x)
+        if row.ndim != 1:
+            raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
+        return row[None, :]
 
     def _rows_of(self, features: Given, *, grow: bool) -> Floats:
         columns = columns_of(features)
@@ -427,10 +430,6 @@ class Model:
             self._panel = enlarged(panel, panel.ptr, panel.idx, width)
 
 
-def _no_row(x: Given) -> Floats:
-    raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
-
-
 def _integers(name: str, given: Given) -> Integers:
     array = np.asarray(given)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
@@ -442,5 +441,3 @@ def _check_within(name: str, array: Integers, least: int, limit: int) -> None:
     if len(array) and (array.min() < least or array.max() >= limit):
         wrong = array[(array < least) | (array >= limit)][0]
         raise ValueError(f"{name} must be from {least} to {limit - 1}, got {wrong}")
-
-

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.agents.cutting.order import in_order
-from mtcool.graphs import Graph, GraphLike, as_graph
+from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
 from mtcool.network import storage
 from mtcool.network.header import encode_header
@@ -252,8 +252,7 @@ class Network:
         >>> bool(twin.predict(0) == net.predict(0))
         True
         """
-        whole = as_graph(graph)
-        ordered = in_order(agents, whole)
+        whole, ordered = in_order(agents, graph)
         settings, weights, arrays, noise = join(ordered[0], whole, ordered)
         return cls(settings, whole, weights, noise, arrays)
 

@@ -1,10 +1,10 @@
 """A linear model that is a sum of parts, each with a mean and a variance for every feature.
 
-The *shared* part is the average of what the neighbours hold, weighted by their precisions; learning
-from a row, the agent makes the corrected average its own, so that knowledge travels on. The *clique*
-part of an agent is used by all its neighbours, and learns from the rows of all of them. The
-*personal* part is for what nobody else has. All parts learn from the same error, in proportion to
-their variances, as in a Kalman filter with a variance for each coordinate.
+The *shared* part is the average of what the neighbours hold, weighted by their precisions. When an
+agent learns from a row it makes the corrected average its own, so that knowledge travels on. The
+*clique* part of an agent is used by all its neighbours, and learns from the rows of all of them.
+The *personal* part is for what nobody else has. All parts learn from the same error, in proportion
+to their variances, as in a Kalman filter with a variance for each coordinate.
 
 Levels are in units of the target, slopes in units of its deviation over the feature's.
 """
@@ -21,10 +21,10 @@ from mtcool.learners.panel.fields import (
     CLIQUE,
     CLIQUE_VARIANCE,
     FILTER_SIZE,
+    FILTERS,
     FIRST_FETCHED,
     FIRST_FILTER,
     FIRST_LESSON,
-    FILTERS,
     ITS_PRECISION,
     LISTENS,
     NOISE,
@@ -135,7 +135,7 @@ def predict_by_itself(panel: Panel, agent: int, f: int) -> float:
     prediction = mean[0]
     for k in range(1, x.shape[0]):
         prediction += mean[k] * spread * x[k]
-    return prediction
+    return float(prediction)
 
 
 @inline
@@ -213,7 +213,10 @@ def after(variance: float, x: float, total: float) -> float:
 def learn_by_itself(panel: Panel, agent: int, f: int, prediction: float, target: float) -> None:
     """Let filter f, without neighbours, learn from a row."""
     base, x = FIRST_FILTER + f * FILTER_SIZE, panel.work.vector[X_OWN]
-    mean, precision = panel.vector[agent, base + BY_ITSELF], panel.vector[agent, base + ITS_PRECISION]
+    mean, precision = (
+        panel.vector[agent, base + BY_ITSELF],
+        panel.vector[agent, base + ITS_PRECISION],
+    )
     error, noise = error_of(panel, SIDE_OWN, prediction, target)
     total = noise
     for k in range(x.shape[0]):
@@ -241,7 +244,10 @@ def take_lesson(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
     listens = panel.link[entry, LISTENS]
     for f in range(FILTERS):
         base = FIRST_FILTER + f * FILTER_SIZE
-        mean, variance = panel.vector[agent, base + CLIQUE], panel.vector[agent, base + CLIQUE_VARIANCE]
+        mean, variance = (
+            panel.vector[agent, base + CLIQUE],
+            panel.vector[agent, base + CLIQUE_VARIANCE],
+        )
         for k in range(mean.shape[0]):
             before, information = variance[k], lesson[2 * f + 1, k]
             mean[k] += listens * before * lesson[2 * f, k]

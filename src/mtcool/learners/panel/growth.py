@@ -1,4 +1,4 @@
-"""A panel that becomes larger: agents that join, neighbours that are found, features that appear."""
+"""A panel that becomes larger: new agents, new neighbours, new features."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from mtcool.kernels import inline
 from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
 from mtcool.types import Floats
 
-
 SMALLEST = 1e-100
 """Losses below this are none: their squares would be zero."""
 
@@ -24,7 +23,9 @@ def rate(squares: float, largest: float, prior: float) -> float:
 
 
 @inline
-def mix(state: Floats, predictions: Floats, weights: Floats, count: int, last_prior: float) -> float:
+def mix(
+    state: Floats, predictions: Floats, weights: Floats, count: int, last_prior: float
+) -> float:
     """The weighted mean of the first `count` predictions; leaves the weights.
 
     The last expert has the prior weight `last_prior` if that is positive, the others equal ones.

@@ -51,7 +51,7 @@ def unit_of(panel: Panel, agent: int) -> float:
         return 1.0
     rows = panel.number[agent, ROWS]
     if rows >= FEW_ROWS and panel.scatter[agent, 0, 0] > 0.0:
-        return panel.scatter[agent, 0, 0] / rows
+        return float(panel.scatter[agent, 0, 0] / rows)
     found, count = panel.work.reach[SORTED], 0
     for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
         j = panel.idx[e]
@@ -70,7 +70,7 @@ def median(values: Floats, count: int) -> float:
             values[m] = values[m - 1]
             m -= 1
         values[m] = value
-    return 0.5 * (values[(count - 1) // 2] + values[count // 2])
+    return float(0.5 * (values[(count - 1) // 2] + values[count // 2]))
 
 
 @inline
@@ -85,7 +85,7 @@ def most(panel: Panel, agent: int, credit: float) -> float:
     if panel.logistic == 1:
         return credit
     worst = panel.number[agent, WORST]
-    return credit / (math.sqrt(worst * worst + credit) + worst)
+    return float(credit / (math.sqrt(worst * worst + credit) + worst))
 
 
 @inline
@@ -109,7 +109,7 @@ def settle(panel: Panel, agent: int, alone: float, played: float, target: float)
 def settle_neighbour(
     panel: Panel, entry: int, unit: float, played: float, contributed: float, target: float
 ) -> None:
-    """Book what a neighbour has won or cost; one that has used up its account is not heard again."""
+    """Book what a neighbour has won or cost; one with an empty account is not heard again."""
     kind = panel.logistic
     cost = loss_of(kind, played, target) - loss_of(kind, played - contributed, target)
     panel.link[entry, ACCOUNT] -= cost / unit
@@ -125,7 +125,7 @@ def within_own_range(panel: Panel, agent: int, prediction: float) -> float:
     if panel.number[agent, ROWS] < 2.0:
         return prediction
     low, high = panel.number[agent, LOWEST], panel.number[agent, HIGHEST]
-    return min(high + (high - low), max(low - (high - low), prediction))
+    return float(min(high + (high - low), max(low - (high - low), prediction)))
 
 
 @inline

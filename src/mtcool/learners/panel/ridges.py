@@ -65,7 +65,7 @@ def predict_ridge(panel: Panel, agent: int, which: int, features: Floats) -> flo
             reach = FARTHEST * deviation[k]
             x = min(centre[k] + reach, max(centre[k] - reach, x))
             prediction += line[k] * (x - around[k])
-    return prediction
+    return float(prediction)
 
 
 @inline

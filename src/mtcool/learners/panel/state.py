@@ -41,6 +41,7 @@ from mtcool.learners.panel.fields import (
 )
 from mtcool.types import Floats, Integers
 
+
 class Scratch(NamedTuple):
     """Memory for one round; nothing in it lasts."""
 
@@ -85,9 +86,7 @@ class Panel(NamedTuple):
     work: Scratch
 
 
-def make_panel(
-    ptr: Integers, idx: Integers, features: int, *, logistic: bool, rows: bool
-) -> Panel:
+def make_panel(ptr: Integers, idx: Integers, features: int, *, logistic: bool, rows: bool) -> Panel:
     """A fresh panel for agents that listen to each other as these entries say."""
     count, width, entries = len(ptr) - 1, features + 1, len(idx)
     number = np.zeros((count, NUMBERS))

@@ -1,0 +1,1 @@
+"""Tests; a package, because others install one of this name."""

@@ -1,0 +1,411 @@
+"""The learner for panels, slow and obvious: one object for each agent, NumPy and plain loops.
+
+It shares no code with `mtcool.learners.panel` but the constants. Everything is recomputed when it
+is needed; only what the design says is kept (scales and ridges, until rows have grown by 2 %).
+"""
+
+import numpy as np
+
+from mtcool.learners.panel import constants as c
+
+DRIFTS = (c.SLOW_DRIFT, c.FAST_DRIFT)
+
+
+class Scale:
+    def __init__(self, width):
+        self.rows, self.spread, self.noise = 0.0, 0.0, 1.0
+        self.centre, self.deviation = np.zeros(width), np.zeros(width)
+
+    def features(self, x):
+        """Scaled features after a leading one, and the same in the units of x."""
+        scaled = np.zeros(len(self.centre))
+        scaled[0] = 1.0
+        for k in range(1, len(scaled)):
+            if self.deviation[k] > 1e-12 and not np.isnan(x[k - 1]):
+                z = (x[k - 1] - self.centre[k]) / self.deviation[k]
+                scaled[k] = np.clip(z, -10, 10) * self.rows / (self.rows + 5)
+        return scaled
+
+
+class Filter:
+    def __init__(self, width, logistic, drift):
+        few = np.full(width, c.SLOPE_SHARE)
+        few[0] = 1.0
+        self.own, self.own_var = np.zeros(width), c.PERSONAL_VARIANCE * few
+        self.clique, self.clique_var = np.zeros(width), c.CLIQUE_PRIOR * few
+        self.shared, self.precision = np.zeros(width), np.full(width, 1 / c.SLOPE_VARIANCE)
+        self.precision[0] = 1.0 if logistic else 0.0
+        self.alone, self.alone_precision = np.zeros(width), self.precision.copy()
+        self.drift = np.full(width, drift * c.SLOPE_DRIFT)
+        self.drift[0] = drift
+
+
+class Mixture:
+    def __init__(self, priors):
+        self.priors = np.array(priors)
+        self.regret, self.squares, self.largest = np.zeros((3, len(priors)))
+
+    def rates(self):
+        with np.errstate(divide="ignore"):
+            ordinary = np.sqrt(-np.log(np.minimum(self.priors, 0.5)) / self.squares)
+            return np.minimum(0.5 / self.largest, ordinary)
+
+    def weights(self):
+        rates, met = self.rates(), self.largest > 0
+        if not met.any():
+            return self.priors / self.priors.sum()
+        rates = np.where(met, rates, rates[met].max())
+        log = np.log(self.priors) + np.log(rates) + rates * self.regret
+        weights = np.exp(log - log.max())
+        return weights / weights.sum()
+
+    def learn(self, predictions, mixture, slope):
+        losses = slope * (np.array(predictions) - mixture)
+        losses[np.abs(losses) <= 1e-100] = 0.0
+        self.largest = np.maximum(self.largest, np.abs(losses))
+        self.squares += losses**2
+        rates = np.where(losses != 0, self.rates(), 0.0)
+        self.regret -= losses + rates * losses**2
+
+
+class SlowAgent:
+    def __init__(self, width, logistic, rows):
+        self.n, self.mean = 0, np.zeros(width)
+        self.scatter = np.zeros((width, width))
+        self.low, self.high = np.inf, -np.inf
+        self.scales = {"graph": Scale(width), "alone": Scale(width)}
+        self.missed = {"graph": [0.0, 0.0], "alone": [0.0, 0.0]}
+        self.filters = [Filter(width, logistic, drift) for drift in DRIFTS]
+        experts = 4 if rows else 3
+        self.mixture = Mixture([(1 - c.ALONE_SHARE) / experts] * experts + [c.ALONE_SHARE])
+        self.alone_mixture = Mixture([0.25] * 4)
+        self.ridges, self.solved = {}, 0
+        self.worst, self.balance = 0.0, 0.0
+        self.trust, self.listens = {}, {}
+        self.sums, self.turn = [0.0, np.zeros(width), np.zeros((width, width))], 0
+
+
+class SlowPanel:
+    def __init__(self, neighbours, features, logistic=False, rows=False):
+        self.logistic, self.rows = logistic, rows
+        self.neighbours = neighbours
+        self.agents = [SlowAgent(features + 1, logistic, rows) for _ in neighbours]
+        for agent, others in zip(self.agents, neighbours, strict=True):
+            agent.trust = dict.fromkeys(others, c.TRUST)
+            agent.listens = dict.fromkeys(others, True)
+
+    def heard(self, i):
+        """The agent itself, then the neighbours that it still listens to."""
+        return [i] + [j for j in self.neighbours[i] if self.agents[i].listens[j]]
+
+    def scale(self, i, side):
+        me = self.agents[i]
+        them = [self.agents[j] for j in (self.heard(i) if side == "graph" else [i])]
+        rows, kept = sum(a.n for a in them), me.scales[side]
+        if rows <= kept.rows * 1.02 and rows * 1.02 >= kept.rows:
+            return kept
+        new = Scale(len(me.mean))
+        new.rows = rows
+        new.centre = sum(a.n * a.mean for a in them) / rows
+        square = sum(np.diag(a.scatter) + a.n * (a.mean - new.centre) ** 2 for a in them)
+        new.deviation = np.sqrt(square / rows)
+        new.spread = new.deviation[0]
+        if new.spread > 1e-12:
+            missed, misses = np.sum([a.missed[side] for a in them], axis=0)
+            share = (missed / new.spread**2 + 1) / (misses + 1)
+            new.noise = np.clip(share, 0.02, 1.0)
+        return new
+
+    def unit(self, i):
+        me = self.agents[i]
+        if self.logistic:
+            return 1.0
+        if me.n >= 5 and me.scatter[0, 0] > 0:
+            return me.scatter[0, 0] / me.n
+        them = [self.agents[j] for j in [i, *self.neighbours[i]]]
+        found = [a.scatter[0, 0] / a.n for a in them if a.n > 1]
+        return np.median(found) if found else 0.0
+
+    def most(self, i, credit):
+        if credit <= 0:
+            return 0.0
+        if self.logistic:
+            return credit
+        worst = self.agents[i].worst
+        return np.sqrt(worst**2 + credit) - worst
+
+    def fetch(self, i, f, x, spread):
+        """Shared part and its variance, what each neighbour contributes, and the prediction."""
+        me, heard = self.agents[i].filters[f], self.heard(i)
+        them = {j: self.agents[j].filters[f] for j in heard}
+        share = 1 / np.sqrt(1 + len(self.neighbours[i]))
+        units = np.full(len(x), spread)
+        units[0] = 1.0
+        total = sum(one.precision for one in them.values())
+        known = me.precision > 0
+        centre = np.where(known, me.shared, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farthest = np.where(known, 3 / np.sqrt(me.precision), np.inf)
+            farthest[0] *= spread if known[0] else 1.0
+            steps = {}
+            for j in heard[1:]:
+                step = them[j].precision / total * (them[j].shared - centre)
+                steps[j] = np.where(total > 0, np.clip(step, -farthest, farthest), 0.0)
+            variance = len(heard) / total
+        cliques = {j: np.where(total > 0, them[j].clique, 0.0) for j in heard[1:]}
+        given = {j: float((steps[j] + cliques[j] * share) @ (units * x)) for j in heard[1:]}
+
+        def summed(factors):
+            mean = centre + sum((factors[j] * steps[j] for j in heard[1:]), np.zeros(len(x)))
+            clique = me.clique + sum((factors[j] * cliques[j] for j in heard[1:]), 0.0)
+            return mean, float((me.own + mean + clique * share) @ (units * x))
+
+        factors = dict.fromkeys(heard[1:], 1.0)
+        if self.agents[i].n >= 2:
+            for j in heard[1:]:
+                allowed = self.most(i, self.unit(i) * self.agents[i].trust[j])
+                if abs(given[j]) > allowed:
+                    factors[j] = allowed / abs(given[j])
+        mean, prediction = summed(factors)
+        return mean, variance, given, factors, prediction
+
+    def bounded(self, i, p):
+        me = self.agents[i]
+        if self.logistic:
+            return np.clip(p, -8, 8)
+        if me.n < 2:
+            return p
+        length = me.high - me.low
+        return np.clip(p, me.low - length, me.high + length)
+
+    def ridge(self, i, which, x, scale):
+        line, around = self.agents[i].ridges.get(which, (np.zeros(len(x) + 1),) * 2)
+        p = line[0]
+        for k in range(1, len(line)):
+            if not np.isnan(x[k - 1]):
+                reach = 10 * scale.deviation[k]
+                clipped = np.clip(x[k - 1], scale.centre[k] - reach, scale.centre[k] + reach)
+                p += line[k] * (clipped - around[k])
+        return log_odds(p) if self.logistic else p
+
+    def look(self, i, x):
+        """Everything that a prediction needs."""
+        me = self.agents[i]
+        graph, alone = self.scale(i, "graph"), self.scale(i, "alone")
+        xs, xo = graph.features(x), alone.features(x)
+        spread, own_spread = (2.0, 2.0) if self.logistic else (graph.spread, alone.spread)
+        itself = []
+        for f in me.filters:
+            units = np.full(len(xo), own_spread)
+            units[0] = 1.0
+            itself.append(float(f.alone @ (units * xo)))
+        mean = me.mean[0]
+        if self.logistic:
+            mean = log_odds((me.mean[0] * me.n + 0.5) / (me.n + 1))
+        ridge = self.ridge(i, "alone", x, alone)
+        if self.logistic and me.n < 1:
+            ridge = self.bounded(i, itself[0])
+        alones = [self.bounded(i, p) for p in [*itself, ridge]] + [mean]
+        own = float(me.alone_mixture.weights() @ alones)
+        fetched = [self.fetch(i, f, xs, spread) for f in range(2)]
+        others = [self.bounded(i, one[-1]) for one in fetched]
+        for which in ["shared", "sums"] if self.rows else ["shared"]:
+            p = self.bounded(i, self.ridge(i, which, x, graph)) if me.n else others[0]
+            others.append(p)
+        by_itself = own
+        if not me.n and not self.logistic:
+            by_itself = graph.centre[0]
+        if me.n < 3 and not self.logistic:
+            them = [self.agents[j] for j in self.neighbours[i] if self.agents[j].n]
+            low = np.median([a.low for a in them]) if them else -np.inf
+            high = np.median([a.high for a in them]) if them else np.inf
+            others = [np.clip(p, low, high) for p in others]
+            if not me.n:
+                by_itself = np.clip(by_itself, low, high)
+        others.append(by_itself)
+        wish = float(me.mixture.weights() @ others)
+        played = wish
+        if me.n:
+            step = self.most(i, c.CREDIT * self.unit(i) + me.balance)
+            played = by_itself + np.clip(wish - by_itself, -step, step)
+        return locals()
+
+    def predict(self, i, x):
+        seen = self.look(i, x)
+        return seen["played"], seen["by_itself"]
+
+    def loss(self, p, y):
+        return np.logaddexp(0, p if y < 0.5 else -p) if self.logistic else (p - y) ** 2
+
+    def learn(self, i, x, y):
+        me, seen = self.agents[i], self.look(i, x)
+        graph, alone = seen["graph"], seen["alone"]
+        if me.n:
+            self.judge(i, y, seen)
+        # The accounts may have changed what is listened to, and how far.
+        spread, own_spread = seen["spread"], seen["own_spread"]
+        knows = any(self.agents[j].n for j in [i, *self.neighbours[i]])
+        lessons = []
+        for f, one in enumerate(me.filters):
+            mean, variance, _, _, p = self.fetch(i, f, seen["xs"], spread)
+            if f == 0 and knows and not self.logistic:
+                self.count(me.missed["graph"], p, y, graph.spread)
+            lessons.append(self.learn_shared(i, one, f, mean, variance, p, y, seen))
+            q = seen["itself"][f]
+            if f == 0 and me.n and not self.logistic:
+                self.count(me.missed["alone"], q, y, alone.spread)
+            self.learn_alone(one, q, y, seen["xo"], own_spread, alone.noise)
+        for j in [i, *self.neighbours[i]]:
+            if j == i or self.agents[j].listens[i]:
+                for f, (gradient, information) in zip(self.agents[j].filters, lessons, strict=True):
+                    f.clique = f.clique + f.clique_var * gradient
+                    if information[0] > 0:
+                        less = f.clique_var**2 * np.minimum(information, 1 / f.clique_var)
+                        f.clique_var = f.clique_var + c.PART_DRIFT * f.drift - less
+        me.scales = {"graph": graph, "alone": alone}
+        me.n += 1
+        me.low, me.high = min(me.low, y), max(me.high, y)
+        add_row(me.n, me.mean, me.scatter, x, y)
+        if self.rows:
+            self.swap(i, x, y)
+        if me.n >= me.solved * 1.02:
+            self.solve(i)
+
+    def count(self, missed, p, y, spread):
+        miss = (y - p) ** 2
+        missed[0] += min(miss, 25 * spread**2) if spread > 1e-12 else miss
+        missed[1] += 1
+
+    def error(self, p, y, spread, noise):
+        if self.logistic:
+            mu = 1 / (1 + np.exp(-p))
+            weight = max(mu * (1 - mu), 0.02)
+            return (y - mu) / weight / 2, 1 / (4 * weight)
+        return ((y - p) / spread if spread > 0 else 0.0), noise
+
+    def learn_shared(self, i, one, f, mean, variance, p, y, seen):
+        x, spread = seen["xs"], seen["spread"]
+        count = 1 + len(self.neighbours[i])
+        error, noise = self.error(p, y, spread, seen["graph"].noise)
+        cliques = sum(self.agents[j].filters[f].clique_var for j in self.heard(i)) / count
+        total = noise + float(
+            x**2 @ (one.own_var + cliques + np.where(variance < np.inf, variance, 0))
+        )
+        nothing = np.zeros(len(x)), np.zeros(len(x))
+        if variance[0] == np.inf:
+            one.shared[0], one.precision[0] = y, 1 / total
+            return nothing
+        if spread <= 0:
+            return nothing
+        units = np.ones(len(x))
+        units[0] = spread
+        step = error / total
+        one.own = one.own + units * one.own_var * x * step
+        one.own_var = one.own_var - (one.own_var * x) ** 2 / total + c.PART_DRIFT * one.drift
+        one.shared = mean + units * variance * x * step
+        one.precision = 1 / (variance - (variance * x) ** 2 / total + one.drift)
+        return units * x * step / np.sqrt(count), x**2 / (count * total)
+
+    def learn_alone(self, one, p, y, x, spread, noise):
+        error, noise = self.error(p, y, spread, noise)
+        with np.errstate(divide="ignore"):
+            variance = np.where(one.alone_precision > 0, 1 / one.alone_precision, 0.0)
+        total = noise + float(x**2 @ variance)
+        if one.alone_precision[0] == 0:
+            one.alone[0], one.alone_precision[0] = y, 1 / total
+        elif spread > 0:
+            units = np.ones(len(x))
+            units[0] = spread
+            one.alone = one.alone + units * variance * x * error / total
+            one.alone_precision = 1 / (variance - (variance * x) ** 2 / total + one.drift)
+
+    def judge(self, i, y, seen):
+        me, played, alone, wish = self.agents[i], seen["played"], seen["by_itself"], seen["wish"]
+        if not self.logistic:
+            me.worst = max(me.worst, abs(y - alone))
+        me.balance += self.loss(alone, y) - self.loss(played, y)
+        unit, weights = self.unit(i), me.mixture.weights()
+        both = weights[0] + weights[1]
+        if unit > 1e-12 and me.n >= 2 and both > 1e-12:
+            for j in self.heard(i)[1:]:
+                given = sum(weights[f] / both * seen["fetched"][f][2][j] for f in range(2))
+                given *= seen["fetched"][1][3][j]
+                cost = self.loss(played, y) - self.loss(played - given, y)
+                me.trust[j] -= cost / unit
+                if me.trust[j] <= 0.02:
+                    me.listens[j] = False
+        me.mixture.learn(seen["others"], wish, self.slope(wish, y, seen["graph"].spread))
+        own = seen["own"]
+        me.alone_mixture.learn(seen["alones"], own, self.slope(own, y, seen["alone"].spread))
+
+    def slope(self, p, y, spread):
+        if self.logistic:
+            return 1 / (1 + np.exp(-p)) - y
+        return 2 * (p - y) / spread**2 if spread > 1e-12 else 0.0
+
+    def swap(self, i, x, y):
+        me, others = self.agents[i], self.neighbours[i]
+        me.sums[0] += 1
+        add_row(me.sums[0], me.sums[1], me.sums[2], x, y)
+        partner = self.agents[others[me.turn % len(others)]] if others else me
+        me.turn += 1
+        if partner is not me:
+            (a, m, s), (b, w, q) = me.sums, partner.sums
+            apart = a * b / (a + b) * np.outer(m - w, m - w)
+            for one in (me, partner):
+                one.sums = [(a + b) / 2, (a * m + b * w) / (a + b), (s + q + apart) / 2]
+
+    def solve(self, i):
+        me = self.agents[i]
+        me.solved = me.n
+        graph, alone, shared = me.scales["graph"], me.scales["alone"], me.filters[0].shared.copy()
+        if self.logistic:
+            shared[1:] *= 2 * graph.centre[0] * (1 - graph.centre[0])
+            shared[1:] = shared[1:] / graph.spread if graph.spread > 1e-12 else 0.0
+            shared[0] = 1 / (1 + np.exp(-shared[0]))
+        ridge = c.RIDGE_VARIANCE, c.RIDGE_LEVEL_VARIANCE
+        me.ridges["shared"] = self.drawn(me, graph, shared, *ridge)
+        nothing = np.zeros(len(shared))
+        nothing[0] = me.mean[0]
+        me.ridges["alone"] = self.drawn(me, alone, nothing, c.SLOPE_VARIANCE, 1000.0)
+        if self.rows:
+            me.ridges["sums"] = self.drawn(me, graph, self.from_sums(me, graph), *ridge)
+
+    def from_sums(self, me, scale):
+        rows, mean, scatter = me.sums
+        to = np.zeros(len(mean))
+        to[0] = mean[0]
+        use = np.flatnonzero(scale.deviation[1:] > 1e-12) + 1
+        if rows > 0 and scale.spread > 1e-12 and len(use):
+            d = scale.deviation[use]
+            matrix = scatter[np.ix_(use, use)] / np.outer(d, d)
+            matrix += np.eye(len(use)) * scale.noise / c.SUMS_VARIANCE
+            to[use] = np.linalg.solve(matrix, scatter[use, 0] / (d * scale.spread))
+            to[0] += scale.spread * to[use] @ ((scale.centre[use] - mean[use]) / d)
+        return to
+
+    def drawn(self, me, scale, to, slopes, level):
+        """The ridge on own rows drawn to a level at the scale's centre and scaled slopes."""
+        line, base = np.zeros(len(to)), to[0]
+        use = np.flatnonzero(scale.deviation[1:] > 1e-12) + 1
+        if scale.spread > 1e-12 and len(use):
+            d = scale.deviation[use]
+            products = me.scatter[np.ix_(use, use)] / np.outer(d, d)
+            left = me.scatter[use, 0] / (d * scale.spread) - products @ to[use]
+            more = np.linalg.solve(products + np.eye(len(use)) * scale.noise / slopes, left)
+            line[use] = (to[use] + more) * scale.spread / d
+            base += scale.spread * to[use] @ ((me.mean[use] - scale.centre[use]) / d)
+        line[0] = base + (me.mean[0] - base) * me.n / (me.n + scale.noise / level)
+        return line, me.mean.copy()
+
+
+def add_row(n, mean, scatter, x, y):
+    row = np.concatenate([[y], x])
+    off = np.where(np.isnan(row), 0.0, row - mean)
+    mean += off / n
+    scatter += (n - 1) / n * np.outer(off, off)
+
+
+def log_odds(p):
+    p = np.clip(p, 0.02, 0.98)
+    return np.log(p / (1 - p))

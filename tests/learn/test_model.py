@@ -1,0 +1,176 @@
+"""What users of `mtcool.learn.Model` meet."""
+
+import numpy as np
+import pytest
+from tests.learn.test_slow_panel import rows_of
+
+import mtcool
+from mtcool.learn import Model, load
+
+GRAPH = mtcool.graphs.ring(4)
+
+
+def trained(share="gradients", task="regression", graph=GRAPH):
+    rng = np.random.default_rng(2)
+    who, x, y = rows_of(rng, 4, 80, 2, task == "classification")
+    model = Model(graph, task=task, share=share)
+    model.play(model.index(who), x, y, ~np.arange(80))
+    return model, who, x, y
+
+
+def state_of(model):
+    panel = model._panel
+    return [part.copy() for part in panel[:-1] if isinstance(part, np.ndarray)]
+
+
+def same(a, b):
+    return all(np.array_equal(p, q) for p, q in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_a_prediction_changes_nothing(task):
+    model, who, x, _ = trained(task=task)
+    before = state_of(model)
+    first = model.predict_many(who, x)
+    assert same(before, state_of(model))
+    np.testing.assert_array_equal(first, model.predict_many(who, x))
+
+
+def test_rows_one_by_one_are_rows_at_once():
+    model, who, x, y = trained()
+    one = Model(GRAPH)
+    for i, row, target in zip(who, x, y, strict=True):
+        one.play([i], [row], [target], [~0])
+    assert same(state_of(model), state_of(one))
+
+
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_a_saved_model_goes_on_to_the_bit(tmp_path, share, task):
+    model, who, x, y = trained(share, task)
+    model.learn_one("later", {"sun": 1.0, "sky": "blue"}, 1.0)
+    model.save(tmp_path / "model.npz")
+    copy = load(tmp_path / "model.npz")
+    for one in (model, copy):
+        one.learn_one("new", {"sun": 2.0, "sky": "grey", "wind": 3}, 0.0)
+        one.play(one.index(who), x, y, ~np.arange(80))
+    assert copy.agents == model.agents
+    assert copy.encoder.names == model.encoder.names
+    assert (copy.messages, copy.message_bytes) == (model.messages, model.message_bytes)
+    assert same(state_of(model), state_of(copy))
+
+
+def refused(path):
+    """What is said of a file that is refused, or nothing."""
+    try:
+        load(path)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def test_damaged_and_forged_files_are_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    trained()[0].save(path)
+    content = bytearray(path.read_bytes())
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        broken = content.copy()
+        broken[rng.integers(len(content))] ^= 1 << rng.integers(8)
+        path.write_bytes(broken)
+        refusal = refused(path)
+        # A bit that no reader looks at does no harm.
+        assert refusal.startswith("path must be a saved") or load(path).agents == (0, 1, 2, 3)
+    mtcool.mt_co2ol(GRAPH, 2).save(path)
+    with pytest.raises(ValueError, match="path must be a saved model"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m: m.learn_one(0, [1.0, 2.0], np.nan), "y must be finite"),
+        (lambda m: m.learn_one(0, [np.nan, 2.0], 1.0), "x must be finite"),
+        (lambda m: m.learn_one(0, {"sun": np.inf}, 1.0), "sun"),
+        (lambda m: m.learn_one([0], [1.0, 2.0], 1.0), "agents must be hashable"),
+        (lambda m: m.play([9], [[1.0, 2.0]], [1.0], [~0]), "agents must be from 0 to 3, got 9"),
+        (lambda m: m.play([0], [[1.0, 2.0]], [1.0], [1]), "events must be from -1 to 0, got 1"),
+        (lambda m: m.play([0], [[1.0, np.inf]], [1.0], [~0]), "features must be finite or NaN"),
+        (lambda m: m.play([0], [1.0, 2.0], [1.0], [~0]), "features must be a matrix"),
+        (lambda m: m.play([0.5], [[1.0, 2.0]], [1.0], [~0]), "agents must be a list of whole"),
+        (lambda m: m.learn_many([0], [[1.0, 2.0]] * 2, [1.0]), "agents must have 2 names, got 1"),
+        (lambda m: m.predict_many("rome", [[1.0, 2.0]]), "agents must be a sequence"),
+        (lambda m: m.join(0, [0]), "neighbours must be other agents"),
+        (lambda m: m.agent("nobody"), "name must be one of 4 known agents"),
+        (lambda m: Model("nonsense"), "graph must be a graph, 'complete' or None"),
+        (lambda m: Model(task="ranking"), "task must be one of"),
+        (lambda m: Model(share="all"), "share must be one of"),
+    ],
+)
+def test_bad_input_is_refused_and_changes_nothing(call, words):
+    model = trained()[0]
+    before, agents, names = state_of(model), model.agents, model.encoder.names
+    with pytest.raises(ValueError, match=words):
+        call(model)
+    assert same(before, state_of(model))
+    assert (model.agents, model.encoder.names) == (agents, names)
+
+
+def test_classes_are_zero_and_one():
+    with pytest.raises(ValueError, match="y must be 0 or 1 in classification, got 2"):
+        Model(task="classification").learn_one("a", [1.0], 2.0)
+
+
+def test_results_do_not_depend_on_units():
+    rng = np.random.default_rng(4)
+    who, x, y = rows_of(rng, 4, 200, 3, False)
+    x, events = np.nan_to_num(x), np.stack([np.arange(200), ~np.arange(200)], axis=1).ravel()
+    plain = Model(GRAPH).play(who, x, y, events).prediction[1:]
+    other = Model(GRAPH).play(who, x * [1e3, 1e-3, 7.0] + 5.0, 1e-3 * y - 8.0, events)
+    np.testing.assert_allclose(other.prediction[1:], 1e-3 * plain - 8.0, rtol=1e-6, atol=1e-6)
+
+
+def test_results_do_not_depend_on_the_order_of_the_agents():
+    rng = np.random.default_rng(6)
+    who, x, y = rows_of(rng, 4, 120, 2, False)
+    turned = np.array([2, 0, 3, 1])
+    edges = [(turned[i], turned[(i + 1) % 4]) for i in range(4)]
+    graph = mtcool.Graph.from_edges(edges, size=4)
+    events = np.stack([np.arange(120), ~np.arange(120)], axis=1).ravel()
+    first = Model(GRAPH).play(who, x, y, events).prediction
+    second = Model(graph).play(turned[who], x, y, events).prediction
+    np.testing.assert_allclose(first, second, rtol=1e-9)
+
+
+def test_who_joins_later_starts_from_its_neighbours():
+    model, _, x, y = trained()
+    model.join("new", [0, 1])
+    near = [model.predict_one(i, np.nan_to_num(x[0])) for i in (0, 1)]
+    started = model.predict_one("new", np.nan_to_num(x[0]))
+    assert min(near) - np.std(y) < started < max(near) + np.std(y)
+    assert model.predict_one("stranger", np.nan_to_num(x[0])) == 0.0
+    assert "stranger" not in model.agents
+
+
+def test_unknown_agents_of_a_complete_network_know_what_all_know():
+    model, _, x, y = trained(graph="complete")
+    assert abs(model.predict_one("new", np.nan_to_num(x[0])) - y.mean()) < 3 * np.std(y)
+    assert "new" not in model.agents
+
+
+def test_growing_features_leave_known_ones_as_they_are():
+    narrow, wide = Model(GRAPH), Model(GRAPH)
+    rng = np.random.default_rng(7)
+    who, x, y = rows_of(rng, 4, 60, 2, False)
+    for model, rows in ((narrow, x), (wide, np.hstack([x, np.full((60, 2), np.nan)]))):
+        model.play(who, rows, y, ~np.arange(60))
+    np.testing.assert_allclose(narrow.predict_many(who, x), wide.predict_many(who, x), rtol=1e-12)
+
+
+def test_a_constant_target_and_constant_features_are_no_trouble():
+    model = Model(GRAPH)
+    for _ in range(30):
+        for agent in range(4):
+            model.learn_one(agent, [1.0, 0.0], 7.0)
+    assert model.predict_one(0, [1.0, 0.0]) == pytest.approx(7.0)
+    assert np.isfinite(model.predict_one(0, [1e6, -1e6]))
