@@ -93,7 +93,8 @@ def open_feed(asked: Asked, columns: Columns | None) -> Feed:
                 f"{getattr(asked, given[0])!r}"
             )
         table = built_in(asked.data)
-        target = TARGETS[asked.data]
+        above = ": whether it is above its median" if asked.task == "classification" else ""
+        target = TARGETS[asked.data] + above
         return Feed(asked.data, asked.data, target, len(table.target), table)
     if asked.data == STANDARD_INPUT:
         return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
