@@ -237,12 +237,13 @@ def _parts(x: dict[Hashable, Given], agent: Hashable) -> tuple[Label, dict[str, 
     name = x.get(agent)
     if name is not None and is_missing(name):
         raise ValueError(f"{agent!r} must name an agent, got {name!r}")
-    return name, {key: value for key, value in x.items() if key != agent}
+    features = {str(key): value for key, value in x.items() if key != agent}
+    if len(features) + (agent in x) < len(x):
+        raise ValueError(f"x must have features with different names, got {list(x)!r}")
+    return name, features
 
 
-def _labels_with(
-    known: tuple[base.typing.ClfTarget, ...], y: Given
-) -> tuple[base.typing.ClfTarget, ...]:
+def _labels_with(known: tuple[Given, ...], y: Given) -> tuple[Given, ...]:
     """The labels with a new one among them."""
     label = y.item() if isinstance(y, np.generic) else y
     if not isinstance(label, bool | int | str | float) or is_missing(label):
@@ -250,7 +251,9 @@ def _labels_with(
     if label in known:
         return known
     if len(known) == 2:
-        raise ValueError(f"y must be one of the two classes {known[0]!r} and {known[1]!r}, got {y!r}")
+        raise ValueError(
+            f"y must be one of the two classes {known[0]!r} and {known[1]!r}, got {y!r}"
+        )
     if not known and isinstance(label, bool):
         return (False, True)
     return (*known, label)
