@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
 from mtcool.learn.encoding import Encoder
-from mtcool.learn.frames import columns_of
+from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
 from mtcool.learn.panel_traffic import Traffic
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import enlarged, padded
 from mtcool.learners.panel.play import play
-from mtcool.learners.panel.state import make_panel
+from mtcool.learners.panel.state import make_panel, make_scratch
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]
@@ -95,6 +95,14 @@ class Model:
         )
         self._traffic = Traffic()
 
+    def __setstate__(self, state: dict[str, Given]) -> None:
+        # joblib can load arrays as views of a file that must not be written to.
+        self.__dict__.update(state)
+        panel = self._panel
+        fixed = [name for name in panel._fields if _is_read_only(getattr(panel, name))]
+        own: dict[str, Given] = {name: np.array(getattr(panel, name)) for name in fixed}
+        self._panel = panel._replace(**own, work=make_scratch(panel.ptr, panel.vector.shape[2]))
+
     def __repr__(self) -> str:
         return f"Model({len(self._places.position)} agents, {self.task}, share={self.share!r})"
 
@@ -147,7 +155,7 @@ class Model:
         >>> Model(None).index(["rome", "milan", "rome"])
         array([0, 1, 0])
         """
-        names = labels_of(agents)
+        names = labels_of(listed(agents))
         new = self._places.unknown(names)
         if new:
             self._places.add(new)
@@ -233,16 +241,15 @@ class Model:
         agents
             A name for each row.
         features
-            A matrix of numbers, or a frame of pandas, polars or pyarrow with named columns.
+            A matrix of numbers; a frame of pandas, polars or pyarrow; or columns by name.
 
         Examples
         --------
         >>> Model(None).predict_many(["rome", "milan"], [[1.0], [2.0]])
         array([0., 0.])
         """
-        rows, names = self._rows_of(features, grow=False), labels_of(agents)
-        if len(names) != len(rows):
-            raise ValueError(f"agents must have {len(rows)} names, got {len(names)}")
+        names = labels_of(listed(agents))
+        rows = self._rows_of(features, len(names), grow=False)
         if self._places.unknown(names):
             return copy.deepcopy(self)._joined(names).predict_many(names, rows)
         index = self.index(names)
@@ -256,7 +263,7 @@ class Model:
         agents
             A name for each row.
         features
-            A matrix of numbers, or a frame of pandas, polars or pyarrow with named columns.
+            A matrix of numbers; a frame of pandas, polars or pyarrow; or columns by name.
         y
             The targets.
 
@@ -267,11 +274,9 @@ class Model:
         >>> model.predict_one("turin", [1.5])
         3.0
         """
-        names = labels_of(agents)
+        names = labels_of(listed(agents))
         targets = self._targets_of(y, len(names))
-        rows = self._rows_of(features, grow=True)
-        if len(names) != len(rows):
-            raise ValueError(f"agents must have {len(rows)} names, got {len(names)}")
+        rows = self._rows_of(features, len(names), grow=True)
         self._learn(names, rows, targets)
 
     def play(self, agents: Given, features: Given, y: Given, events: Given) -> Played:
@@ -396,13 +401,24 @@ class Model:
             raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
         return row[None, :]
 
-    def _rows_of(self, features: Given, *, grow: bool) -> Floats:
+    def _rows_of(self, features: Given, names: int, *, grow: bool) -> Floats:
+        """Rows of numbers; all is checked before the encoder grows."""
         columns = columns_of(features)
         if columns is not None:
+            for column in columns.values():
+                _check_names(names, len(column))
+            if not columns:  # such a frame of polars or pyarrow does not know its number of rows
+                return np.full((names, self.encoder.width), np.nan)
             return self.encoder.encode(columns, grow=grow)
-        rows = np.asarray(features, dtype=np.float64)
+        try:
+            rows = np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"features must be numbers or a frame: {error}") from None
         if rows.ndim != 2:
             raise ValueError(f"features must be a matrix or a frame, got shape {rows.shape}")
+        if np.isinf(rows).any():
+            raise ValueError("features must be finite or NaN, got an infinite one")
+        _check_names(names, len(rows))
         return rows
 
     def _targets_of(self, y: Given, count: int) -> Floats:
@@ -428,6 +444,15 @@ class Model:
             self._panel = enlarged(panel, ptr, idx, width)
         elif width > panel.vector.shape[2] - 1:
             self._panel = enlarged(panel, panel.ptr, panel.idx, width)
+
+
+def _is_read_only(field: Given) -> bool:
+    return isinstance(field, np.ndarray) and not field.flags.writeable
+
+
+def _check_names(names: int, rows: int) -> None:
+    if names != rows:
+        raise ValueError(f"agents must have {rows} names, got {names}")
 
 
 def _integers(name: str, given: Given) -> Integers:
