@@ -188,6 +188,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "graphs/files.py",
         "graphs/nearest.py",
         "graphs/parameters.py",
+        "learners/panel/growth.py",
         "privacy/words.py",
         "simulation/bar.py",
         "simulation/frames.py",

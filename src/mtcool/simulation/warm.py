@@ -8,6 +8,10 @@ import numpy as np
 from mtcool import algorithms, graphs, streams, validation
 from mtcool.agents import Rows
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
+from mtcool.learners.panel.fields import FILTERS
+from mtcool.learners.panel.lessons import receive_lesson
+from mtcool.learners.panel.play import play
+from mtcool.learners.panel.state import make_panel
 from mtcool.network import Network
 from mtcool.privacy import AGGREGATORS, Aggregator, Privacy
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -26,6 +30,7 @@ def warm(workers: int = 1, *, progress: bool = False) -> int:
     """
     workers = validation.count("workers", workers)
     _small_kernels()
+    _panel_kernels()
     combinations = [
         (make, losses) for make in _networks() for losses in _losses(make.keywords["dim"])
     ]
@@ -44,6 +49,14 @@ def _small_kernels() -> None:
     graphs.greedy_clique_cover(graph)
     for kind in AGGREGATORS.values():
         algorithms.dpmt_co2ol(graph, 1, _private(kind()), seed=0).ledger()
+
+
+def _panel_kernels() -> None:
+    """The learner of `mtcool.learn`, in a block and as agents."""
+    one, lesson = np.arange(1), np.zeros((2 * FILTERS, 1))
+    panel = make_panel(np.arange(2), one, 0, logistic=False, rows=False)
+    play(panel, one, np.zeros((1, 0)), np.zeros(1), one, np.zeros((1, 3)))
+    receive_lesson(panel, 0, 0, lesson)
 
 
 def _networks() -> list[functools.partial[Network]]:

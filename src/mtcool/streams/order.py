@@ -1,5 +1,7 @@
 """The order in which rows are predicted and learned from, when targets arrive later."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
