@@ -1,12 +1,22 @@
 """The benchmarks of the learner by name, in the order in which they run."""
 
-from benchmarks.learn import classes, errors, first_answer, hostile, reading, speed, useless
+from benchmarks.learn import (
+    classes,
+    errors,
+    first_answer,
+    held_out,
+    hostile,
+    reading,
+    speed,
+    useless,
+)
 from benchmarks.suite import Suite
 
 SUITE = Suite(
     benchmarks={
         "errors": errors,
         "classes": classes,
+        "held-out": held_out,
         "useless": useless,
         "hostile": hostile,
         "speed": speed,
