@@ -175,6 +175,14 @@ WRONG = {
         lambda: GraphRegressor(agent="town").fit(FRAME, TARGET[:5]),
         "y must have 90 entries, one for each row of X, got 5",
     ),
+    "no rows": (
+        lambda: GraphRegressor().fit(FRAME[:0], TARGET[:0]),
+        r"X must have at least one row, got shape \(0, 4\)",
+    ),
+    "labels of two kinds": (
+        lambda: GraphClassifier().fit([[1.0]] * 2, np.array(["a", 1], dtype=object)),
+        "y must have labels of one kind",
+    ),
     "a graph": (lambda: GraphRegressor("ring").fit([[1.0]], [1.0]), "graph must be .*'ring'"),
     "a lazy frame": (lambda: GraphRegressor().fit(pl.LazyFrame({"a": [1]}), [1.0]), "collect"),
 }
