@@ -57,8 +57,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import pandas as pd
-    >>> sun = [day % 7 for day in range(40) for _ in range(2)]
-    >>> days = pd.DataFrame({"town": ["rome", "milan"] * 40, "sun": sun})
+    >>> sun = [day % 7 for day in range(100) for _ in range(2)]
+    >>> days = pd.DataFrame({"town": ["rome", "milan"] * 100, "sun": sun})
     >>> degrees = 10 + 2 * days["sun"] + 6 * (days["town"] == "rome")
     >>> model = GraphRegressor("complete", agent="town").fit(days, degrees)
     >>> model.predict(pd.DataFrame({"town": ["rome", "milan"], "sun": [5, 5]})).round()
@@ -169,8 +169,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import pandas as pd
-    >>> sun = [day % 7 for day in range(40) for _ in range(2)]
-    >>> days = pd.DataFrame({"town": ["rome", "milan"] * 40, "sun": sun})
+    >>> sun = [day % 7 for day in range(100) for _ in range(2)]
+    >>> days = pd.DataFrame({"town": ["rome", "milan"] * 100, "sun": sun})
     >>> weather = ["dry" if sun > 3 else "wet" for sun in days["sun"]]
     >>> model = GraphClassifier("complete", agent="town").fit(days, weather)
     >>> model.predict(pd.DataFrame({"town": ["rome", "milan"], "sun": [6, 0]}))

@@ -26,6 +26,8 @@ def read_rows(estimator: Given, X: Given, *, reset: bool) -> tuple[list[Label], 
     # A sparse array may be a mapping; scikit-learn refuses it in its own words.
     given = None if isinstance(X, Mapping) else columns_of(X)
     if given is not None:
+        if X.shape[0] == 0:
+            raise ValueError(f"X must have at least one row, got shape {X.shape}")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         agents = given.pop(_place(estimator.agent, list(given))) if _has_agent(estimator) else None
         return _names(agents, X.shape[0]), given
@@ -68,7 +70,11 @@ def read_labels(y: Given, count: int) -> AnyArray:
     """Labels of classes, one for each row."""
     labels = np.asarray(column_or_1d(y, warn=True))
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    try:
+        check_classification_targets(labels)
+        np.unique(labels)
+    except TypeError as error:
+        raise ValueError(f"y must have labels of one kind, which can be sorted: {error}") from None
     _check_length(labels, count)
     return labels
 
