@@ -14,6 +14,7 @@ DRIFTS = (c.SLOW_DRIFT, c.FAST_DRIFT)
 class Scale:
     def __init__(self, width):
         self.rows, self.spread, self.noise = 0.0, 0.0, 1.0
+        self.apart = c.RIDGE_LEVEL_VARIANCE
         self.centre, self.deviation = np.zeros(width), np.zeros(width)
 
     def features(self, x):
@@ -95,8 +96,9 @@ class SlowPanel:
             agent.listens = dict.fromkeys(others, True)
 
     def heard(self, i):
-        """The agent itself, then the neighbours that it still listens to."""
-        return [i] + [j for j in self.neighbours[i] if self.agents[i].listens[j]]
+        """The agent itself, then the neighbours that it still listens to and that know a row."""
+        them = [j for j in self.neighbours[i] if self.agents[i].listens[j]]
+        return [i] + [j for j in them if self.agents[j].n]
 
     def scale(self, i, side):
         me = self.agents[i]
@@ -110,6 +112,14 @@ class SlowPanel:
         square = sum(np.diag(a.scatter) + a.n * (a.mean - new.centre) ** 2 for a in them)
         new.deviation = np.sqrt(square / rows)
         new.spread = new.deviation[0]
+        within = sum(a.scatter[0, 0] for a in them)
+        between = sum(a.n * (a.mean[0] - new.centre[0]) ** 2 for a in them)
+        free = rows - sum(a.n > 0 for a in them)
+        new.apart = c.RIDGE_LEVEL_VARIANCE
+        if free >= 1 and within + between > 0:
+            levels = between - (rows - free - 1) * within / free
+            share = np.clip(levels / (within + between), 0, 1)
+            new.apart = (share * free + 20 * new.apart) / (free + 20)
         if new.spread > 1e-12:
             missed, misses = np.sum([a.missed[side] for a in them], axis=0)
             share = (missed / new.spread**2 + 1) / (misses + 1)
@@ -138,7 +148,7 @@ class SlowPanel:
         """Shared part and its variance, what each neighbour contributes, and the prediction."""
         me, heard = self.agents[i].filters[f], self.heard(i)
         them = {j: self.agents[j].filters[f] for j in heard}
-        share = 1 / np.sqrt(1 + len(self.neighbours[i]))
+        share = 1 / np.sqrt(len(heard))
         units = np.full(len(x), spread)
         units[0] = 1.0
         total = sum(one.precision for one in them.values())
@@ -285,7 +295,10 @@ class SlowPanel:
 
     def learn_shared(self, i, one, f, mean, variance, p, y, seen):
         x, spread = seen["xs"], seen["spread"]
-        count = 1 + len(self.neighbours[i])
+        count = len(self.heard(i))
+        if not self.logistic and self.agents[i].n < 3:
+            level = c.PERSONAL_SHARE * seen["graph"].apart
+            one.own_var[0] = max(one.own_var[0], level)
         error, noise = self.error(p, y, spread, seen["graph"].noise)
         cliques = sum(self.agents[j].filters[f].clique_var for j in self.heard(i)) / count
         total = noise + float(
@@ -363,7 +376,7 @@ class SlowPanel:
             shared[1:] *= 2 * graph.centre[0] * (1 - graph.centre[0])
             shared[1:] = shared[1:] / graph.spread if graph.spread > 1e-12 else 0.0
             shared[0] = 1 / (1 + np.exp(-shared[0]))
-        ridge = c.RIDGE_VARIANCE, c.RIDGE_LEVEL_VARIANCE
+        ridge = c.RIDGE_VARIANCE, graph.apart
         me.ridges["shared"] = self.drawn(me, graph, shared, *ridge)
         nothing = np.zeros(len(shared))
         nothing[0] = me.mean[0]

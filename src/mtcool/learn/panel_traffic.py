@@ -25,6 +25,7 @@ class Traffic:
         self._panel: Panel | None = None
         self._asking: Integers = np.zeros(0, np.int64)
         self._telling: Integers = np.zeros(0, np.int64)
+        self._others: Integers = np.zeros(0, np.int64)
 
     def count(
         self, panel: Panel, places: Neighbourhoods, agents: Integers, events: Integers
@@ -32,13 +33,10 @@ class Traffic:
         """Add the messages of these events."""
         if panel is not self._panel or len(self._asking) < len(places.position):
             self._measure(panel, places)
-        known = len(self._asking)
         learned = events < 0
-        asked = np.bincount(agents[np.where(learned, ~events, events)], minlength=known)
-        told = np.bincount(agents[~events[learned]], minlength=known)
-        others = np.diff(panel.ptr)[:known] - 1
-        self.messages += int(2 * asked @ others + told @ others)
-        self.message_bytes += int(asked @ self._asking + told @ self._telling)
+        asked, told = agents[np.where(learned, ~events, events)], agents[~events[learned]]
+        self.messages += int(2 * self._others[asked].sum() + self._others[told].sum())
+        self.message_bytes += int(self._asking[asked].sum() + self._telling[told].sum())
 
     def _measure(self, panel: Panel, places: Neighbourhoods) -> None:
         """Bytes of one round of each agent: of asking everybody, and of telling everybody."""
@@ -57,6 +55,7 @@ class Traffic:
         real = (owner != panel.idx) & (owner < known)
         answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
         others = np.diff(panel.ptr)[:known] - 1
+        self._others = others
         self._asking = others * request + answers[:known].astype(np.int64)
         self._telling = others * lesson + 2 * shared * (others > 0)
         self._panel = panel

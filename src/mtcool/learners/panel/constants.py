@@ -7,6 +7,8 @@ features that are scaled to variance one.
 
 PERSONAL_VARIANCE = 0.03
 """How much an agent's level differs from its neighbours', beforehand."""
+PERSONAL_SHARE = 0.3
+"""The same as a share of the differences between levels that are seen in the neighbourhood."""
 CLIQUE_PRIOR = 0.003
 """The same for the part that a neighbourhood shares."""
 SLOPE_SHARE = 1 / 30
@@ -19,8 +21,10 @@ SLOPE_DRIFT = 0.001
 """Slopes drift less than levels do, by this factor."""
 PART_DRIFT = 0.1
 """Personal parts and cliques drift less than what all share, by this factor."""
-RIDGE_VARIANCE, RIDGE_LEVEL_VARIANCE = 0.01, 0.1
-"""How far the ridges' slopes and level may be from what they are drawn to."""
+RIDGE_VARIANCE = 0.01
+"""How far the slopes of the ridges may be from what they are drawn to."""
+RIDGE_LEVEL_VARIANCE = 0.1
+"""The same for their level, until differences between levels have been seen."""
 SUMS_VARIANCE = 0.3
 """Of the slopes of the ridge on all sums."""
 ALONE_SHARE = 0.1

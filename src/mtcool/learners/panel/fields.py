@@ -7,15 +7,17 @@ SLOW = 0
 # Numbers of an agent (`Panel.number`).
 ROWS, LOWEST, HIGHEST = 0, 1, 2
 """Rows that it has learned from, and its smallest and largest target."""
-SEEN, SPREAD, NOISE, MISSED, MISSES = 0, 1, 2, 3, 4
-"""Of a scale: rows behind it, deviation of the target, share of it that is noise, and the squared
-errors of the slow filter with their number. `GRAPH` and `ALONE` say where they begin."""
-GRAPH, ALONE = 3, 8
-WORST, BALANCE = 13, 14
+SEEN, SPREAD, NOISE, APART, MISSED, MISSES = 0, 1, 2, 3, 4, 5
+"""Of a scale: rows behind it, deviation of the target, the shares of its variance that are noise
+and differences between the agents' levels; and the squared errors of the slow filter with their
+number. `GRAPH` and `ALONE` say where they begin."""
+SCALE_NUMBERS = 4
+GRAPH, ALONE = 3, 9
+WORST, BALANCE = 15, 16
 """Of the guard: the largest error of learning alone, and what sharing has won so far."""
-SOLVED, TURN, POOLED_ROWS = 15, 16, 17
+SOLVED, TURN, POOLED_ROWS = 17, 18, 19
 """Rows at which the ridges were solved, whose turn it is to swap sums, rows in the sums."""
-NUMBERS = 18
+NUMBERS = 20
 
 # Numbers of an agent for each feature (`Panel.vector`); the first is the target's, or a level.
 MEAN = 0
@@ -58,5 +60,5 @@ DRAWN_TO = SOLUTION + 1
 ROW = DRAWN_TO + 1
 VECTORS_OF_A_ROUND = ROW + 1
 # Rows of `Scratch.number`.
-SIDE_SHARED, SIDE_OWN = 0, 3
-"""Of a scale that was looked up: its rows, spread and noise."""
+SIDE_SHARED, SIDE_OWN = 0, 4
+"""Of a scale that was looked up: its rows, spread, noise and what keeps levels apart."""

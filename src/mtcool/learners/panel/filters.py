@@ -14,9 +14,16 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
-from mtcool.learners.panel.constants import FAST_DRIFT, PART_DRIFT, SLOPE_DRIFT, SLOW_DRIFT
+from mtcool.learners.panel.constants import (
+    FAST_DRIFT,
+    PART_DRIFT,
+    PERSONAL_SHARE,
+    SLOPE_DRIFT,
+    SLOW_DRIFT,
+)
 from mtcool.learners.panel.fields import (
     ACCOUNT,
+    APART,
     BY_ITSELF,
     CLIQUE,
     CLIQUE_VARIANCE,
@@ -40,7 +47,7 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.promises import most, unit_of
+from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -50,8 +57,9 @@ LEAST_WEIGHT = 0.02
 """Least mu (1 - mu) in classification: a wrong certainty is not taken for infinite information."""
 LOG_ODDS_SPREAD = 2.0
 """The unit of log-odds, as the deviation is of regression targets."""
-FACTORS = FILTERS
-"""Row of `Scratch.reach` with the factor by which each neighbour's contribution is shortened."""
+FACTORS, HEARD = FILTERS, FILTERS + 2
+"""Rows of `Scratch.reach`: factors by which neighbours' contributions are shortened; 1 for the
+agent itself and for those that it listens to and that have learned from a row, 0 for others."""
 
 
 @inline
@@ -65,15 +73,17 @@ def predict_shared(panel: Panel, agent: int, f: int) -> float:
     """The prediction of filter f with neighbours, each within what it may cost the agent."""
     first, last = panel.ptr[agent], panel.ptr[agent + 1]
     reach = panel.work.reach
-    for e in range(last - first):
-        reach[FACTORS, e] = 1.0
+    for e in range(first, last):
+        reach[FACTORS, e - first] = 1.0
+        known = e == first or panel.number[panel.idx[e], ROWS] > 0.0
+        reach[HEARD, e - first] = panel.link[e, LISTENS] if known else 0.0
     p = fetch_and_sum(panel, agent, f)
     if panel.number[agent, ROWS] < 2.0:
         return p  # the guard's bounds hold from here on
     unit, again = unit_of(panel, agent), False
     for e in range(first + 1, last):
         size = abs(reach[f, e - first])
-        if panel.link[e, LISTENS] > 0.0 and size > 0.0:
+        if size > 0.0:
             allowed = most(panel, agent, unit * panel.link[e, ACCOUNT])
             if size > allowed:
                 reach[FACTORS, e - first] = allowed / size
@@ -91,18 +101,19 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
     first, last = panel.ptr[agent], panel.ptr[agent + 1]
     vector, reach = panel.work.vector, panel.work.reach
     base, fetched = FIRST_FILTER + f * FILTER_SIZE, FIRST_FETCHED + 2 * f
-    spread, share = spread_of(panel, SIDE_SHARED), 1.0 / math.sqrt(last - first)
-    own = panel.vector[agent]
+    spread, own = spread_of(panel, SIDE_SHARED), panel.vector[agent]
+    count = 0.0
     for e in range(last - first):
         reach[f, e] = 0.0
+        count += reach[HEARD, e]
+    share = 1.0 / math.sqrt(count)
     prediction = 0.0
     for k in range(vector.shape[1]):
         unit = 1.0 if k == 0 else spread
-        total, listened = 0.0, 0.0
+        total = 0.0
         for e in range(first, last):
-            listens = panel.link[e, LISTENS]
-            total += listens * panel.vector[panel.idx[e], base + PRECISION, k]
-            listened += listens
+            theirs = panel.vector[panel.idx[e], base + PRECISION, k]
+            total += reach[HEARD, e - first] * theirs
         mine, precision = own[base + SHARED, k], own[base + PRECISION, k]
         centre = mine if precision > 0.0 else 0.0  # a level that is not known yet
         farthest = math.inf
@@ -111,7 +122,7 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
         moved, clique = 0.0, own[base + CLIQUE, k]
         if total > 0.0:
             for e in range(first + 1, last):
-                if panel.link[e, LISTENS] > 0.0:
+                if reach[HEARD, e - first] > 0.0:
                     theirs = panel.vector[panel.idx[e]]
                     step = theirs[base + PRECISION, k] / total * (theirs[base + SHARED, k] - centre)
                     step = min(farthest, max(-farthest, step))
@@ -121,7 +132,7 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
                     moved += factor * step
                     clique += factor * theirs[base + CLIQUE, k]
         vector[fetched, k] = centre + moved
-        vector[fetched + 1, k] = listened / total if total > 0.0 else math.inf
+        vector[fetched + 1, k] = count / total if total > 0.0 else math.inf
         whole = own[base + OWN, k] + centre + moved + clique * share
         prediction += whole * unit * vector[X_SHARED, k]
     return prediction
@@ -165,7 +176,7 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
     `predict_shared` has just been called: what it fetched is in the scratch.
     """
     first, last = panel.ptr[agent], panel.ptr[agent + 1]
-    vector, own, count = panel.work.vector, panel.vector[agent], last - first
+    vector, own, heard = panel.work.vector, panel.vector[agent], panel.work.reach[HEARD]
     base, fetched, lesson = (
         FIRST_FILTER + f * FILTER_SIZE,
         FIRST_FETCHED + 2 * f,
@@ -173,12 +184,17 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
     )
     x, mean, variance = vector[X_SHARED], vector[fetched], vector[fetched + 1]
     error, noise = error_of(panel, SIDE_SHARED, prediction, target)
-    total = noise
+    total, count = noise, 0.0
+    for e in range(last - first):
+        count += heard[e]
+    if panel.logistic == 0 and panel.number[agent, ROWS] < FRESH_ROWS:
+        level = PERSONAL_SHARE * panel.work.number[SIDE_SHARED + APART]
+        own[base + OWN_VARIANCE, 0] = max(own[base + OWN_VARIANCE, 0], level)
     for k in range(x.shape[0]):
         cliques = 0.0
         for e in range(first, last):
             theirs = panel.vector[panel.idx[e], base + CLIQUE_VARIANCE, k]
-            cliques += panel.link[e, LISTENS] * theirs
+            cliques += heard[e - first] * theirs
         here = own[base + OWN_VARIANCE, k] + cliques / count
         if variance[k] < math.inf:
             here += variance[k]

@@ -10,13 +10,13 @@ import math
 
 from mtcool.kernels import inline, routine
 from mtcool.learners.panel.constants import (
-    RIDGE_LEVEL_VARIANCE,
     RIDGE_VARIANCE,
     SLOPE_VARIANCE,
     SUMS_VARIANCE,
 )
 from mtcool.learners.panel.fields import (
     ALONE,
+    APART,
     AROUND,
     CENTRE,
     DEVIATION,
@@ -80,14 +80,15 @@ def solve_ridges(panel: Panel, agent: int) -> None:
     drawn = panel.work.vector[DRAWN_TO]
     panel.number[agent, SOLVED] = panel.number[agent, ROWS]
     draw_to_shared(panel, agent, drawn)
-    solve_ridge(panel, agent, TO_SHARED, drawn, RIDGE_VARIANCE, RIDGE_LEVEL_VARIANCE)
+    level = panel.number[agent, GRAPH + APART]
+    solve_ridge(panel, agent, TO_SHARED, drawn, RIDGE_VARIANCE, level)
     for k in range(drawn.shape[0]):
         drawn[k] = 0.0
     drawn[0] = panel.vector[agent, MEAN, 0]
     solve_ridge(panel, agent, TO_NOTHING, drawn, SLOPE_VARIANCE, ANY_LEVEL)
     if panel.sums.shape[0] > 0:
         draw_to_sums(panel, agent, drawn)
-        solve_ridge(panel, agent, TO_SUMS, drawn, RIDGE_VARIANCE, RIDGE_LEVEL_VARIANCE)
+        solve_ridge(panel, agent, TO_SUMS, drawn, RIDGE_VARIANCE, level)
 
 
 @inline

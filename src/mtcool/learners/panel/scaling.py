@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
+from mtcool.learners.panel.constants import RIDGE_LEVEL_VARIANCE
 from mtcool.learners.panel.fields import (
     ALONE,
+    APART,
     CENTRE,
     DEVIATION,
     GRAPH,
@@ -23,6 +25,7 @@ from mtcool.learners.panel.fields import (
     NOISE,
     OWN_SCALE,
     ROWS,
+    SCALE_NUMBERS,
     SCALE_OWN,
     SCALE_SHARED,
     SEEN,
@@ -45,6 +48,8 @@ FARTHEST = 10.0
 SHRINK = 5.0
 """With n rows behind them, features are shortened by n / (n + 5)."""
 TINY = 1e-12
+ASSUMED = 20.0
+"""Rows that the share of levels assumed beforehand counts for."""
 
 
 @inline
@@ -63,7 +68,7 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
     before = panel.number[agent, side + SEEN]
     number, vector = panel.work.number, panel.work.vector
     if rows <= before * GROWTH and rows * GROWTH >= before:
-        for q in range(3):
+        for q in range(SCALE_NUMBERS):
             number[at + q] = panel.number[agent, side + q]
         for k in range(vector.shape[1]):
             vector[found + CENTRE, k] = panel.vector[agent, kept + CENTRE, k]
@@ -78,13 +83,15 @@ def new_scale(
 ) -> None:
     """Pool means, deviations and errors over the entries first:last."""
     number, vector = panel.work.number, panel.work.vector
-    missed, misses = 0.0, 0.0
+    missed, misses, agents = 0.0, 0.0, 0.0
     for e in range(first, last):
         listens, j = panel.link[e, LISTENS], panel.idx[e]
         missed += listens * panel.number[j, side + MISSED]
         misses += listens * panel.number[j, side + MISSES]
+        if panel.number[j, ROWS] > 0.0:
+            agents += listens
     for k in range(vector.shape[1]):
-        centre, square = 0.0, 0.0
+        centre, within, between = 0.0, 0.0, 0.0
         for e in range(first, last):
             j = panel.idx[e]
             weight = panel.link[e, LISTENS] * panel.number[j, ROWS]
@@ -93,9 +100,12 @@ def new_scale(
         for e in range(first, last):
             listens, j = panel.link[e, LISTENS], panel.idx[e]
             off = panel.vector[j, MEAN, k] - centre
-            square += listens * (panel.scatter[j, k, k] + panel.number[j, ROWS] * off * off)
+            within += listens * panel.scatter[j, k, k]
+            between += listens * panel.number[j, ROWS] * off * off
         vector[found + CENTRE, k] = centre
-        vector[found + DEVIATION, k] = math.sqrt(max(square, 0.0) / rows)
+        vector[found + DEVIATION, k] = math.sqrt(max(within + between, 0.0) / rows)
+        if k == 0:
+            number[at + APART] = apart(within, between, rows, agents)
     spread = vector[found + DEVIATION, 0]
     number[at + SEEN], number[at + SPREAD], number[at + NOISE] = rows, spread, 1.0
     if spread > TINY:
@@ -104,10 +114,24 @@ def new_scale(
 
 
 @inline
+def apart(within: float, between: float, rows: float, agents: float) -> float:
+    """The share of the targets' variance that is between the levels of agents.
+
+    From sums of squares within agents and between them; with few rows, what is assumed beforehand.
+    """
+    free = max(rows - agents, 0.0)
+    if free < 1.0 or within + between <= 0.0:
+        return RIDGE_LEVEL_VARIANCE
+    noise = (agents - 1.0) * within / free  # of the levels themselves
+    share = min(1.0, max(0.0, between - noise) / (within + between))
+    return (share * free + RIDGE_LEVEL_VARIANCE * ASSUMED) / (free + ASSUMED)
+
+
+@inline
 def keep_scale(panel: Panel, agent: int) -> None:
     """Keep the scales that were looked up."""
     number, vector = panel.work.number, panel.work.vector
-    for q in range(3):
+    for q in range(SCALE_NUMBERS):
         panel.number[agent, GRAPH + q] = number[SIDE_SHARED + q]
         panel.number[agent, ALONE + q] = number[SIDE_OWN + q]
     for k in range(vector.shape[1]):

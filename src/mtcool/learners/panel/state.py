@@ -15,6 +15,7 @@ import numpy as np
 from mtcool.learners.panel.constants import (
     CLIQUE_PRIOR,
     PERSONAL_VARIANCE,
+    RIDGE_LEVEL_VARIANCE,
     SLOPE_SHARE,
     SLOPE_VARIANCE,
     TRUST,
@@ -23,6 +24,7 @@ from mtcool.learners.panel.fields import (
     ACCOUNT,
     ALONE,
     ALONE_EXPERTS,
+    APART,
     CLIQUE_VARIANCE,
     EXPERTS,
     FILTER_SIZE,
@@ -50,7 +52,7 @@ class Scratch(NamedTuple):
     matrix: Floats
     """(features + 1, features + 1)."""
     reach: Floats
-    """(FILTERS + 2, largest neighbourhood): what each neighbour contributes, and factors."""
+    """(FILTERS + 3, largest neighbourhood): what each neighbour contributes, and factors."""
     expert: Floats
     """(4, EXPERTS): predictions and weights, with neighbours and alone."""
     number: Floats
@@ -117,7 +119,7 @@ def make_scratch(ptr: Integers, width: int) -> Scratch:
     return Scratch(
         np.zeros((VECTORS_OF_A_ROUND, width)),
         np.zeros((width, width)),
-        np.zeros((FILTERS + 2, largest)),
+        np.zeros((FILTERS + 3, largest)),
         np.zeros((4, EXPERTS)),
         np.zeros(8),
     )
@@ -128,6 +130,7 @@ def set_up_agents(panel: Panel, first: int) -> None:
     number = panel.number[first:]
     number[:, LOWEST], number[:, HIGHEST] = np.inf, -np.inf
     number[:, GRAPH + NOISE] = number[:, ALONE + NOISE] = 1.0
+    number[:, GRAPH + APART] = number[:, ALONE + APART] = RIDGE_LEVEL_VARIANCE
     set_up_features(panel, 0, first)
 
 
