@@ -266,7 +266,7 @@ class SlowPanel:
                 self.count(me.missed["alone"], q, y, alone.spread)
             self.learn_alone(one, q, y, seen["xo"], own_spread, alone.noise)
         for j in [i, *self.neighbours[i]]:
-            if j == i or self.agents[j].listens[i]:
+            if j == i or (self.agents[j].listens[i] and self.agents[j].n):
                 for f, (gradient, information) in zip(self.agents[j].filters, lessons, strict=True):
                     f.clique = f.clique + f.clique_var * gradient
                     if information[0] > 0:
@@ -360,9 +360,11 @@ class SlowPanel:
         me, others = self.agents[i], self.neighbours[i]
         me.sums[0] += 1
         add_row(me.sums[0], me.sums[1], me.sums[2], x, y)
-        partner = self.agents[others[me.turn % len(others)]] if others else me
-        me.turn += 1
-        if partner is not me:
+        round_trip = others[me.turn :] + others[: me.turn]
+        known = [j for j in round_trip if self.agents[j].n]
+        if known:
+            me.turn = others.index(known[0]) + 1
+            partner = self.agents[known[0]]
             (a, m, s), (b, w, q) = me.sums, partner.sums
             apart = a * b / (a + b) * np.outer(m - w, m - w)
             for one in (me, partner):

@@ -176,11 +176,12 @@ def test_a_constant_target_and_constant_features_are_no_trouble():
     assert np.isfinite(model.predict_one(0, [1e6, -1e6]))
 
 
-def test_batches_of_any_size_give_the_same_model():
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+def test_batches_of_any_size_give_the_same_model(share):
     rng = np.random.default_rng(8)
     who, x, y = rows_of(rng, 6, 90, 2, False)
     names = np.sort(who)  # agents appear one after the other
-    whole, parts = Model("complete"), Model("complete")
+    whole, parts = Model("complete", share=share), Model("complete", share=share)
     whole.learn_many(names, x, y)
     for first in range(0, 90, 7):
         parts.learn_many(names[first : first + 7], x[first : first + 7], y[first : first + 7])

@@ -68,8 +68,9 @@ class PanelAgent:
         """Whom to ask before predicting, or before learning, and how."""
         asked: dict[Label, Message] = {n: RowRequest(self.sender) for n in self.neighbours}
         if learning and len(self.panel.sums) and self.neighbours:
-            partner = self.neighbours[next_partner(self.panel, ITSELF) - 1]
-            asked[partner] = SumsRequest(self.sender)
+            place = next_partner(self.panel, ITSELF)
+            if place > 0:
+                asked[self.neighbours[place - 1]] = SumsRequest(self.sender)
         return asked
 
     def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> float:
@@ -90,7 +91,7 @@ class PanelAgent:
         if self.panel.logistic and y[0] not in (0.0, 1.0):
             raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
         self._take(answers)
-        partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else ITSELF
+        partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else 0
         out = np.zeros((1, 3))
         play(self.panel, np.zeros(1, np.int64), row, y, np.array([-1]), out)
         lesson, number = lesson_of(self.panel), float(self.panel.number[ITSELF, ROWS])

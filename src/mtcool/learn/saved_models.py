@@ -178,7 +178,9 @@ def _check_content(panel: Panel) -> None:
         array = number if name == "number" else getattr(panel, name)
         if not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite")
-    if (number[:, [ROWS, TURN, POOLED_ROWS]] < 0.0).any() or (number[:, TURN] > 2.0**53).any():
+    if (number[:, [ROWS, TURN, POOLED_ROWS]] < 0.0).any() or (
+        number[:, TURN] >= np.diff(panel.ptr)
+    ).any():
         raise ValueError("number must have counts that are not negative")
     if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
         raise ValueError("link must say 0 or 1")

@@ -16,7 +16,7 @@ GRAPH, ALONE = 3, 9
 WORST, BALANCE = 15, 16
 """Of the guard: the largest error of learning alone, and what sharing has won so far."""
 SOLVED, TURN, POOLED_ROWS = 17, 18, 19
-"""Rows at which the ridges were solved, whose turn it is to swap sums, rows in the sums."""
+"""Rows at which the ridges were solved, which neighbour swapped sums last, rows in the sums."""
 NUMBERS = 20
 
 # Numbers of an agent for each feature (`Panel.vector`); the first is the target's, or a level.

@@ -255,8 +255,11 @@ def learn_by_itself(panel: Panel, agent: int, f: int, prediction: float, target:
 def take_lesson(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
     """Let the agent's clique learn from a neighbour's row; `entry` says how it listens to it.
 
-    `lesson` has two rows for each filter: the gradient, and how much information it carries.
+    `lesson` has two rows for each filter: the gradient, and how much information it carries. An
+    agent takes part from its first row on, so that it does not matter when it was made known.
     """
+    if panel.number[agent, ROWS] == 0.0 and panel.idx[entry] != agent:
+        return
     listens = panel.link[entry, LISTENS]
     for f in range(FILTERS):
         base = FIRST_FILTER + f * FILTER_SIZE

@@ -8,7 +8,7 @@ number of agents; a ridge on them is the ridge on all rows.
 from __future__ import annotations
 
 from mtcool.kernels import inline
-from mtcool.learners.panel.fields import POOLED_ROWS, SUMS_MEAN, TURN
+from mtcool.learners.panel.fields import POOLED_ROWS, ROWS, SUMS_MEAN, TURN
 from mtcool.learners.panel.scaling import add_products
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -24,19 +24,28 @@ def add_to_sums(panel: Panel, agent: int, features: Floats, target: float) -> No
 
 @inline
 def next_partner(panel: Panel, agent: int) -> int:
-    """The neighbour whose turn it is to swap sums; the agent itself if it has none."""
+    """Where the neighbour stands whose turn it is to swap sums: 1 for the first, 0 for nobody.
+
+    It is the next one after the last that has learned from a row.
+    """
     first, count = panel.ptr[agent], panel.ptr[agent + 1] - panel.ptr[agent]
-    if count == 1:
-        return agent
-    return int(panel.idx[first + 1 + int(panel.number[agent, TURN]) % (count - 1)])
+    place = int(panel.number[agent, TURN])
+    for _ in range(count - 1):
+        place = place + 1 if place + 1 < count else 1
+        if panel.number[panel.idx[first + place], ROWS] > 0.0:
+            return place
+    return 0
 
 
 @inline
-def swap_sums(panel: Panel, agent: int, partner: int) -> None:
-    """Give both the average of their sums."""
-    panel.number[agent, TURN] += 1.0
+def swap_sums(panel: Panel, agent: int, place: int) -> None:
+    """Give the agent and its neighbour at this place the average of their sums."""
+    if place == 0:
+        return
+    panel.number[agent, TURN] = place
+    partner = panel.idx[panel.ptr[agent] + place]
     a, b = panel.number[agent, POOLED_ROWS], panel.number[partner, POOLED_ROWS]
-    if partner == agent or a + b <= 0.0:
+    if a + b <= 0.0:
         return
     mine, theirs = panel.vector[agent, SUMS_MEAN], panel.vector[partner, SUMS_MEAN]
     between = a * b / (a + b)
