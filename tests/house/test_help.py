@@ -35,6 +35,8 @@ def test_there_are_public_names_to_look_at():
 @pytest.mark.parametrize(("module", "name", "value"), PUBLIC, ids=[row[1] for row in PUBLIC])
 def test_help_is_not_swamped_by_expanded_unions(module, name, value):
     shown = pydoc.plain(pydoc.render_doc(value))
+    # scikit-learn adds methods of its own to estimators, with its own signatures.
+    shown = re.sub(r"set_\w+_request\(.*", "", shown)
     for inside in ("numpy._typing", "Union["):
         assert inside not in shown, (module, name)
 
