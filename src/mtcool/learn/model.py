@@ -16,6 +16,7 @@ from mtcool.learn.encoding import Encoder
 from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
 from mtcool.learn.panel_traffic import Traffic
+from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import enlarged, padded
 from mtcool.learners.panel.play import play
@@ -429,6 +430,9 @@ class Model:
     def _check_targets(self, targets: Floats) -> None:
         if not np.isfinite(targets).all():
             raise ValueError(f"y must be finite, got {targets[~np.isfinite(targets)][0]}")
+        large = np.abs(targets) > OVERFLOW
+        if large.any():
+            raise ValueError(f"y must be at most {OVERFLOW:g} in size, got {targets[large][0]}")
         wrong = (targets != 0.0) & (targets != 1.0)
         if self.task == "classification" and wrong.any():
             raise ValueError(f"y must be 0 or 1 in classification, got {targets[wrong][0]}")

@@ -33,3 +33,5 @@ CREDIT = 8.0
 """What sharing may cost an agent, in variances of its targets."""
 TRUST = 10.0
 """What a neighbour may cost an agent, in the same unit."""
+OVERFLOW = 1e100
+"""Features, losses and accounts are kept within this, so that their squares are finite."""

@@ -53,6 +53,8 @@ from mtcool.types import Floats
 
 LONGEST_STEP = 3.0
 """A neighbour moves a coordinate by at most so many of the agent's own standard deviations."""
+LARGEST_ERROR = 1e20
+"""An error counts as at most so many deviations: the products of larger ones overflow."""
 LEAST_WEIGHT = 0.02
 """Least mu (1 - mu) in classification: a wrong certainty is not taken for infinite information."""
 LOG_ODDS_SPREAD = 2.0
@@ -166,6 +168,7 @@ def error_of(panel: Panel, side: int, prediction: float, target: float) -> tuple
         return (target - mu) / weight / spread, 1.0 / (weight * spread * spread)
     spread = panel.work.number[side + SPREAD]
     error = (target - prediction) / spread if spread > 0.0 else 0.0
+    error = min(LARGEST_ERROR, max(-LARGEST_ERROR, error))
     return error, panel.work.number[side + NOISE]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
+from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
 from mtcool.types import Floats
 
@@ -70,6 +71,7 @@ def learn_weights(
     """Update the regrets; `slope` is the derivative of the loss at the mixture."""
     for k in range(count):
         loss = slope * (predictions[k] - mixture)
+        loss = min(OVERFLOW, max(-OVERFLOW, loss))
         if abs(loss) > SMALLEST:
             state[LARGEST, k] = max(state[LARGEST, k], abs(loss))
             state[SQUARES, k] += loss * loss

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
-from mtcool.learners.panel.constants import CREDIT
+from mtcool.learners.panel.constants import CREDIT, OVERFLOW
 from mtcool.learners.panel.fields import (
     ACCOUNT,
     BALANCE,
@@ -112,7 +112,8 @@ def settle_neighbour(
     """Book what a neighbour has won or cost; one with an empty account is not heard again."""
     kind = panel.logistic
     cost = loss_of(kind, played, target) - loss_of(kind, played - contributed, target)
-    panel.link[entry, ACCOUNT] -= cost / unit
+    rest = panel.link[entry, ACCOUNT] - cost / unit
+    panel.link[entry, ACCOUNT] = min(OVERFLOW, max(-OVERFLOW, rest))
     if panel.link[entry, ACCOUNT] <= EMPTY:
         panel.link[entry, LISTENS] = 0.0
 

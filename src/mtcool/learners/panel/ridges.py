@@ -47,6 +47,8 @@ from mtcool.learners.panel.scaling import FARTHEST, GROWTH, TINY
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
+ROUNDING = 1e-14
+"""A feature whose pivot is a smaller part of what it was consists of rounding errors."""
 ANY_LEVEL = 1000.0
 """Variance of a level of which nothing is known."""
 
@@ -177,14 +179,20 @@ def set_up(matrix: Floats, scatter: Floats, deviation: Floats, ridge: float) -> 
 
 @inline
 def solve(matrix: Floats, right: Floats) -> None:
-    """Solve a positive definite system in place by Cholesky's method, from index 1 on."""
+    """Solve a positive definite system in place by Cholesky's method, from index 1 on.
+
+    A feature that others determine up to rounding gets nothing: its pivot counts as infinite.
+    """
     width = matrix.shape[0]
     for k in range(1, width):
         for m in range(1, k + 1):
             rest = matrix[k, m]
             for q in range(1, m):
                 rest -= matrix[k, q] * matrix[m, q]
-            matrix[k, m] = math.sqrt(max(rest, TINY)) if m == k else rest / matrix[m, m]
+            if m < k:
+                matrix[k, m] = rest / matrix[m, m]
+            else:
+                matrix[k, k] = math.sqrt(rest) if rest > ROUNDING * matrix[k, k] else math.inf
     for k in range(1, width):
         for q in range(1, k):
             right[k] -= matrix[k, q] * right[q]

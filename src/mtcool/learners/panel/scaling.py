@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
-from mtcool.learners.panel.constants import RIDGE_LEVEL_VARIANCE
+from mtcool.learners.panel.constants import OVERFLOW, RIDGE_LEVEL_VARIANCE
 from mtcool.learners.panel.fields import (
     ALONE,
     APART,
@@ -178,7 +178,9 @@ def add_products(
     off, width = scratch[SCALE_SHARED], mean.shape[0]  # the scale has done its service
     for k in range(width):
         value = target if k == 0 else features[k - 1]
-        off[k] = 0.0 if math.isnan(value) else value - mean[k]
+        off[k] = 0.0
+        if not math.isnan(value):
+            off[k] = min(OVERFLOW, max(-OVERFLOW, value)) - mean[k]
         mean[k] += off[k] / rows
     factor = (rows - 1.0) / rows
     for k in range(width):
