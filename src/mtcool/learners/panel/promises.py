@@ -22,6 +22,7 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
+from mtcool.learners.panel.heard import HUGE, between, rows_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -56,7 +57,7 @@ def unit_of(panel: Panel, agent: int) -> float:
     for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
         j = panel.idx[e]
         if panel.number[j, ROWS] > 1.0:
-            found[count] = panel.scatter[j, 0, 0] / panel.number[j, ROWS]
+            found[count] = between(0.0, panel.scatter[j, 0, 0], HUGE) / rows_of(panel, j)
             count += 1
     return median(found, count) if count > 0 else 0.0
 
@@ -93,7 +94,7 @@ def guarded(panel: Panel, agent: int, alone: float, wish: float) -> float:
     """The prediction that is played: a step from learning alone towards the wish."""
     credit = CREDIT * unit_of(panel, agent) + panel.number[agent, BALANCE]
     step = most(panel, agent, credit)
-    return alone + min(step, max(-step, wish - alone))
+    return alone + between(-step, wish - alone, step)
 
 
 @inline
@@ -138,7 +139,8 @@ def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
         for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
             j = panel.idx[e]
             if panel.number[j, ROWS] > 0.0:
-                found[count] = panel.number[j, LOWEST if side == 0 else HIGHEST]
+                said = panel.number[j, LOWEST if side == 0 else HIGHEST]
+                found[count] = between(-HUGE, said, HUGE)
                 count += 1
         if count > 0 and side == 0:
             low = median(found, count)

@@ -33,6 +33,7 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
+from mtcool.learners.panel.heard import HUGE, MOST_ROWS, between, rows_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -59,7 +60,7 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
         last, kept, found, at = first + 1, OWN_SCALE, SCALE_OWN, SIDE_OWN
     rows = 0.0
     for e in range(first, last):
-        rows += panel.link[e, LISTENS] * panel.number[panel.idx[e], ROWS]
+        rows += panel.link[e, LISTENS] * rows_of(panel, panel.idx[e])
     before = panel.number[agent, side + SEEN]
     number, vector = panel.work.number, panel.work.vector
     if rows <= before * GROWTH and rows * GROWTH >= before:
@@ -81,19 +82,20 @@ def new_scale(
     missed, misses = 0.0, 0.0
     for e in range(first, last):
         listens, j = panel.link[e, LISTENS], panel.idx[e]
-        missed += listens * panel.number[j, side + MISSED]
-        misses += listens * panel.number[j, side + MISSES]
+        missed += listens * between(0.0, panel.number[j, side + MISSED], HUGE * HUGE)
+        misses += listens * between(0.0, panel.number[j, side + MISSES], MOST_ROWS)
     for k in range(vector.shape[1]):
         centre, square = 0.0, 0.0
         for e in range(first, last):
             j = panel.idx[e]
-            weight = panel.link[e, LISTENS] * panel.number[j, ROWS]
-            centre += weight * panel.vector[j, MEAN, k]
+            weight = panel.link[e, LISTENS] * rows_of(panel, j)
+            centre += weight * between(-HUGE, panel.vector[j, MEAN, k], HUGE)
         centre /= rows
         for e in range(first, last):
             listens, j = panel.link[e, LISTENS], panel.idx[e]
-            off = panel.vector[j, MEAN, k] - centre
-            square += listens * (panel.scatter[j, k, k] + panel.number[j, ROWS] * off * off)
+            off = between(-HUGE, panel.vector[j, MEAN, k], HUGE) - centre
+            within = between(0.0, panel.scatter[j, k, k], HUGE * HUGE)
+            square += listens * (within + rows_of(panel, j) * off * off)
         vector[found + CENTRE, k] = centre
         vector[found + DEVIATION, k] = math.sqrt(max(square, 0.0) / rows)
     spread = vector[found + DEVIATION, 0]
