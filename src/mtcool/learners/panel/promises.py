@@ -2,7 +2,7 @@
 
 An agent plays what learning alone would, plus a step towards what it learned with its neighbours.
 The step is so short that the next target cannot cost more than the credit that is left, unless that
-target is farther from the prediction than any before (`docs/learning.md` has theorem and proof).
+target is farther from the prediction than any before (`docs/learning-promises.md` has theorem and proof).
 The same rule bounds what a single neighbour contributes.
 """
 
@@ -90,9 +90,22 @@ def most(panel: Panel, agent: int, credit: float) -> float:
 
 
 @inline
+def credit_of(panel: Panel, agent: int) -> float:
+    """What sharing may cost the agent.
+
+    From its third row on the agent's own targets bound it, whatever the neighbours say of theirs.
+    """
+    unit, number = unit_of(panel, agent), panel.number[agent]
+    if panel.logistic == 0 and number[ROWS] >= 2.0:
+        wide = 2.0 * (number[HIGHEST] - number[LOWEST])
+        unit = min(unit, wide * wide)
+    return CREDIT * unit
+
+
+@inline
 def guarded(panel: Panel, agent: int, alone: float, wish: float) -> float:
     """The prediction that is played: a step from learning alone towards the wish."""
-    credit = CREDIT * unit_of(panel, agent) + panel.number[agent, BALANCE]
+    credit = credit_of(panel, agent) + panel.number[agent, BALANCE]
     step = most(panel, agent, credit)
     return alone + between(-step, wish - alone, step)
 
