@@ -72,7 +72,9 @@ def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
     scale = np.stack([row.mean(axis=0), row.std(axis=0)])  # they have seen the whole stream
     out = np.full((len(row), 3), np.nan)
     rows, events = np.ascontiguousarray(problem.features), problem.events
-    play_attacked(panel, place[problem.agent], rows, problem.target, events, out, liars, draws, scale)
+    play_attacked(
+        panel, place[problem.agent], rows, problem.target, events, out, liars, draws, scale
+    )
     score = 1.0 / (1.0 + np.exp(-out[:, 0])) if problem.classes else out[:, 0]
     # An agent that has no row yet predicts the mean of what its neighbours claim, also alone: the
     # attack must not make what it is compared with worse.
@@ -107,7 +109,9 @@ def play_attacked(
             lie(panel, agent, draws[t % draws.shape[0]], scale)
             for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
                 if not hostile[panel.idx[e]]:
-                    take_lesson(panel, panel.idx[e], panel.back[e], panel.work.vector[: 2 * FILTERS])
+                    take_lesson(
+                        panel, panel.idx[e], panel.back[e], panel.work.vector[: 2 * FILTERS]
+                    )
         elif event < 0:
             learn_row(panel, agent, features[row], target[row])
 
