@@ -85,6 +85,10 @@ class SlowAgent:
         self.trust, self.listens = {}, {}
         self.sums, self.turn = [0.0, np.zeros(width), np.zeros((width, width))], 0
 
+    def unit(self, logistic):
+        """Of levels, in lessons."""
+        return 2.0 if logistic else self.scales["graph"].spread or np.inf
+
 
 class SlowPanel:
     def __init__(self, neighbours, features, logistic=False, rows=False):
@@ -135,6 +139,12 @@ class SlowPanel:
         them = [self.agents[j] for j in [i, *self.neighbours[i]]]
         found = [a.scatter[0, 0] / a.n for a in them if a.n > 1]
         return np.median(found) if found else 0.0
+
+    def credit(self, i):
+        me, unit = self.agents[i], self.unit(i)
+        if me.n >= 2 and not self.logistic:
+            unit = min(unit, (2 * (me.high - me.low)) ** 2)
+        return c.CREDIT * unit
 
     def most(self, i, credit):
         if credit <= 0:
@@ -236,7 +246,7 @@ class SlowPanel:
         wish = float(me.mixture.weights() @ others)
         played = wish
         if me.n:
-            step = self.most(i, c.CREDIT * self.unit(i) + me.balance)
+            step = self.most(i, self.credit(i) + me.balance)
             played = by_itself + np.clip(wish - by_itself, -step, step)
         return locals()
 
@@ -268,7 +278,9 @@ class SlowPanel:
         for j in [i, *self.neighbours[i]]:
             if j == i or (self.agents[j].listens[i] and self.agents[j].n):
                 for f, (gradient, information) in zip(self.agents[j].filters, lessons, strict=True):
-                    f.clique = f.clique + f.clique_var * gradient
+                    farthest = 5 * np.sqrt(f.clique_var)
+                    farthest[0] *= self.agents[j].unit(self.logistic)
+                    f.clique = f.clique + np.clip(f.clique_var * gradient, -farthest, farthest)
                     if information[0] > 0:
                         less = f.clique_var**2 * np.minimum(information, 1 / f.clique_var)
                         f.clique_var = f.clique_var + c.PART_DRIFT * f.drift - less
@@ -341,8 +353,10 @@ class SlowPanel:
         both = weights[0] + weights[1]
         if unit > 1e-12 and me.n >= 2 and both > 1e-12:
             for j in self.heard(i)[1:]:
-                given = sum(weights[f] / both * seen["fetched"][f][2][j] for f in range(2))
-                given *= seen["fetched"][1][3][j]
+                given = 0.0
+                for f in range(2):
+                    _, _, contributed, factors, _ = seen["fetched"][f]
+                    given += weights[f] / both * factors[j] * contributed[j]
                 cost = self.loss(played, y) - self.loss(played - given, y)
                 me.trust[j] -= cost / unit
                 if me.trust[j] <= 0.02:

@@ -50,6 +50,7 @@ SOURCES = (
     "learners/panel/constants.py",
     "learners/panel/fields.py",
     "learners/panel/filters.py",
+    "learners/panel/heard.py",
     "learners/panel/lessons.py",
     "learners/panel/mixing.py",
     "learners/panel/play.py",

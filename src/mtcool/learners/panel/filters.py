@@ -32,6 +32,7 @@ from mtcool.learners.panel.fields import (
     FIRST_FETCHED,
     FIRST_FILTER,
     FIRST_LESSON,
+    GRAPH,
     ITS_PRECISION,
     LISTENS,
     NOISE,
@@ -47,6 +48,7 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
+from mtcool.learners.panel.heard import HUGE, between
 from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -55,6 +57,12 @@ LONGEST_STEP = 3.0
 """A neighbour moves a coordinate by at most so many of the agent's own standard deviations."""
 LARGEST_ERROR = 1e20
 """An error counts as at most so many deviations: the products of larger ones overflow."""
+LONGEST_LESSON = 5.0
+"""A lesson moves a coordinate of a clique by at most so many of its standard deviations."""
+UNKNOWN = 1e6
+"""Largest variance of the shared part, in variances of the target."""
+LARGEST_VARIANCE = 1.0
+"""Of a clique part, as neighbours may state it, in variances of the target."""
 LEAST_WEIGHT = 0.02
 """Least mu (1 - mu) in classification: a wrong certainty is not taken for infinite information."""
 LOG_ODDS_SPREAD = 2.0
@@ -90,7 +98,11 @@ def predict_shared(panel: Panel, agent: int, f: int) -> float:
             if size > allowed:
                 reach[FACTORS, e - first] = allowed / size
                 again = True
-    return fetch_and_sum(panel, agent, f) if again else p
+    if again:
+        p = fetch_and_sum(panel, agent, f)
+        for e in range(1, last - first):
+            reach[f, e] *= reach[FACTORS, e]
+    return p
 
 
 @inline
@@ -98,7 +110,8 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
     """Fetch the neighbours' parts and add all up.
 
     Leaves the shared part and its variance in the scratch, and in `reach` what each neighbour
-    contributes to the prediction before its factor.
+    contributes to the prediction before its factor. Neighbours may say anything: what could not be
+    computed with is left out.
     """
     first, last = panel.ptr[agent], panel.ptr[agent + 1]
     vector, reach = panel.work.vector, panel.work.reach
@@ -114,11 +127,11 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
         unit = 1.0 if k == 0 else spread
         total = 0.0
         for e in range(first, last):
-            theirs = panel.vector[panel.idx[e], base + PRECISION, k]
+            theirs = between(0.0, panel.vector[panel.idx[e], base + PRECISION, k], HUGE)
             total += reach[HEARD, e - first] * theirs
         mine, precision = own[base + SHARED, k], own[base + PRECISION, k]
         centre = mine if precision > 0.0 else 0.0  # a level that is not known yet
-        farthest = math.inf
+        farthest = HUGE
         if precision > 0.0:
             farthest = LONGEST_STEP / math.sqrt(precision) * (spread if k == 0 else 1.0)
         moved, clique = 0.0, own[base + CLIQUE, k]
@@ -127,17 +140,18 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
                 if reach[HEARD, e - first] > 0.0:
                     theirs = panel.vector[panel.idx[e]]
                     step = theirs[base + PRECISION, k] / total * (theirs[base + SHARED, k] - centre)
-                    step = min(farthest, max(-farthest, step))
-                    contribution = step + theirs[base + CLIQUE, k] * share
+                    step = between(-farthest, step, farthest)
+                    part = between(-HUGE, theirs[base + CLIQUE, k], HUGE)
+                    contribution = step + part * share
                     reach[f, e - first] += contribution * unit * vector[X_SHARED, k]
                     factor = reach[FACTORS, e - first]
                     moved += factor * step
-                    clique += factor * theirs[base + CLIQUE, k]
+                    clique += factor * part
         vector[fetched, k] = centre + moved
-        vector[fetched + 1, k] = count / total if total > 0.0 else math.inf
+        vector[fetched + 1, k] = min(count / total, UNKNOWN) if total > 0.0 else math.inf
         whole = own[base + OWN, k] + centre + moved + clique * share
         prediction += whole * unit * vector[X_SHARED, k]
-    return prediction
+    return between(-HUGE, prediction, HUGE)
 
 
 @inline
@@ -168,7 +182,7 @@ def error_of(panel: Panel, side: int, prediction: float, target: float) -> tuple
         return (target - mu) / weight / spread, 1.0 / (weight * spread * spread)
     spread = panel.work.number[side + SPREAD]
     error = (target - prediction) / spread if spread > 0.0 else 0.0
-    error = min(LARGEST_ERROR, max(-LARGEST_ERROR, error))
+    error = between(-LARGEST_ERROR, error, LARGEST_ERROR)
     return error, panel.work.number[side + NOISE]
 
 
@@ -197,7 +211,7 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
         cliques = 0.0
         for e in range(first, last):
             theirs = panel.vector[panel.idx[e], base + CLIQUE_VARIANCE, k]
-            cliques += heard[e - first] * theirs
+            cliques += heard[e - first] * between(0.0, theirs, LARGEST_VARIANCE)
         here = own[base + OWN_VARIANCE, k] + cliques / count
         if variance[k] < math.inf:
             here += variance[k]
@@ -225,7 +239,7 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
 def after(variance: float, x: float, total: float) -> float:
     """The variance of a coordinate after a row."""
     gain = variance * x
-    return variance - gain * gain / total
+    return max(variance - gain * gain / total, 0.0)
 
 
 @inline
@@ -264,6 +278,8 @@ def take_lesson(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
     if panel.number[agent, ROWS] == 0.0 and panel.idx[entry] != agent:
         return
     listens = panel.link[entry, LISTENS]
+    unit = LOG_ODDS_SPREAD if panel.logistic == 1 else panel.number[agent, GRAPH + SPREAD]
+    unit = unit if unit > 0.0 else HUGE
     for f in range(FILTERS):
         base = FIRST_FILTER + f * FILTER_SIZE
         mean, variance = (
@@ -271,8 +287,9 @@ def take_lesson(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
             panel.vector[agent, base + CLIQUE_VARIANCE],
         )
         for k in range(mean.shape[0]):
-            before, information = variance[k], lesson[2 * f + 1, k]
-            mean[k] += listens * before * lesson[2 * f, k]
+            before, information = variance[k], between(0.0, lesson[2 * f + 1, k], HUGE)
+            farthest = LONGEST_LESSON * math.sqrt(before) * (unit if k == 0 else 1.0)
+            mean[k] += listens * between(-farthest, before * lesson[2 * f, k], farthest)
             if information > 0.0 or lesson[2 * f + 1, 0] > 0.0:
                 shrunk = before * before * min(information, 1.0 / before)
                 variance[k] = before + listens * (PART_DRIFT * drift_of(f, k) - shrunk)

@@ -32,13 +32,13 @@ from mtcool.learners.panel.fields import (
     TO_SUMS,
 )
 from mtcool.learners.panel.filters import (
-    FACTORS,
     learn_by_itself,
     learn_shared,
     predict_by_itself,
     predict_shared,
     take_lesson,
 )
+from mtcool.learners.panel.heard import HUGE
 from mtcool.learners.panel.mixing import learn_weights, mix
 from mtcool.learners.panel.promises import (
     FRESH_ROWS,
@@ -144,9 +144,10 @@ def predict_with_others(panel: Panel, agent: int, features: Floats) -> int:
         if panel.number[agent, ROWS] >= 1.0:
             which = TO_SHARED if k == FILTERS else TO_SUMS
             ridge = predict_ridge(panel, agent, which, features)
-            if panel.logistic == 1:
+            if panel.logistic == 1 and abs(ridge) < HUGE:
                 ridge = log_odds(ridge)
-            experts[k] = within_own_range(panel, agent, ridge)
+            if abs(ridge) < HUGE:  # else what neighbours said was too much for it
+                experts[k] = within_own_range(panel, agent, ridge)
     return count
 
 
@@ -222,7 +223,6 @@ def judge(
                 given = 0.0
                 for f in range(FILTERS):
                     given += experts[WEIGHTS, f] / of_filters * panel.work.reach[f, e - first]
-                given *= panel.work.reach[FACTORS, e - first]
                 settle_neighbour(panel, e, unit, played, given, target)
     count = EXPERTS if panel.sums.shape[0] > 0 else EXPERTS - 1
     slope_all = slope_of(panel, wish, target, panel.work.number[SIDE_SHARED + SPREAD])

@@ -2,8 +2,8 @@
 
 An agent plays what learning alone would, plus a step towards what it learned with its neighbours.
 The step is so short that the next target cannot cost more than the credit that is left, unless that
-target is farther from the prediction than any before (`docs/learning.md` has theorem and proof).
-The same rule bounds what a single neighbour contributes.
+target is farther from the prediction than any before. The same rule bounds what a single neighbour
+contributes. `docs/learning-promises.md` has theorems and proofs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
+from mtcool.learners.panel.heard import HUGE, between, rows_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -56,7 +57,7 @@ def unit_of(panel: Panel, agent: int) -> float:
     for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
         j = panel.idx[e]
         if panel.number[j, ROWS] > 1.0:
-            found[count] = panel.scatter[j, 0, 0] / panel.number[j, ROWS]
+            found[count] = between(0.0, panel.scatter[j, 0, 0], HUGE) / rows_of(panel, j)
             count += 1
     return median(found, count) if count > 0 else 0.0
 
@@ -89,11 +90,24 @@ def most(panel: Panel, agent: int, credit: float) -> float:
 
 
 @inline
+def credit_of(panel: Panel, agent: int) -> float:
+    """What sharing may cost the agent.
+
+    From its third row on the agent's own targets bound it, whatever the neighbours say of theirs.
+    """
+    unit, number = unit_of(panel, agent), panel.number[agent]
+    if panel.logistic == 0 and number[ROWS] >= 2.0:
+        wide = 2.0 * (number[HIGHEST] - number[LOWEST])
+        unit = min(unit, wide * wide)
+    return CREDIT * unit
+
+
+@inline
 def guarded(panel: Panel, agent: int, alone: float, wish: float) -> float:
     """The prediction that is played: a step from learning alone towards the wish."""
-    credit = CREDIT * unit_of(panel, agent) + panel.number[agent, BALANCE]
+    credit = credit_of(panel, agent) + panel.number[agent, BALANCE]
     step = most(panel, agent, credit)
-    return alone + min(step, max(-step, wish - alone))
+    return alone + between(-step, wish - alone, step)
 
 
 @inline
@@ -139,7 +153,8 @@ def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
         for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
             j = panel.idx[e]
             if panel.number[j, ROWS] > 0.0:
-                found[count] = panel.number[j, LOWEST if side == 0 else HIGHEST]
+                said = panel.number[j, LOWEST if side == 0 else HIGHEST]
+                found[count] = between(-HUGE, said, HUGE)
                 count += 1
         if count > 0 and side == 0:
             low = median(found, count)

@@ -36,6 +36,7 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
+from mtcool.learners.panel.heard import HUGE, MOST_ROWS, between, rows_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -64,7 +65,7 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
         last, kept, found, at = first + 1, OWN_SCALE, SCALE_OWN, SIDE_OWN
     rows = 0.0
     for e in range(first, last):
-        rows += panel.link[e, LISTENS] * panel.number[panel.idx[e], ROWS]
+        rows += panel.link[e, LISTENS] * rows_of(panel, panel.idx[e])
     before = panel.number[agent, side + SEEN]
     number, vector = panel.work.number, panel.work.vector
     if rows <= before * GROWTH and rows * GROWTH >= before:
@@ -86,26 +87,26 @@ def new_scale(
     missed, misses, agents = 0.0, 0.0, 0.0
     for e in range(first, last):
         listens, j = panel.link[e, LISTENS], panel.idx[e]
-        missed += listens * panel.number[j, side + MISSED]
-        misses += listens * panel.number[j, side + MISSES]
+        missed += listens * between(0.0, panel.number[j, side + MISSED], HUGE * HUGE)
+        misses += listens * between(0.0, panel.number[j, side + MISSES], MOST_ROWS)
         if panel.number[j, ROWS] > 0.0:
             agents += listens
     for k in range(vector.shape[1]):
-        centre, within, between = 0.0, 0.0, 0.0
+        centre, inside, across = 0.0, 0.0, 0.0
         for e in range(first, last):
             j = panel.idx[e]
-            weight = panel.link[e, LISTENS] * panel.number[j, ROWS]
-            centre += weight * panel.vector[j, MEAN, k]
+            weight = panel.link[e, LISTENS] * rows_of(panel, j)
+            centre += weight * between(-HUGE, panel.vector[j, MEAN, k], HUGE)
         centre /= rows
         for e in range(first, last):
             listens, j = panel.link[e, LISTENS], panel.idx[e]
-            off = panel.vector[j, MEAN, k] - centre
-            within += listens * panel.scatter[j, k, k]
-            between += listens * panel.number[j, ROWS] * off * off
+            off = between(-HUGE, panel.vector[j, MEAN, k], HUGE) - centre
+            inside += listens * between(0.0, panel.scatter[j, k, k], HUGE * HUGE)
+            across += listens * rows_of(panel, j) * off * off
         vector[found + CENTRE, k] = centre
-        vector[found + DEVIATION, k] = math.sqrt(max(within + between, 0.0) / rows)
+        vector[found + DEVIATION, k] = math.sqrt(max(inside + across, 0.0) / rows)
         if k == 0:
-            number[at + APART] = apart(within, between, rows, agents)
+            number[at + APART] = apart(inside, across, rows, agents)
     spread = vector[found + DEVIATION, 0]
     number[at + SEEN], number[at + SPREAD], number[at + NOISE] = rows, spread, 1.0
     if spread > TINY:
@@ -114,16 +115,16 @@ def new_scale(
 
 
 @inline
-def apart(within: float, between: float, rows: float, agents: float) -> float:
+def apart(inside: float, across: float, rows: float, agents: float) -> float:
     """The share of the targets' variance that is between the levels of agents.
 
     From sums of squares within agents and between them; with few rows, what is assumed beforehand.
     """
     free = max(rows - agents, 0.0)
-    if free < 1.0 or within + between <= 0.0:
+    if free < 1.0 or inside + across <= 0.0:
         return RIDGE_LEVEL_VARIANCE
-    noise = (agents - 1.0) * within / free  # of the levels themselves
-    share = min(1.0, max(0.0, between - noise) / (within + between))
+    noise = (agents - 1.0) * inside / free  # of the levels themselves
+    share = min(1.0, max(0.0, across - noise) / (inside + across))
     return (share * free + RIDGE_LEVEL_VARIANCE * ASSUMED) / (free + ASSUMED)
 
 

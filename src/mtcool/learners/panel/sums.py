@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mtcool.kernels import inline
 from mtcool.learners.panel.fields import POOLED_ROWS, ROWS, SUMS_MEAN, TURN
+from mtcool.learners.panel.heard import HUGE, MOST_ROWS
 from mtcool.learners.panel.scaling import add_products
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -45,7 +46,9 @@ def swap_sums(panel: Panel, agent: int, place: int) -> None:
     panel.number[agent, TURN] = place
     partner = panel.idx[panel.ptr[agent] + place]
     a, b = panel.number[agent, POOLED_ROWS], panel.number[partner, POOLED_ROWS]
-    if a + b <= 0.0:
+    if not (a >= 0.0 and b >= 0.0 and 0.0 < a + b <= MOST_ROWS):
+        return
+    if not (can_be_used(panel, agent) and can_be_used(panel, partner)):
         return
     mine, theirs = panel.vector[agent, SUMS_MEAN], panel.vector[partner, SUMS_MEAN]
     between = a * b / (a + b)
@@ -57,3 +60,16 @@ def swap_sums(panel: Panel, agent: int, place: int) -> None:
     for k in range(mine.shape[0]):
         mine[k] = theirs[k] = (a * mine[k] + b * theirs[k]) / (a + b)
     panel.number[agent, POOLED_ROWS] = panel.number[partner, POOLED_ROWS] = 0.5 * (a + b)
+
+
+@inline
+def can_be_used(panel: Panel, agent: int) -> bool:
+    """Whether the sums that an agent holds are numbers with which one can compute."""
+    mean = panel.vector[agent, SUMS_MEAN]
+    for k in range(mean.shape[0]):
+        if not abs(mean[k]) < HUGE:
+            return False
+        for m in range(k + 1):
+            if not abs(panel.sums[agent, k, m]) < HUGE * HUGE:
+                return False
+    return True

@@ -1,0 +1,24 @@
+"""What neighbours say, taken with care: any number may come, and predictions must stay finite."""
+
+from __future__ import annotations
+
+from mtcool.kernels import inline
+from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.state import Panel
+
+HUGE = 1e60
+"""Numbers count as at most this, so that products of them and their squares stay finite."""
+MOST_ROWS = 1e15
+"""Rows that a neighbour may claim."""
+
+
+@inline
+def between(least: float, value: float, most: float) -> float:
+    """The value within bounds; what is not a number counts as the least."""
+    return min(most, max(least, value))
+
+
+@inline
+def rows_of(panel: Panel, agent: int) -> float:
+    """The rows of an agent, as far as they can be believed."""
+    return between(0.0, panel.number[agent, ROWS], MOST_ROWS)
