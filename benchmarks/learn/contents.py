@@ -1,6 +1,15 @@
 """The benchmarks of the learner by name, in the order in which they run."""
 
-from benchmarks.learn import classes, errors, first_answer, hostile, reading, speed, useless
+from benchmarks.learn import (
+    classes,
+    errors,
+    first_answer,
+    hostile,
+    paper_instances,
+    reading,
+    speed,
+    useless,
+)
 from benchmarks.suite import Suite
 
 SUITE = Suite(
@@ -9,6 +18,7 @@ SUITE = Suite(
         "classes": classes,
         "useless": useless,
         "hostile": hostile,
+        "paper": paper_instances,
         "speed": speed,
         "reading": reading,
         "first-answer": first_answer,
