@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks.instance import Instance
 from benchmarks.learn.score import say
 from benchmarks.result import Result, at_most
-from mtcool import graphs, i_ftrl, learn, simulate, st_ftrl, streams
+from mtcool import graphs, i_ftrl, simulate, st_ftrl, streams
+from mtcool.experiments.learner.figure_two import play_quadratic, regret_of
 from mtcool.learners import KT, MTFTRLKT
-from mtcool.types import Floats
 
 SMOOTHNESS = {
     1: (1e10, 300.0, 30.0, 6.0, 2.0, 0.5, 0.1, 0.03, 0.0),
@@ -88,24 +88,5 @@ def regrets(given: Instance) -> Regrets:
     )
     papers = [float(simulate(network, stream).regret[-1]) for network in networks]
     sigma = streams.mean_local_deviation(graph, stream.comparator)
-    return Regrets(sigma, *papers, *(regret_of(points, given) for points in learned(given)))
-
-
-def learned(given: Instance) -> tuple[Floats, Floats]:
-    """The points that the learner plays, one model for each coordinate, and those of alone."""
-    stream, rows = given.stream, np.arange(len(given.stream))
-    events = np.column_stack([rows, ~rows]).ravel()
-    played = []
-    for target in stream.losses.rows.T:
-        model = learn.Model(given.graph)
-        played.append(model.play(stream.agents, np.empty((rows.size, 0)), target, events))
-    return (
-        np.column_stack([one.prediction for one in played]),
-        np.column_stack([one.alone for one in played]),
-    )
-
-
-def regret_of(points: Floats, given: Instance) -> float:
-    """Regret of points against the tasks."""
-    z, tasks = given.stream.losses.rows, given.stream.comparator[given.stream.agents]
-    return 0.5 * float(((points - z) ** 2).sum() - ((tasks - z) ** 2).sum())
+    played = play_quadratic(graph, stream)
+    return Regrets(sigma, *papers, *(regret_of(points, stream) for points in played))
