@@ -19,7 +19,7 @@ from mtcool.simulation.progress import progress_bar
 
 FIGURES = "figures"
 """The experiment whose graphs and streams the learner plays again."""
-REPLICATES, ORDERS = 12, 5
+REPLICATES, ORDERS = 6, 5
 QUICK_ROWS, QUICK_ORDERS = 4_800, 2
 """Rows of a stream, and orders of the pupils, in a quick look."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import mtcool
 from mtcool.experiments.learner.code import chapter_code, key_of
 from mtcool.learn import Model
-from mtcool.learners import KT, MTFTRLKT
+from mtcool.learners import KT, MTFTRLKT, Learner
 from mtcool.streams import Stream, Table, births, flights, progressive_order, schools, squared
 from mtcool.types import Floats
 
@@ -26,7 +26,11 @@ STREAMS: Mapping[str, Callable[[int], Table]] = {
 }
 ROWS, GRADIENTS, SHUFFLED = "learner (rows)", "learner (gradients)", "learner, graph shuffled"
 ALONE, POOLED = "alone", "pooled"
-PAPER = ("MT-CO2OL (KT)", "i-FTRL (KT)", "ST-FTRL (KT)")
+PAPER: Mapping[str, tuple[Callable[..., mtcool.Network], Learner]] = {
+    "MT-CO2OL (KT)": (mtcool.mt_co2ol, MTFTRLKT()),
+    "i-FTRL (KT)": (mtcool.i_ftrl, KT()),
+    "ST-FTRL (KT)": (mtcool.st_ftrl, KT()),
+}
 NAMES = (ROWS, GRADIENTS, SHUFFLED, ALONE, POOLED, *PAPER)
 
 
@@ -100,27 +104,27 @@ def errors_on(table: Table) -> Errors:
         ALONE: rows.alone,
         POOLED: pooled.prediction,
     }
-    y = table.target
-    nmse = {name: _nmse((p - y) ** 2, y, warm) for name, p in found.items()}
-    nmse |= {name: _nmse(losses, y, warm) for name, losses in papers_losses(table).items()}
+    nmse = {name: _nmse(table.target, p, warm) for name, p in found.items()}
+    nmse |= papers_errors(table, warm)
     return Errors(len(table), table.graph.size, int(rows.cold.sum()), nmse)
 
 
-def papers_losses(table: Table) -> dict[str, Floats]:
-    """Squared errors of the paper's algorithms, KT versions without L, in each row."""
+def papers_errors(table: Table, counted: NDArray[np.bool_]) -> dict[str, float]:
+    """NMSE of the paper's algorithms, KT versions without L, over the rows that count."""
     x, y = _standardised(table.features), _standardised(table.target)
-    stream = Stream(
-        table.agent,
-        squared(np.column_stack([np.ones(len(table)), x]), y),
-        labels=table.graph.labels,
-    )
-    dim, variance, found = x.shape[1] + 1, float(table.target.var()), {}
-    makers = (mtcool.mt_co2ol, mtcool.i_ftrl, mtcool.st_ftrl)
-    for name, make in zip(PAPER, makers, strict=True):
-        learner = MTFTRLKT() if make is mtcool.mt_co2ol else KT()
-        network = make(table.graph, dim, learner=learner, lipschitz="adaptive")
-        paid = mtcool.simulate(network, stream, times=np.arange(1, len(table) + 1)).loss
-        found[name] = 2.0 * variance * np.diff(paid, prepend=0.0)
+    losses = squared(np.column_stack([np.ones(len(table)), x]), y)
+    stream = Stream(table.agent, losses, labels=table.graph.labels)
+    left_out = np.flatnonzero(~counted)
+    # The loss before and after each row that does not count, and at the end.
+    times = np.unique(np.concatenate([left_out, left_out + 1, [len(table)]]))
+    found = {}
+    for name, (make, learner) in PAPER.items():
+        network = make(table.graph, x.shape[1] + 1, learner=learner, lipschitz="adaptive")
+        paid = mtcool.simulate(network, stream, times=times).loss
+        before, after = (paid[np.searchsorted(times, row)] for row in (left_out, left_out + 1))
+        # A loss is half a squared error.
+        errors = 2.0 * float(paid[-1] - (after - before).sum())
+        found[name] = errors / float(counted.sum() * y[counted].var())
     return found
 
 
@@ -138,5 +142,6 @@ def _standardised(values: Floats) -> Floats:
     return scaled
 
 
-def _nmse(squares: Floats, target: Floats, counted: NDArray[np.bool_]) -> float:
-    return float(squares[counted].mean() / target[counted].var())
+def _nmse(target: Floats, prediction: Floats, counted: NDArray[np.bool_]) -> float:
+    y = target[counted]
+    return float(((prediction[counted] - y) ** 2).mean() / y.var())
