@@ -113,7 +113,7 @@ def paper(
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
     place = choose_engine(cast("EngineWord", engine), workers, scheduler)
     with interruptible():
-        outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True)
+        outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True, learner=True)
     _show(outcomes, as_json, _tell_many)
 
 

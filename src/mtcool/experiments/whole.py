@@ -85,16 +85,30 @@ def run(
 
 
 def run_all(
-    title: str, lead: str, tasks: Sequence[Task], folder: Path, engine: Engine, *, progress: bool
+    title: str,
+    lead: str,
+    tasks: Sequence[Task],
+    folder: Path,
+    engine: Engine,
+    *,
+    progress: bool,
+    learner: bool = False,
 ) -> list[Outcome]:
-    """Run several experiments into one folder, with one report."""
+    """Run several experiments into one folder, with one report.
+
+    With `learner`, for the paper's experiments, the report has a chapter on `mtcool.learn`.
+    """
     # Drawing takes time to import, and workers, which import this package, draw nothing.
+    from mtcool.experiments.learner.chapter import run_chapter
     from mtcool.experiments.report.report import write_report
 
     try:
-        results = run_tasks(tasks, folder, engine, progress=progress)
+        results, chapter = run_tasks(tasks, folder, engine, progress=progress), None
+        if learner:
+            quick = any(task.quick for task in tasks)
+            chapter = run_chapter(results, folder, engine, quick=quick, progress=progress)
         with progress_bar("report", len(tasks), show=progress) as advance:
-            return write_report(title, lead, tasks, results, folder, advance)
+            return write_report(title, lead, tasks, results, folder, advance, chapter)
     except KeyboardInterrupt:
         finished = any((folder / "cells").glob("*.cell"))
         kept = f"finished runs are in {folder}" if finished else "no run was finished"

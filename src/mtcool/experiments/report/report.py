@@ -12,6 +12,7 @@ import msgspec
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.inputs import keep_inputs
+from mtcool.experiments.learner.chapter import Chapter
 from mtcool.experiments.output import naming, write
 from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.cutoff import published_words
@@ -19,6 +20,7 @@ from mtcool.experiments.report.environment import environment
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words
 from mtcool.experiments.report.gradients import gradient_words
+from mtcool.experiments.report.learner import learner_sections
 from mtcool.experiments.report.outcome import Outcome, SectionSummary
 from mtcool.experiments.report.overview import judged, judged_bounds, tally
 from mtcool.experiments.report.panels import draw_agents, draw_bound_curves
@@ -44,10 +46,11 @@ def write_report(
     results: Sequence[Results],
     folder: Path,
     advance: Advance = lambda steps: None,
+    chapter: Chapter | None = None,
 ) -> list[Outcome]:
     """Write tables, figures, configuration and `report.html`; returns what they say.
 
-    `advance` is called after every section.
+    `advance` is called after every section. The chapter on the learner follows the experiments.
     """
     sections = []
     for task, result in zip(tasks, results, strict=True):
@@ -78,6 +81,7 @@ def write_report(
         title=title,
         lead=lead,
         sections=sections,
+        chapters=[] if chapter is None else learner_sections(chapter, folder),
         bounds=bounds,
         tally=tally([*claims, *bounds]),
         quick=any(section["quick"] for section in sections),

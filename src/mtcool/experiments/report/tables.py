@@ -47,7 +47,7 @@ def write_tables(results: Results, folder: Path) -> dict[str, list[Row]]:
         "agents": list(_agents(results)),
     }
     for name, rows in tables.items():
-        _write(folder / f"{name}.csv", rows, [*swept, *FIELDS[name]])
+        write_rows(folder / f"{name}.csv", rows, [*swept, *FIELDS[name]])
     return tables
 
 
@@ -56,7 +56,7 @@ def write_promises(results: Results, points: Sequence[PointPromises], folder: Pa
     swept = [sweep.parameter for sweep in results.experiment.head.sweep]
     columns = [f.name for kind in (Promise, GraphFacts) for f in dataclasses.fields(kind)]
     rows = list(promise_records(points))
-    _write(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
+    write_rows(folder / "theory.csv", rows, [*swept, *columns, "ratio"])
     return rows
 
 
@@ -79,7 +79,7 @@ def write_bound_curves(
         for one in algorithms
         for time, measured, bound in zip(one.times, one.measured, one.bound, strict=True)
     ]
-    _write(folder / "bounds.csv", rows, [*swept, *BOUNDS])
+    write_rows(folder / "bounds.csv", rows, [*swept, *BOUNDS])
     return rows
 
 
@@ -182,7 +182,8 @@ def _agents(results: Results) -> Iterator[Row]:
                     }
 
 
-def _write(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
+def write_rows(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
+    """Write rows with these columns as CSV."""
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, fields, lineterminator="\n")
     writer.writeheader()

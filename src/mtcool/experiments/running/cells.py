@@ -29,7 +29,7 @@ MOST_AGENTS = 200  # of networks whose agents are recorded one by one
 AGENT_TIMES = 16
 
 
-def _files_of(package: ModuleType) -> list[str]:
+def files_of(package: ModuleType) -> list[str]:
     """The files of a folder, so that a new algorithm or aggregator is in the list by itself."""
     place = package.__name__.split(".", 1)[1].replace(".", "/")
     return [f"{place}/{file.name}" for file in sorted(Path(*package.__path__).glob("*.py"))]
@@ -39,7 +39,7 @@ def _files_of(package: ModuleType) -> list[str]:
 MAKERS = (
     "agents/messages.py",
     "agents/traffic.py",
-    *_files_of(algorithms),
+    *files_of(algorithms),
     "experiments/files/named.py",
     "experiments/files/outside.py",
     "experiments/running/build.py",
@@ -60,7 +60,7 @@ MAKERS = (
     "peers/arrays.py",
     "peers/settings.py",
     "privacy/accountant.py",
-    *_files_of(aggregators),
+    *files_of(aggregators),
     "privacy/calibration.py",
     "privacy/noise.py",
     "privacy/privacy.py",
@@ -159,6 +159,15 @@ class Job(msgspec.Struct, frozen=True):
         """Seeds for graph, stream and privacy of the replicate, the same at every point."""
         return np.random.SeedSequence(self.seed, spawn_key=(self.replicate,)).spawn(3)
 
+    def run(self) -> Cell:
+        """Run the cell."""
+        return run_cell(self)
+
+    def read(self, content: bytes) -> Cell | None:
+        """The cell from a file, or None if its numbers cannot be those of this job."""
+        cell = msgspec.json.decode(content, type=Cell)
+        return cell if cell.fits(self) else None
+
 
 @functools.cache
 def code_digest() -> str:
@@ -194,22 +203,27 @@ def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.linspace(0, len(times) - 1, count).round().astype(np.int64)
 
 
+def build_instance(job: Job) -> tuple[mtcool.Graph, mtcool.Stream]:
+    """Graph and stream of the replicate."""
+    if job.folder:
+        look_in(job.folder)
+    for_graph, for_stream, _ = job.seeds()
+    # One thread: linear algebra on several adds in another order, and workers have one each.
+    with threadpool_limits(1):
+        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
+        return graph, build_stream(job.point, graph, for_stream)
+
+
 def run_cell(job: Job) -> Cell:
     """Run every algorithm of the point on replicate `job.replicate`.
 
     Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
     compared on the same random numbers.
     """
-    if job.folder:
-        look_in(job.folder)
-    for_graph, for_stream, for_noise = job.seeds()
-    # One thread: linear algebra on several adds in another order, and workers have one each.
-    with threadpool_limits(1):
-        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
-        stream = build_stream(job.point, graph, for_stream)
+    graph, stream = build_instance(job)
     times, kept = marks(job.point.rounds), Instance.of(graph, stream)
     few = agent_marks(times) if graph.size <= MOST_AGENTS else times[:0]
-    replicate = Replicate(job.point, graph, kept.activations, for_noise)
+    replicate = Replicate(job.point, graph, kept.activations, job.seeds()[2])
     activations: list[list[int]] = []
     runs = []
     for one in job.point.algorithm:

@@ -1,17 +1,20 @@
-"""Where cells are run: processes on this machine, or the workers of a Dask cluster."""
+"""Where work such as cells is run: processes on this machine, or workers of a Dask cluster."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from mtcool import validation
 from mtcool.experiments.files.named import files_beside, outside_names
-from mtcool.experiments.running.cells import Cell, Job, run_cell
+from mtcool.experiments.running.cells import Job
+from mtcool.experiments.running.work import Work
 from mtcool.simulation.workers import parallel
+
+R = TypeVar("R")
 
 # Runs in which not a single cell was finished before a worker was killed.
 PATIENCE = 3
@@ -94,8 +97,8 @@ def choose_engine(name: EngineName, workers: int, scheduler: str | None) -> Engi
     return Local(workers) if scheduler is None else Dask(scheduler)
 
 
-def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
-    """Cells in the order in which they are finished.
+def run_jobs(jobs: Sequence[Work[R]], engine: Engine) -> Iterator[tuple[Work[R], R]]:
+    """Cells, or other results, in the order in which they are finished.
 
     A worker that is killed costs the time of its cell: what is left is started again.
     """
@@ -114,7 +117,7 @@ def run_jobs(jobs: Sequence[Job], engine: Engine) -> Iterator[tuple[Job, Cell]]:
                     ) from error
 
 
-def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
+def _run(left: dict[int, Work[R]], workers: int) -> Iterator[tuple[Work[R], R]]:
     tasks = [joblib.delayed(_numbered)(k, job) for k, job in left.items()]
     # One cell at a time, so that each is on disk as soon as it is finished.
     pool = parallel(workers, return_as="generator_unordered", batch_size=1)
@@ -124,15 +127,16 @@ def _run(left: dict[int, Job], workers: int) -> Iterator[tuple[Job, Cell]]:
         yield left.pop(k), cell
 
 
-def _numbered(k: int, job: Job) -> tuple[int, Cell, list[str]]:
-    return k, run_cell(job), job.code
+def _numbered(k: int, job: Work[R]) -> tuple[int, R, list[str]]:
+    return k, job.run(), job.code
 
 
-def modules_of(jobs: Iterable[Job]) -> list[Path]:
+def modules_of(jobs: Iterable[Work[object]]) -> list[Path]:
     """The files next to the experiment file that hold code of the jobs.
 
     Parts of packages are left out: a package must be installed where the workers are.
     """
-    distinct = {tuple(outside_names(job.point)): job for job in jobs if job.folder}
+    cells = [job for job in jobs if isinstance(job, Job)]
+    distinct = {tuple(outside_names(job.point)): job for job in cells if job.folder}
     found = [files_beside([job.point], Path(job.folder)) for job in distinct.values()]
     return [file for files in found for name, file in files.items() if "/" not in name]

@@ -1,0 +1,72 @@
+"""The variants of the learner: one part left out, or one constant changed threefold."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mtcool.learners.panel import constants
+
+NONE, HUGE = 1e-12, 1e12
+FACTOR = 3.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The learner with some of its values, or one of its functions, replaced."""
+
+    name: str
+    values: dict[str, float] = field(default_factory=dict)
+    """New values by "module.NAME", of the modules of `mtcool.learners.panel`."""
+    swap: str = ""
+    """The function of `swaps.py` that is called before anything is compiled."""
+    share: Literal["rows", "gradients"] = "rows"
+
+
+FULL = Variant("the learner (rows)")
+
+
+def _constants(**values: float) -> dict[str, float]:
+    return {f"constants.{name}": value for name, value in values.items()}
+
+
+def _drifts(slow: float, fast: float) -> dict[str, float]:
+    return _constants(SLOW_DRIFT=slow, FAST_DRIFT=fast)
+
+
+PARTS = (
+    Variant("no sums of rows (gradients)", share="gradients"),
+    Variant("shared part that does not travel", {"filters.LONGEST_STEP": 0.0}),
+    Variant("no personal part", _constants(PERSONAL_VARIANCE=NONE)),
+    Variant("no clique part", _constants(CLIQUE_PRIOR=NONE)),
+    Variant(
+        "neither personal nor clique part", _constants(PERSONAL_VARIANCE=NONE, CLIQUE_PRIOR=NONE)
+    ),
+    Variant("both filters slow", _drifts(constants.SLOW_DRIFT, constants.SLOW_DRIFT)),
+    Variant("both filters fast", _drifts(constants.FAST_DRIFT, constants.FAST_DRIFT)),
+    Variant("no drift", _drifts(0.0, 0.0)),
+    Variant("own scale in place of the neighbourhood's", swap="own_scale"),
+    Variant("no ridges", swap="no_ridges"),
+    Variant("no ridge for alone", swap="no_ridge_alone"),
+    Variant("ridges drawn to nothing", _constants(RIDGE_VARIANCE=HUGE, RIDGE_LEVEL_VARIANCE=HUGE)),
+    Variant(
+        "what ridges are drawn to, without own rows",
+        _constants(RIDGE_VARIANCE=NONE, RIDGE_LEVEL_VARIANCE=NONE),
+    ),
+    Variant("no mean among alone's experts", {"fields.ALONE_EXPERTS": 3}),
+    Variant("alone not in the mixture", _constants(ALONE_SHARE=NONE)),
+    Variant("no guard", _constants(CREDIT=HUGE)),
+    Variant("no accounts", _constants(TRUST=HUGE)),
+    Variant("predictions not kept within own range", swap="any_range"),
+    Variant("first predictions not kept within neighbours' range", {"promises.FRESH_ROWS": 0.0}),
+    Variant("neighbours' steps of any length", {"filters.LONGEST_STEP": HUGE}),
+)
+"""Leave one out."""
+
+NAMES = tuple(name for name in vars(constants) if name.isupper())
+CHANGED = tuple(
+    Variant(f"{name} {sign} {FACTOR:g}", _constants(**{name: getattr(constants, name) * factor}))
+    for name in NAMES
+    for sign, factor in (("×", FACTOR), ("÷", 1.0 / FACTOR))
+)
+"""Each constant, larger and smaller."""
+
+VARIANTS = {variant.name: variant for variant in (FULL, *PARTS, *CHANGED)}
