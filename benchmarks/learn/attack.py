@@ -35,7 +35,8 @@ from mtcool.learners.panel.fields import (
     SUMS_MEAN,
 )
 from mtcool.learners.panel.filters import LOG_ODDS_SPREAD, take_lesson
-from mtcool.learners.panel.play import knows_a_target, learn as learn_row, predict
+from mtcool.learners.panel.play import knows_a_target, predict
+from mtcool.learners.panel.play import learn as learn_row
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers
 

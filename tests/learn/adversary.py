@@ -1,4 +1,4 @@
-"""Adversaries that see everything: they write into the rows of hostile agents before every event."""
+"""Adversaries that see everything and write into the rows of hostile agents before every event."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sharing costs no more than the theorems say, whoever the neighbours are (docs/learning-promises.md)."""
+"""Sharing costs no more than the theorems of `docs/learning-promises.md` say."""
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 An agent plays what learning alone would, plus a step towards what it learned with its neighbours.
 The step is so short that the next target cannot cost more than the credit that is left, unless that
-target is farther from the prediction than any before (`docs/learning-promises.md` has theorem and proof).
-The same rule bounds what a single neighbour contributes.
+target is farther from the prediction than any before. The same rule bounds what a single neighbour
+contributes. `docs/learning-promises.md` has theorems and proofs.
 """
 
 from __future__ import annotations
