@@ -17,13 +17,13 @@ from pathlib import Path
 import msgspec
 import networkx as nx
 import numpy as np
-from tests.saved_files import forge, taken_apart
 
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
 from mtcool.peers.arrays import state_arrays
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
+from tests.saved_files import forge, taken_apart
 
 GRAPH = nx.path_graph(["a", "b", ("c", 1)])
 Q = [0.2, 0.3, 0.5]

@@ -5,8 +5,6 @@ that no honest agent reaches, statistics of a thousand rows that were never seen
 their rows a false lesson for their neighbours' cliques and, where sums travel, false sums.
 """
 
-from typing import Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,15 +49,8 @@ LIES = 4 + 4 * FILTERS
 """Random numbers for each feature that one lie takes."""
 
 
-class Attack(Protocol):
-    """Play a problem in which some agents send what harms most."""
-
-    def __call__(self, problem: Problem, hostile: Flags, share: Share) -> learn.Played:
-        """Predictions of all rows; those of hostile agents do not count."""
-
-
 def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
-    """Play a problem in which the hostile agents lie from the first round on."""
+    """Play a problem in which the hostile agents lie; what they predict themselves is NaN."""
     places = Neighbourhoods(problem.graph)
     place = np.array([places.position[label] for label in problem.graph.labels])
     ptr, idx = places.entries(len(place))
@@ -149,7 +140,3 @@ def lie(panel: Panel, agent: int, draw: Floats, scale: Floats) -> None:
             for m in range(k + 1):
                 off = GARBAGE * GARBAGE * scale[1, k] * scale[1, m]
                 panel.sums[agent, k, m] = CLAIMED_ROWS * off * draw[2, k] * draw[2, m]
-
-
-ATTACK: Attack | None = attack
-"""None as long as there is no attack to measure."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.learn import ours
-from benchmarks.learn.attack import ATTACK, Attack
+from benchmarks.learn.attack import attack
 from benchmarks.learn.beside_alone import Run, over_alone
 from benchmarks.learn.problem import ORDERS, STREAMS, problems
 from benchmarks.learn.score import say
@@ -21,19 +21,16 @@ LIMITS = {"births": 1.05, "flights": 1.05, "schools": 1.25}
 
 def run(quick: bool) -> list[Result]:
     """Each stream in both modes of sharing."""
-    if ATTACK is None:
-        say("hostile: there is no attack to measure")
-        return []
-    return [_attacked(ATTACK, name, share, quick) for name in STREAMS for share in ours.SHARES]
+    return [_attacked(name, share, quick) for name in STREAMS for share in ours.SHARES]
 
 
-def _attacked(attack: Attack, name: str, share: ours.Share, quick: bool) -> Result:
+def _attacked(name: str, share: ours.Share, quick: bool) -> Result:
     what = f"{name}, {HOSTILE:.0%} hostile: honest agents, mtcool ({share})"
     say(what)
-    return over_alone(what, _runs(attack, name, share, quick), LIMITS[name])
+    return over_alone(what, _runs(name, share, quick), LIMITS[name])
 
 
-def _runs(attack: Attack, name: str, share: ours.Share, quick: bool) -> Iterator[Run]:
+def _runs(name: str, share: ours.Share, quick: bool) -> Iterator[Run]:
     found = problems(name, quick)
     for seed in range(2 if quick else ORDERS):
         problem = found[seed % len(found)]

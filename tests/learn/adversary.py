@@ -1,4 +1,4 @@
-"""Adversaries that see everything: before each event they write into rows of hostile agents."""
+"""Adversaries that see everything and write into the rows of hostile agents before every event."""
 
 import numpy as np
 

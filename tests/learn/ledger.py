@@ -96,8 +96,8 @@ class Ledger:
         for e, account in self.account.items():
             reach = panel.work.reach[:FILTERS, e - self.first]
             if e in self.closed:
+                assert not panel.link[e, LISTENS], "a closed account was used"
                 assert not reach.any(), "a closed account was used"
-                assert not panel.link[e, LISTENS], "a closed account was opened"
                 continue
             allowed = longest(panel, self.worst, unit * account)
             most = np.abs(reach).max()
