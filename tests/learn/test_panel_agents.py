@@ -5,7 +5,7 @@ import pytest
 from tests.learn.test_slow_panel import rows_of
 
 import mtcool
-from mtcool.agents.messages import Knowledge, Lesson, decode, encode
+from mtcool.agents.messages import Knowledge, Lesson, SumsRequest, decode, encode
 from mtcool.learn import Model
 
 GRAPH = mtcool.graphs.erdos_renyi(6, 0.5, seed=3)
@@ -61,17 +61,86 @@ def test_a_lesson_is_taken_once_and_strangers_are_refused():
         agents[2].receive(lesson)
 
 
-@pytest.mark.parametrize(
-    "numbers", [np.zeros(3), np.full(8, np.nan), np.zeros((2, 4)), np.zeros(0)]
-)
+@pytest.mark.parametrize("numbers", [np.zeros(3), np.zeros((2, 4)), np.zeros(0)])
 def test_wrong_numbers_are_refused_and_change_nothing(numbers):
     model = Model(mtcool.graphs.star(2))
     model.play([0, 1], [[1.0], [2.0]], [1.0, 2.0], ~np.arange(2))
     agent = model.agent(0)
     before = [part.copy() for part in agent.panel[:-2] if isinstance(part, np.ndarray)]
     with pytest.raises(ValueError, match="message must have"):
-        agent.receive(Lesson(1, 1.0, numbers))
+        agent.receive(Lesson(1, 2.0, numbers))
     with pytest.raises(ValueError, match="message must have"):
         agent.predict([1.0], {1: Knowledge(1, numbers)})
     after = [part for part in agent.panel[:-2] if isinstance(part, np.ndarray)]
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+LIES = [np.nan, np.inf, -np.inf, -1.0, 1e308, -1e308, 0.5, 1e100, 5e-324]
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("rows", [0, 1, 2, 40])
+def test_lies_of_a_neighbour_leave_an_agent_finite(task, rows):
+    rng = np.random.default_rng(rows)
+    model = Model(mtcool.graphs.star(3), task=task, share="rows")
+    who, x, y = rows_of(rng, 3, 50, 2, task == "classification")
+    model.play(who, x, y, ~np.arange(rows))
+    refused, believed = 0, 0
+    for lie in LIES:
+        me, liar = model.agent(0), model.agent(1)
+        honest = liar.receive(SumsRequest(0)).numbers
+        for place in range(len(honest)):
+            told = honest.copy()
+            told[place] = lie
+            try:
+                me.learn(x[0], y[0], {1: Knowledge(1, told)})
+                believed += 1
+            except ValueError:
+                refused += 1
+            assert np.isfinite(me.predict(x[0], {}))
+            own = [me.panel.number[0, 3:], *(part[0] for part in me.panel[5:10])]
+            assert all(np.isfinite(part).all() for part in own)
+    assert min(refused, believed) > 100
+
+
+@pytest.mark.parametrize("lie", [np.nan, np.inf, -1e308, 1e308])
+def test_lessons_that_no_agent_sends_are_refused(lie):
+    model = Model(mtcool.graphs.star(2))
+    model.play([0, 1], [[1.0], [2.0]], [1.0, 2.0], ~np.arange(2))
+    agent, before = model.agent(0), model.agent(0)
+    for place in range(8):
+        numbers = np.zeros(8)
+        numbers[place] = lie
+        with pytest.raises(ValueError, match="of a message must be"):
+            agent.receive(Lesson(1, 2.0, numbers))
+    numbers = np.array([0.0, 0.0, -1.0, -1.0] * 2)  # information is not negative
+    with pytest.raises(ValueError, match="information of a message must be"):
+        agent.receive(Lesson(1, 2.0, numbers))
+    assert np.array_equal(agent.panel.vector, before.panel.vector)
+
+
+def test_sums_that_no_rows_have_are_refused():
+    model = Model(mtcool.graphs.star(2), share="rows")
+    model.play([0, 1], [[1.0], [2.0]], [1.0, 2.0], ~np.arange(2))
+    lesson = np.concatenate([np.zeros(8), [1.0, 0.0, 0.0], [1.0, 2.0, 1.0]])
+    with pytest.raises(ValueError, match="products of a message must be"):
+        model.agent(0).receive(Lesson(1, 2.0, lesson))
+
+
+def test_lessons_from_before_an_agent_was_cut_out_are_not_taken_again():
+    model = Model(mtcool.graphs.star(2))
+    model.play([0, 1, 1], [[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0], ~np.arange(3))
+    agent = model.agent(0)
+    before = agent.panel.vector.copy()
+    agent.receive(Lesson(1, 2.0, np.ones(8)))
+    assert np.array_equal(agent.panel.vector, before)
+    agent.receive(Lesson(1, 3.0, np.ones(8)))
+    assert not np.array_equal(agent.panel.vector, before)
+    assert agent.heard[1].last == 3  # and nothing is remembered beyond it
+    assert not agent.heard[1].beyond
+
+
+def test_a_target_whose_square_overflows_is_refused_by_an_agent():
+    agent = Model(mtcool.graphs.star(2)).agent(0)
+    with pytest.raises(ValueError, match=r"target must be at most 1e\+100 in size"):
+        agent.learn([], 1e200, {})

@@ -3,9 +3,12 @@
 import io
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from mtcool.learn import Columns, Encoder, read_batches
+from mtcool.learn.feed import count_rows
 
 COLUMNS = Columns(agent="who", target="y")
 
@@ -83,6 +86,27 @@ def test_a_damaged_parquet_file_is_refused(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing")
     with pytest.raises(ValueError, match="source must be a whole Parquet file, got"):
         read_batches(tmp_path / "t.parquet", COLUMNS, Encoder())
+
+
+def test_damage_inside_a_parquet_file_is_told_with_its_name(tmp_path):
+    path = tmp_path / "t.parquet"
+    names = [f"agent {k * k}" for k in range(500)]
+    pq.write_table(pa.table({"who": names, "y": [1.5 * k for k in range(500)]}), path)
+    content = bytearray(path.read_bytes())
+    for byte in range(4, 400):
+        content[byte] ^= 0x5A
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"must be a whole Parquet file, got .*t\.parquet: [^\n]*$"
+    ):
+        list(read_batches(path, COLUMNS, Encoder()))
+
+
+@pytest.mark.parametrize("kept", [4, 100])
+def test_rows_of_a_damaged_file_are_not_counted(tmp_path, kept):
+    path = tmp_path / "t.parquet"
+    path.write_bytes((b"PAR1" + bytes(200))[:kept])
+    assert count_rows(path) is None
 
 
 def test_columns_without_a_name_are_left_out():

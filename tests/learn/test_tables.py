@@ -140,6 +140,10 @@ BAD = {
     "a unit": ("a,3,3,1,rome,true,5 kW", "'5 kW' in column 'y' is not a number"),
     "NaN for a target": ("a,3,3,1,rome,true,nan", "'nan' in column 'y' is not finite"),
     "infinity": ("a,3,3,-inf,rome,true,1", "'-inf' in column 'wind' is not finite"),
+    "too large a target": (
+        "a,3,3,1,rome,true,-1e101",
+        "'-1e101' in column 'y' is larger than 1e+100 in size",
+    ),
     "too large": ("a,3,3,1e999,rome,true,1", "'1e999' in column 'wind' is not finite"),
     "text in a number": (
         "a,3,3,calm,paris,true,1",

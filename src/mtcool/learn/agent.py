@@ -32,6 +32,8 @@ from mtcool.learn.exchange import (
     take_knowledge,
     take_sums,
 )
+from mtcool.learn.told import check_knowledge, check_lesson, check_sums
+from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.lessons import receive_lesson
 from mtcool.learners.panel.play import play
@@ -62,7 +64,9 @@ class PanelAgent:
         self.name, self.neighbours, self.panel = name, tuple(neighbours), panel
         self.sender = plain_name(name, "sent")
         self.heard = {other: Position() for other in self.neighbours}
-        """What was taken of each neighbour."""
+        """What was taken of each neighbour; all lessons up to now are in the panel."""
+        for k, other in enumerate(self.neighbours, start=1):
+            self.heard[other].last = int(panel.number[k, ROWS])
 
     def requests(self, *, learning: bool = False) -> dict[Label, Message]:
         """Whom to ask before predicting, or before learning, and how."""
@@ -90,6 +94,8 @@ class PanelAgent:
         row, y = self._row(features), validation.vector("target", [target], 1)
         if self.panel.logistic and y[0] not in (0.0, 1.0):
             raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
+        if abs(y[0]) > OVERFLOW:
+            raise ValueError(f"target must be at most {OVERFLOW:g} in size, got {target!r}")
         self._take(answers)
         partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else 0
         out = np.zeros((1, 3))
@@ -115,6 +121,7 @@ class PanelAgent:
             raise ValueError(f"message must be a request or a lesson, got {message!r}")
         width = self.panel.vector.shape[2]
         numbers, sums = self._numbers(message.numbers, lesson_size(width))
+        check_lesson(numbers, width)
         if self.heard[sender].take(checked_number(message.number)):
             entry = 1 + self.neighbours.index(sender)
             receive_lesson(self.panel, ITSELF, entry, numbers.reshape(-1, width))
@@ -131,6 +138,7 @@ class PanelAgent:
                 if not isinstance(answer, Knowledge) or sender_of(answer) != other:
                     raise ValueError(f"answer of {other!r} must be its knowledge, got {answer!r}")
                 found[other] = self._numbers(answer.numbers, knowledge_size(width))
+                check_knowledge(found[other][0], width)
         for k, other in enumerate(self.neighbours, start=1):
             if other in found:
                 numbers, sums = found[other]
@@ -139,11 +147,12 @@ class PanelAgent:
                     take_sums(self.panel, k, sums)
 
     def _numbers(self, given: Floats, size: int) -> tuple[Floats, Floats]:
-        """Numbers of a message, and the sums behind them; refuses NaN and other lengths."""
+        """Numbers of a message, and the sums behind them, which are checked."""
         array, width = np.asarray(given, dtype=np.float64), self.panel.vector.shape[2]
         lengths = {size, size + sums_size(width)} if len(self.panel.sums) else {size}
-        if array.ndim != 1 or len(array) not in lengths or np.isnan(array).any():
+        if array.ndim != 1 or len(array) not in lengths:
             raise ValueError(f"message must have {sorted(lengths)} numbers, got {array.shape}")
+        check_sums(array[size:], width)
         return array[:size], array[size:]
 
     def _row(self, features: ArrayLike) -> Floats:

@@ -23,6 +23,7 @@ from mtcool.learn.parsing import (
 )
 from mtcool.learn.pieces import BadRow, Piece, pyarrow
 from mtcool.learn.values import Kind, refused_date
+from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.types import AnyArray, Floats, Given, Integers
 
 WORDS: dict[Form | None, str] = {
@@ -123,7 +124,10 @@ class Checker:
             self._forms["target"] = form
         parsed = _read(name, column, form or "number")
         marks.miss("target", name, parsed.missing)
-        return marks.numbers(name, parsed, form or "number")
+        values = marks.numbers(name, parsed, form or "number")
+        large = np.abs(values) > OVERFLOW
+        marks.add(name, large, lambda _: f"in column {name!r} is larger than {OVERFLOW:g} in size")
+        return values
 
     def _times(self, marks: _Marks, role: str) -> Floats:
         if role not in self.roles:

@@ -124,7 +124,7 @@ def count_rows(path: Path) -> int | None:
             while read < READ_TO_COUNT and (block := file.read(1 << 20)):
                 breaks += block.count(b"\n")
                 read += len(block)
-    except OSError:
+    except (OSError, ValueError, NotImplementedError):
         return None  # the reader says what is wrong
     return max(round(breaks * size / max(read, 1)) - 1, 1)
 

@@ -72,13 +72,21 @@ def _parquet(path: Path) -> Source:
     pa, files = pyarrow(), pyarrow("pyarrow.parquet")
     try:
         file = files.ParquetFile(str(path), pre_buffer=False)
-    except pa.ArrowInvalid as error:
-        raise ValueError(f"source must be a whole Parquet file, got {path}: {error}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from None
 
     def pieces(columns: Sequence[str]) -> Iterator[Piece]:
-        return _cut(file.iter_batches(ROWS, columns=list(columns)), columns)
+        try:
+            yield from _cut(file.iter_batches(ROWS, columns=list(columns)), columns)
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path, error) from None
 
     return Source(str(path), "row", list(file.schema_arrow.names), pieces)
+
+
+def _damaged(path: Path, error: Exception) -> ValueError:
+    reason = " ".join(str(error).split())
+    return ValueError(f"source must be a whole Parquet file, got {path}: {reason}")
 
 
 def _open_stream(frame: Given) -> Source:
