@@ -45,6 +45,17 @@ def test_what_covers_zero_is_no_clear_gain_and_what_hides_behind_it_is_told():
     assert "But agents differ: 20 gain clearly and 20 lose clearly" in found.advice
 
 
+def test_a_wide_interval_is_not_called_equally_good():
+    unsure = findings.Percent(-30.0, -73.0, 13.0)
+    assert findings._until_sure(unsure).startswith("Learning alone is ahead so far, but not for")
+    assert findings._until_sure(findings.Percent(0.1, -0.5, 0.7)).startswith("Learning alone is as")
+    assert findings._until_sure(findings.Percent(3.0, -1.0, 7.0)).startswith("Sharing is ahead")
+
+
+def test_nobody_gains_more_than_all_of_the_loss():
+    assert findings.overall(outcome([0.01, 1.0, 1.5, 1.0]), "alone").high <= 100.0
+
+
 def test_without_neighbours_nobody_shared():
     assert headline([1.0, 1.0, 1.5], network=None)[1].startswith("Nobody shared")
 

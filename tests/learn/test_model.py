@@ -44,6 +44,18 @@ def test_rows_one_by_one_are_rows_at_once():
     assert same(state_of(model), state_of(one))
 
 
+def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
+    _, who, x, y = trained()
+    names = [f"agent {k}" for k in np.minimum(who, np.arange(80) // 15)]
+    at_once, one = Model("complete"), Model("complete")
+    at_once.learn_many(names, x, y)
+    for name, row, target in zip(names, x, y, strict=True):
+        one.learn_many([name], [row], [target])
+    assert one.agents == at_once.agents
+    assert one.messages == at_once.messages
+    np.testing.assert_array_equal(one.predict_many(names, x), at_once.predict_many(names, x))
+
+
 @pytest.mark.parametrize("share", ["gradients", "rows"])
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_saved_model_goes_on_to_the_bit(tmp_path, share, task):

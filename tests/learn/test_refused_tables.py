@@ -119,3 +119,40 @@ def test_without_pyarrow_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r'pip install "mtcool\[learn\]"'):
         read_batches(io.BytesIO(b"who,y\n"), COLUMNS, Encoder())
+
+
+def table_of_invoices(rows):
+    lines = [f"a,inv-{k},{'paid' if k % 2 else 'open'},{k}" for k in range(rows)]
+    return io.BytesIO("\n".join(["who,invoice,state,y", *lines, ""]).encode())
+
+
+def test_texts_that_name_rows_are_refused_unless_they_are_called_a_category():
+    words = "column 'invoice' must not hold another text in nearly every row, got 150 in the first"
+    encoder = Encoder()
+    with pytest.raises(ValueError, match=words):
+        list(read_batches(table_of_invoices(150), COLUMNS, encoder))
+    assert encoder.width == 0
+    named = Columns(agent="who", target="y", categories=("invoice",))
+    list(read_batches(table_of_invoices(150), named, encoder))
+    assert encoder.width == 152
+
+
+def test_few_texts_may_all_be_different():
+    [(batch, _)] = read_batches(table_of_invoices(99), COLUMNS, Encoder())
+    assert batch.features.shape == (99, 101)
+
+
+def test_a_decimal_comma_is_named():
+    file = io.BytesIO(b"who;x;y\na;1;2,5\n")
+    with pytest.raises(ValueError, match=r"'2,5' in column 'y' .*decimals with a point"):
+        list(read_batches(file, COLUMNS, Encoder()))
+
+
+def test_batches_get_shorter_the_more_features_there_are():
+    width = 400
+    head = ",".join(["who", *(f"x{k}" for k in range(width)), "y"])
+    row = ",".join(["a", *["1"] * width, "2"])
+    content = "\n".join([head, *[row] * 500]).encode()
+    sizes = [len(batch.line) for batch, _ in read_batches(io.BytesIO(content), COLUMNS, Encoder())]
+    assert sum(sizes) == 500
+    assert len(sizes) > 1

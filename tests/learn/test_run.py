@@ -57,6 +57,18 @@ def test_answers_do_not_depend_on_how_the_stream_is_cut(size):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_agents_that_appear_later_join_at_their_first_row_however_the_stream_is_cut(size):
+    rows = batch()
+    names = np.array(NAMES, dtype=object)
+    agents = names[np.arange(200) % np.minimum(2 + np.arange(200) // 30, 6)]
+    rows = rows._replace(agents=agents)
+    whole, parts = played(rows, 200, "complete"), played(rows, size, "complete")
+    for one, other in zip(whole[1], parts[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole[0].learned.agents == parts[0].learned.agents
+
+
 def test_first_rows_are_those_before_a_target_of_their_agent_was_learned():
     rows = batch(80)
     play, _ = played(rows, 9)

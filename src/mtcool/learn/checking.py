@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from mtcool.learn.encoding import Encoder
 from mtcool.learn.parsing import (
+    SAMPLE,
     Form,
     Parsed,
     column_of,
@@ -33,6 +35,8 @@ WORDS: dict[Form | None, str] = {
     "moment": "a date and time with a zone",
     None: "a number or an ISO date",
 }
+MANY = 100
+"""Different texts from which on a column may be one that names rows."""
 SHOWN = 40
 """Characters of a wrong value that a reason shows."""
 
@@ -216,12 +220,19 @@ class _Marks:
         """The numbers of a column, after rows that cannot be read or are infinite are marked."""
         values, missing, wrong = parsed
         if wrong.any():
-            self.add(name, wrong, lambda _: f"in column {name!r} is not {WORDS[form]}{hint}")
+            said = f"in column {name!r} is not {WORDS[form]}"
+            self.add(name, wrong, lambda row: said + (self._comma(name, row) or hint))
         finite = np.isfinite(values)
         if not finite.all():
             odd = ~(finite | missing | wrong)
             self.add(name, odd, lambda _: f"in column {name!r} is not finite")
         return values
+
+    def _comma(self, name: str, row: int) -> str:
+        """What to do about numbers as half of Europe writes them."""
+        value = str(self.columns[name][row].as_py())
+        comma = re.fullmatch(r"\s*[-+]?[\d.]*,\d+\s*", value) is not None
+        return "; write decimals with a point instead of a comma" if comma else ""
 
 
 def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) -> Kind | None:
@@ -239,8 +250,21 @@ def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) ->
     if form in ("date", "moment") or (untyped and form is None and looks_like_dates(seen)):
         raise refused_date(name, seen[0])
     if form is None:
+        _refuse_labels(name, seen)
         return "category"
     return "boolean" if form == "boolean" else "number"
+
+
+def _refuse_labels(name: str, texts: Given) -> None:
+    """Refuse texts that name rows, such as invoices: a column for each would take for ever."""
+    sample = texts.slice(0, SAMPLE)
+    distinct = pyarrow("pyarrow.compute").count_distinct(sample).as_py()
+    if distinct >= MANY and 2 * distinct > len(sample):
+        raise ValueError(
+            f"column {name!r} must not hold another text in nearly every row, got {distinct} in "
+            f"the first {len(sample)}, such as {_shown(texts, 0)}: choose features without it, or "
+            "name it as a category"
+        )
 
 
 def _feature(marks: _Marks, name: str, kind: Kind) -> Given:

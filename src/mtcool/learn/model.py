@@ -14,6 +14,7 @@ from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
 from mtcool.learn.encoding import Encoder
 from mtcool.learn.frames import columns_of, listed
+from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
 from mtcool.learn.panel_traffic import Traffic
 from mtcool.learners.panel.constants import OVERFLOW
@@ -327,6 +328,37 @@ class Model:
             score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
         return Played(score.copy(), alone.copy(), out[:, 2] > 0.0)
 
+    def play_joining(self, agents: Given, features: Floats, y: Floats, events: Integers) -> Played:
+        """Do as `play` does, with agents by name that join when their first event comes.
+
+        Parameters
+        ----------
+        agents
+            A name for each row.
+        features, y, events
+            As for `play`.
+
+        Examples
+        --------
+        >>> model = Model("complete")
+        >>> rows, events = np.ones((2, 1)), np.array([0, ~0, 1, ~1])
+        >>> model.play_joining(["rome", "milan"], rows, np.array([5.0, 5.0]), events).prediction
+        array([0., 5.])
+        """
+        names = labels_of(listed(agents))
+        if not self._places.complete or not self._places.unknown(names):
+            return self.play(self.index(names), features, y, events)
+        count = len(names)
+        whole = Played(np.full(count, np.nan), np.full(count, np.nan), np.zeros(count, np.bool_))
+        for joining, rows, order in stretches(names, events, self._places.position):
+            self.index(joining)
+            who = self.index([names[row] for row in rows])
+            played = self.play(who, features[rows], y[rows], order)
+            predicted = order[order >= 0]
+            for all_rows, some in zip(whole, played, strict=True):
+                all_rows[rows[predicted]] = some[predicted]
+        return whole
+
     def rows(self, agent: Label) -> int:
         """The number of rows that an agent has learned from.
 
@@ -392,7 +424,7 @@ class Model:
         return self
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
-        self.play(self.index(names), rows, targets, ~np.arange(len(rows)))
+        self.play_joining(names, rows, targets, ~np.arange(len(rows)))
 
     def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
         if isinstance(x, Mapping):

@@ -85,9 +85,9 @@ class Pass:
         """Predict the rows of a batch, learn from every target that is known by then."""
         self._newcomer = None  # which knows less from now on
         chunk = self.progressive.push(batch)
+        played, pooled, shuffled = self._play(chunk)
         agents = self.learned.index(chunk.agents)
         first = self._first_rows(agents, chunk.events)
-        played, pooled, shuffled = self._play(chunk, agents)
         new = chunk.new
         columns = [played.prediction, played.alone, pooled.prediction]
         columns += [shuffled.prediction] if shuffled is not None else []
@@ -115,7 +115,7 @@ class Pass:
     def settle(self) -> None:
         """Learn from the rows whose targets were still waiting for their time."""
         chunk = self.progressive.close()
-        self._play(chunk, self.learned.index(chunk.agents))
+        self._play(chunk)
 
     def answer(self, batch: Batch) -> Answers:
         """Predict the rows of a batch without learning from anything.
@@ -155,16 +155,16 @@ class Pass:
         known = self.network.size if isinstance(self.network, Graph) else len(self.learned.agents)
         return self.learned.agents[known:]
 
-    def _play(self, chunk: Chunk, agents: Integers) -> tuple[Played, Played, Played | None]:
+    def _play(self, chunk: Chunk) -> tuple[Played, Played, Played | None]:
         """Play all models at once: compiled code lets other threads run."""
         rows = (chunk.features, chunk.target, chunk.events)
         works: list[Callable[[], Played]] = [
-            lambda: self.learned.play(agents, *rows),
-            lambda: self.pooled.play(self._everybody(agents.size), *rows),
+            lambda: self.learned.play_joining(chunk.agents, *rows),
+            lambda: self.pooled.play(self._everybody(chunk.agents.size), *rows),
         ]
         other = self.shuffled
         if other is not None:
-            works.append(lambda: other.play(other.index(chunk.agents), *rows))
+            works.append(lambda: other.play_joining(chunk.agents, *rows))
         with ThreadPoolExecutor(len(works)) as threads:
             done = [threads.submit(work) for work in works]
         played = [future.result() for future in done]

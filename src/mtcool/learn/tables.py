@@ -23,6 +23,8 @@ __all__ = ["BadRow", "Batch", "Columns", "read_batches"]
 OnBad: TypeAlias = Literal["skip", "stop"]
 CELLS = 1 << 22
 """Numbers in the features of a batch: with many categories a batch has fewer rows."""
+WORK = 1 << 25
+"""Pairs of features in a batch, which models take time for: it goes on every few seconds."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,9 @@ def read_batches(
     time that later rows are compared with knows of them.
 
     In a CSV file a column is a number if at least half of its first thousand values are; this
-    is decided once, and text in it is then a bad row. Frames and Parquet files have types.
+    is decided once, and text in it is then a bad row. Frames and Parquet files have types. A
+    feature with another text in nearly every row, such as the number of an invoice, is refused
+    unless it is named as a category.
 
     Parameters
     ----------
@@ -228,7 +232,8 @@ def _batches(
 
 def _cut(good: Integers, checker: Checker, distinct: int, most: int) -> Sequence[Integers]:
     """Rows of a piece in parts that are neither too long nor too large once they are encoded."""
-    size = max(1, min(most, CELLS // max(1, checker.encoder.width + distinct)))
+    width = max(1, checker.encoder.width + distinct)
+    size = max(1, min(most, CELLS // width, WORK // width**2))
     return [good[start : start + size] for start in range(0, max(1, len(good)), size)]
 
 

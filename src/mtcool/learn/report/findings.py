@@ -18,6 +18,8 @@ OTHERS = {
 }
 SMALL = 1.0
 """Percent below which a gain is small even if it is sure."""
+ALIKE = 2.0
+"""Percent within which the whole interval of a gain must lie for two to be called equally good."""
 NAMED = 3
 
 
@@ -91,11 +93,10 @@ def verdict(outcome: Outcome) -> Verdict:
     if alone.sign == 0:
         return Verdict(
             "open",
-            "No clear gain: sharing and learning alone do equally well here, as far as one can "
-            f"tell (difference in {_loss(outcome)} {percent(alone.mean)}, {alone.interval}, which "
-            "covers zero).",
-            f"Learning alone is as good and needs no messages.{_some(outcome)} "
-            + _if_pooled(pooled, outcome),
+            f"No clear gain: the {_loss(outcome)} of sharing is {_lower(alone.mean)} than that of "
+            f"learning alone, which may be chance (gain: {percent(alone.mean)}, {alone.interval}, "
+            "which covers zero).",
+            f"{_until_sure(alone)}{_some(outcome)} {_if_pooled(pooled, outcome)}",
         )
     start = "Yes, but only a little." if alone.mean < SMALL else "Yes."
     return Verdict(
@@ -104,6 +105,14 @@ def verdict(outcome: Outcome) -> Verdict:
         "compared with every agent learning alone.",
         ("Share. " if pooled.sign >= 0 else "") + _if_pooled(pooled, outcome),
     )
+
+
+def _until_sure(gain: Percent) -> str:
+    """What to do while the interval covers zero; a wide one does not say that both are equal."""
+    if max(-gain.low, gain.high) <= ALIKE:
+        return "Learning alone is as good and needs no messages."
+    better = "Sharing" if gain.mean > 0 else "Learning alone"
+    return f"{better} is ahead so far, but not for sure; more rows would tell."
 
 
 def _some(outcome: Outcome) -> str:
@@ -276,7 +285,9 @@ def _percent(gain: Estimates, loss: float) -> Percent:
     mean, margin = float(gain.mean[0]), float(gain.margin[0])
     if not loss > 0:
         return Percent(0.0, np.nan, np.nan)
-    return Percent(100 * mean / loss, 100 * (mean - margin) / loss, 100 * (mean + margin) / loss)
+    # No loss is below zero, so nobody gains more than all of it, whatever the margin.
+    high = min(100 * (mean + margin) / loss, 100.0)
+    return Percent(100 * mean / loss, 100 * (mean - margin) / loss, high)
 
 
 def _loss(outcome: Outcome) -> str:
