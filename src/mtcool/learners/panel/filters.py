@@ -113,9 +113,9 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
         unit = 1.0 if k == 0 else spread
         total, listened = 0.0, 0.0
         for e in range(first, last):
-            listens = panel.link[e, LISTENS]
-            total += listens * between(0.0, panel.vector[panel.idx[e], base + PRECISION, k], HUGE)
-            listened += listens
+            if panel.link[e, LISTENS] > 0.0:
+                total += max(0.0, panel.vector[panel.idx[e], base + PRECISION, k])
+                listened += 1.0
         mine, precision = own[base + SHARED, k], own[base + PRECISION, k]
         centre = mine if precision > 0.0 else 0.0  # a level that is not known yet
         farthest = HUGE
