@@ -127,8 +127,8 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
         unit = 1.0 if k == 0 else spread
         total = 0.0
         for e in range(first, last):
-            theirs = between(0.0, panel.vector[panel.idx[e], base + PRECISION, k], HUGE)
-            total += reach[HEARD, e - first] * theirs
+            if reach[HEARD, e - first] > 0.0:
+                total += max(0.0, panel.vector[panel.idx[e], base + PRECISION, k])
         mine, precision = own[base + SHARED, k], own[base + PRECISION, k]
         centre = mine if precision > 0.0 else 0.0  # a level that is not known yet
         farthest = HUGE
