@@ -58,6 +58,8 @@ def test_nobody_gains_more_than_all_of_the_loss():
 
 def test_without_neighbours_nobody_shared():
     assert headline([1.0, 1.0, 1.5], network=None)[1].startswith("Nobody shared")
+    said = list(findings.who_gains(outcome([0.9, 1.0, 1.5], network=None)))
+    assert said == ["Nobody shared, so nobody gains or loses by it."]
 
 
 def test_few_rows_tell_nothing():

@@ -121,6 +121,9 @@ def _some(outcome: Outcome) -> str:
     better, worse = (int((gains.clear & (sign * gains.mean > 0)).sum()) for sign in (1, -1))
     if not better + worse:
         return ""
+    if not better or not worse:
+        said = _many(better, "gains", "gain") if better else _many(worse, "loses", "lose")
+        return f" Of the agents {said} clearly (see who gains)."
     return (
         f" But agents differ: {_many(better, 'gains', 'gain')} clearly and "
         f"{_many(worse, 'loses', 'lose')} clearly (see who gains)."
@@ -144,6 +147,9 @@ def _if_pooled(pooled: Percent, outcome: Outcome) -> str:
 
 def who_gains(outcome: Outcome) -> Iterator[str]:
     """Sentences on the agents: how many gain and lose for sure, and who most."""
+    if not outcome.shares:
+        yield "Nobody shared, so nobody gains or loses by it."
+        return
     gains = outcome.evaluation.gains("alone")
     sure, told = gains.clear, np.isfinite(gains.margin)
     better, worse = sure & (gains.mean > 0), sure & (gains.mean < 0)
