@@ -35,10 +35,11 @@ def _drifts(slow: float, fast: float) -> dict[str, float]:
 PARTS = (
     Variant("no sums of rows (gradients)", share="gradients"),
     Variant("shared part that does not travel", {"filters.LONGEST_STEP": 0.0}),
-    Variant("no personal part", _constants(PERSONAL_VARIANCE=NONE)),
-    Variant("no clique part", _constants(CLIQUE_PRIOR=NONE)),
+    Variant("no personal part", _constants(PERSONAL_VARIANCE=NONE, PART_DRIFT=0.0)),
+    Variant("no clique part", _constants(CLIQUE_PRIOR=NONE), swap="no_lessons"),
     Variant(
-        "neither personal nor clique part", _constants(PERSONAL_VARIANCE=NONE, CLIQUE_PRIOR=NONE)
+        "neither personal nor clique part",
+        _constants(PERSONAL_VARIANCE=NONE, CLIQUE_PRIOR=NONE, PART_DRIFT=0.0),
     ),
     Variant("both filters slow", _drifts(constants.SLOW_DRIFT, constants.SLOW_DRIFT)),
     Variant("both filters fast", _drifts(constants.FAST_DRIFT, constants.FAST_DRIFT)),
