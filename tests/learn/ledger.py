@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtcool.learners.panel.constants import CREDIT, TRUST
-from mtcool.learners.panel.fields import ACCOUNT, FILTERS, LISTENS, ROWS
+from mtcool.learners.panel.fields import ACCOUNT, ALONE, FILTERS, LISTENS, MISSED, MISSES, ROWS
 from mtcool.learners.panel.promises import EMPTY
 
 WEIGHTS = 1  # row of `Scratch.expert`
@@ -35,12 +35,14 @@ class Ledger:
         self.closed = set()
 
     def unit(self, panel):
-        """The variance of the agent's targets, or the median of what is claimed."""
+        """The agent's variance or its filter's error alone, or the median of what is claimed."""
         rows = len(self.targets)
         if panel.logistic:
             return 1.0
         if rows >= 5 and np.ptp(self.targets) > 0.0:
-            return np.var(self.targets)
+            number = panel.number[panel.idx[self.first]]
+            missed = number[ALONE + MISSED] / max(number[ALONE + MISSES], 1.0)
+            return min(np.var(self.targets), missed)
         claims = []
         for j in panel.idx[self.first : self.last]:
             if panel.number[j, ROWS] > 1.0:

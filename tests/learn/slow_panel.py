@@ -135,7 +135,8 @@ class SlowPanel:
         if self.logistic:
             return 1.0
         if me.n >= 5 and me.scatter[0, 0] > 0:
-            return me.scatter[0, 0] / me.n
+            missed, misses = me.missed["alone"]
+            return min(me.scatter[0, 0] / me.n, missed / max(misses, 1.0))
         them = [self.agents[j] for j in [i, *self.neighbours[i]]]
         found = [a.scatter[0, 0] / a.n for a in them if a.n > 1]
         return np.median(found) if found else 0.0

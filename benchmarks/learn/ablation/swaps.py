@@ -1,7 +1,7 @@
 """Functions of the learner that variants replace, before anything that calls them is imported."""
 
 from mtcool.kernels import inline
-from mtcool.learners.panel import promises, ridges, scaling
+from mtcool.learners.panel import constants, filters, promises, ridges, scaling
 from mtcool.learners.panel.fields import ROWS, SLOW, TO_NOTHING
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -26,6 +26,27 @@ def own_scale() -> None:
             pool(panel, agent, side, first, last, rows, found, at)
 
     scaling.new_scale = new_scale
+
+
+def assumed_levels() -> None:
+    """Take the differences between levels as they are assumed beforehand."""
+    assumed = constants.RIDGE_LEVEL_VARIANCE
+
+    @inline
+    def apart(inside: float, across: float, rows: float, agents: float) -> float:
+        return assumed
+
+    scaling.apart = apart
+
+
+def no_lessons() -> None:
+    """Take no lessons: a clique whose variance is nothing would learn as it drifts."""
+
+    @inline
+    def nothing(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
+        return
+
+    filters.take_lesson = nothing
 
 
 def no_ridges() -> None:

@@ -35,22 +35,23 @@ def _drifts(slow: float, fast: float) -> dict[str, float]:
 PARTS = (
     Variant("no sums of rows (gradients)", share="gradients"),
     Variant("shared part that does not travel", {"filters.LONGEST_STEP": 0.0}),
-    Variant("no personal part", _constants(PERSONAL_VARIANCE=NONE)),
-    Variant("no clique part", _constants(CLIQUE_PRIOR=NONE)),
     Variant(
-        "neither personal nor clique part", _constants(PERSONAL_VARIANCE=NONE, CLIQUE_PRIOR=NONE)
+        "no personal part", _constants(PERSONAL_VARIANCE=NONE, PERSONAL_SHARE=0.0, PART_DRIFT=0.0)
+    ),
+    Variant("no clique part", _constants(CLIQUE_PRIOR=NONE), swap="no_lessons"),
+    Variant(
+        "neither personal nor clique part",
+        _constants(PERSONAL_VARIANCE=NONE, PERSONAL_SHARE=0.0, CLIQUE_PRIOR=NONE, PART_DRIFT=0.0),
     ),
     Variant("both filters slow", _drifts(constants.SLOW_DRIFT, constants.SLOW_DRIFT)),
     Variant("both filters fast", _drifts(constants.FAST_DRIFT, constants.FAST_DRIFT)),
     Variant("no drift", _drifts(0.0, 0.0)),
     Variant("own scale in place of the neighbourhood's", swap="own_scale"),
+    Variant("differences between levels assumed, not measured", swap="assumed_levels"),
     Variant("no ridges", swap="no_ridges"),
     Variant("no ridge for alone", swap="no_ridge_alone"),
-    Variant("ridges drawn to nothing", _constants(RIDGE_VARIANCE=HUGE, RIDGE_LEVEL_VARIANCE=HUGE)),
-    Variant(
-        "what ridges are drawn to, without own rows",
-        _constants(RIDGE_VARIANCE=NONE, RIDGE_LEVEL_VARIANCE=NONE),
-    ),
+    Variant("slopes of ridges drawn to nothing", _constants(RIDGE_VARIANCE=HUGE)),
+    Variant("slopes of ridges not from own rows", _constants(RIDGE_VARIANCE=NONE)),
     Variant("no mean among alone's experts", {"fields.ALONE_EXPERTS": 3}),
     Variant("alone not in the mixture", _constants(ALONE_SHARE=NONE)),
     Variant("no guard", _constants(CREDIT=HUGE)),
@@ -61,7 +62,7 @@ PARTS = (
 )
 """Leave one out."""
 
-NAMES = tuple(name for name in vars(constants) if name.isupper())
+NAMES = tuple(name for name in vars(constants) if name.isupper() and name != "OVERFLOW")
 CHANGED = tuple(
     Variant(f"{name} {sign} {FACTOR:g}", _constants(**{name: getattr(constants, name) * factor}))
     for name in NAMES

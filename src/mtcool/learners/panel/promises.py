@@ -14,11 +14,14 @@ from mtcool.kernels import inline
 from mtcool.learners.panel.constants import CREDIT, OVERFLOW
 from mtcool.learners.panel.fields import (
     ACCOUNT,
+    ALONE,
     BALANCE,
     FILTERS,
     HIGHEST,
     LISTENS,
     LOWEST,
+    MISSED,
+    MISSES,
     ROWS,
     WORST,
 )
@@ -47,12 +50,18 @@ def loss_of(logistic: int, score: float, target: float) -> float:
 
 @inline
 def unit_of(panel: Panel, agent: int) -> float:
-    """The variance of the agent's targets; the median of its neighbours' while it has few rows."""
+    """The unit of the agent's accounts.
+
+    The variance of its targets, or the mean squared error of its slow filter alone if that is less;
+    the median of its neighbours' variances while it has few rows.
+    """
     if panel.logistic == 1:
         return 1.0
     rows = panel.number[agent, ROWS]
     if rows >= FEW_ROWS and panel.scatter[agent, 0, 0] > 0.0:
-        return float(panel.scatter[agent, 0, 0] / rows)
+        number = panel.number[agent]
+        missed = number[ALONE + MISSED] / max(number[ALONE + MISSES], 1.0)
+        return float(min(panel.scatter[agent, 0, 0] / rows, missed))
     found, count = panel.work.reach[SORTED], 0
     for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
         j = panel.idx[e]
