@@ -108,7 +108,8 @@ class SlowPanel:
         me = self.agents[i]
         them = [self.agents[j] for j in (self.heard(i) if side == "graph" else [i])]
         rows, kept = sum(a.n for a in them), me.scales[side]
-        if rows <= kept.rows * 1.02 and rows * 1.02 >= kept.rows:
+        usable = self.logistic or rows == 0 or kept.spread > 0
+        if usable and rows <= kept.rows * 1.02 and rows * 1.02 >= kept.rows:
             return kept
         new = Scale(len(me.mean))
         new.rows = rows

@@ -179,6 +179,15 @@ def test_a_refused_example_leaves_the_encoder_as_it_was(x):
     assert encoder.to_plain() == before
 
 
+@pytest.mark.parametrize(
+    "slot", [[None, False, None], ["x", 1, None], ["x", True, 3], ["x", False, "rome"], ["x"], 7]
+)
+def test_a_forged_slot_is_refused(slot):
+    plain = {"categories": 3, "kinds": {}, "slots": [slot], "crowded": {}}
+    with pytest.raises(ValueError, match="plain must describe an encoder, got"):
+        Encoder.from_plain(plain)
+
+
 @pytest.mark.parametrize("plain", [None, {}, {"categories": 0}, [], {"categories": 3, "kinds": 1}])
 def test_a_damaged_description_is_refused(plain):
     with pytest.raises(ValueError, match="plain must describe an encoder, got"):

@@ -91,3 +91,14 @@ def test_an_account_that_overflows_is_closed_and_finite():
     settle_neighbour(panel, 1, 1.0, 1e200, 1e200, 0.0)
     assert panel.link[1, LISTENS] == 0.0
     assert np.isfinite(panel.link).all()
+
+
+def test_a_jump_after_many_equal_targets_is_followed_at_once():
+    count, more = 9000, 90  # thirty rows for each agent
+    target = np.where(np.arange(count + more) < count, 1.0, 2.0)
+    features = np.random.default_rng(1).normal(size=(count + more, 2))
+    who, rows = np.arange(count + more) % 3, np.arange(count + more)
+    played = Model(mtcool.graphs.ring(3)).play(
+        who, features, target, np.stack([rows, ~rows], axis=1).ravel()
+    )
+    np.testing.assert_allclose(played.prediction[-30:], 2.0, atol=0.3)

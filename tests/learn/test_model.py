@@ -98,6 +98,13 @@ def test_damaged_and_forged_files_are_refused(tmp_path):
         load(path)
 
 
+def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
+    model = trained()[0]
+    model._panel.link[0, 0] = 0.0
+    model.save(tmp_path / "model.npz")
+    assert "link must say that agents listen to themselves" in refused(tmp_path / "model.npz")
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

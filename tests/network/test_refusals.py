@@ -214,6 +214,7 @@ def test_a_bad_graph_is_refused(algorithm, kind):
 
 BAD_SETTINGS = {
     "dim 0": ({"dim": 0}, "dim must be a whole number of at least 1, got 0"),
+    "dim 10^20": ({"dim": 10**20}, "dim must be at most 1099511627776, got 1" + 20 * "0"),
     "dim -2": ({"dim": -2}, "dim must be a whole number of at least 1, got -2"),
     "dim 1.5": ({"dim": 1.5}, "dim must be a whole number of at least 1, got 1.5"),
     "dim nan": ({"dim": NAN}, "dim must be a whole number of at least 1, got nan"),

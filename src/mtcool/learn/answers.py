@@ -63,7 +63,8 @@ class CsvWriter:
         if kind is None:
             self._open()
         if self._file is not None:
-            self._writer.close()
+            if self._writer is not None:  # None if the first line could not be written
+                self._writer.close()
             self._file.flush()
             if isinstance(self._place, Path):
                 self._file.close()
@@ -93,9 +94,9 @@ class CsvWriter:
         if isinstance(self._place, Path):
             self._place.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(self._place, "r+b" if self._after else "wb")  # noqa: SIM115
-            # What a run that was killed wrote after its last save is written again.
-            self._file.truncate(self._after)
-            self._file.seek(self._after)
+            if self._after:  # what a run that was killed wrote after its last save is written again
+                self._file.truncate(self._after)
+                self._file.seek(self._after)
         else:
             self._file = self._place
         if not self._after:

@@ -234,8 +234,8 @@ class Encoder:
             encoder = cls(plain["categories"])
             for column, kind in plain["kinds"].items():
                 encoder.decide(column, kind)
-            for column, category, value in plain["slots"]:
-                encoder._append(Slot(column, category, value))
+            for slot in plain["slots"]:
+                encoder._append(_checked_slot(*slot))
             encoder._crowded = {
                 column: validation.count("crowded", count, least=0)
                 for column, count in plain["crowded"].items()
@@ -312,6 +312,14 @@ class Encoder:
     def _count(self, name: str, rows: int) -> None:
         if rows:
             self._crowded[name] = self._crowded.get(name, 0) + rows
+
+
+def _checked_slot(column: Given, category: Given, value: Given) -> Slot:
+    """A slot that was read from a file, which may hold anything."""
+    fits = isinstance(column, str) and isinstance(category, bool) and isinstance(value, str | None)
+    if not fits or (value is not None and not category):
+        raise ValueError(f"slot must be a column, a truth value and a text, got {column!r}")
+    return Slot(column, category, value)
 
 
 def _first_rows(column: Codes) -> Integers:

@@ -184,6 +184,8 @@ def _check_content(panel: Panel) -> None:
         raise ValueError("number must have counts that are not negative")
     if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
         raise ValueError("link must say 0 or 1")
+    if (panel.link[panel.ptr[:-1], LISTENS] != 1.0).any():
+        raise ValueError("link must say that agents listen to themselves")
     for f in range(FILTERS):
         part = panel.vector[:, FIRST_FILTER + f * FILTER_SIZE :]
         for field in (OWN_VARIANCE, CLIQUE_VARIANCE, PRECISION, ITS_PRECISION):

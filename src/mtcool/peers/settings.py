@@ -16,6 +16,9 @@ ADAPTIVE = "adaptive"
 ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
 """Learners whose sums can be expressed in another unit, with a bound that survives it."""
 
+LARGEST_DIM = 2**40
+"""No memory holds more, and counts of numbers fit into their type."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -56,7 +59,7 @@ class Settings:
                 f'on_excess must be "clip" for {self.algorithm}, got {self.on_excess!r}'
             )
         for name, check in (
-            ("dim", validation.count),
+            ("dim", _dim),
             ("lipschitz", _lipschitz),
             ("radius", _unit),
             ("q_min", validation.positive),
@@ -156,6 +159,13 @@ def _lipschitz(name: str, value: Lipschitz) -> Lipschitz:
     if value != ADAPTIVE:
         raise ValueError(f"{name} must be a number, got {value!r}; without one, give {ADAPTIVE!r}")
     return value
+
+
+def _dim(name: str, value: int) -> int:
+    dim = validation.count(name, value)
+    if dim > LARGEST_DIM:
+        raise ValueError(f"{name} must be at most {LARGEST_DIM}, got {value!r}")
+    return dim
 
 
 def _unit(name: str, value: float) -> float:

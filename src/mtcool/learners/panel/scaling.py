@@ -68,7 +68,9 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
         rows += panel.link[e, LISTENS] * rows_of(panel, panel.idx[e])
     before = panel.number[agent, side + SEEN]
     number, vector = panel.work.number, panel.work.vector
-    if rows <= before * GROWTH and rows * GROWTH >= before:
+    # Nothing is learned in units of a spread of zero, which ends when the targets change.
+    usable = panel.logistic == 1 or rows == 0.0 or panel.number[agent, side + SPREAD] > 0.0
+    if usable and rows <= before * GROWTH and rows * GROWTH >= before:
         for q in range(SCALE_NUMBERS):
             number[at + q] = panel.number[agent, side + q]
         for k in range(vector.shape[1]):
