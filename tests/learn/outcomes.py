@@ -3,8 +3,8 @@
 import numpy as np
 
 from mtcool.graphs import ring
-from mtcool.learn.evaluation import Evaluation, Predicted
-from mtcool.learn.outcome import Outcome
+from mtcool.learn.metrics.evaluation import Evaluation, Predicted
+from mtcool.learn.running.outcome import Outcome
 
 
 def outcome(

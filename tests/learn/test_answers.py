@@ -6,8 +6,8 @@ import os
 import numpy as np
 import pytest
 
-from mtcool.learn.answers import CsvWriter
-from mtcool.learn.run import Answers
+from mtcool.learn.running.answers import CsvWriter
+from mtcool.learn.running.run import Answers
 
 ONE = np.ones(1)
 ANSWERS = Answers(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mtcool.learn.batch_means import BATCHES, FEWEST, BatchMeans
+from mtcool.learn.metrics.batch_means import BATCHES, FEWEST, BatchMeans
 
 
 def estimates(series, values):

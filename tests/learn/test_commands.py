@@ -192,9 +192,9 @@ def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, un
 
 def interrupt_after(monkeypatch, plays):
     """Press Ctrl-C while the batch after `plays` of them is played."""
-    from mtcool.learn.run import Pass
+    from mtcool.learn.running.run import Pass
 
-    monkeypatch.setattr("mtcool.learn.feed.ROWS", 64)
+    monkeypatch.setattr("mtcool.learn.running.feed.ROWS", 64)
     play, count = Pass.play, [0]
 
     def interrupted(self, batch):
@@ -235,7 +235,7 @@ def test_ctrl_c_keeps_what_was_learned_and_the_same_data_are_gone_on_with(
 def test_a_run_that_is_killed_goes_on_from_its_last_save(
     call, data, tmp_path, monkeypatch, undrawn
 ):
-    from mtcool.learn.run import Pass
+    from mtcool.learn.running.run import Pass
 
     call("learn", data, *DELAYED, "--output", tmp_path / "whole")
     play, count = Pass.play, [0]
@@ -247,8 +247,8 @@ def test_a_run_that_is_killed_goes_on_from_its_last_save(
         return play(self, batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr("mtcool.learn.feed.ROWS", 64)
-        patch.setattr("mtcool.learn.whole.BETWEEN_SAVES", 0.0)
+        patch.setattr("mtcool.learn.running.feed.ROWS", 64)
+        patch.setattr("mtcool.learn.running.whole.BETWEEN_SAVES", 0.0)
         patch.setattr(Pass, "play", killed)
         with pytest.raises(RuntimeError):
             call("learn", data, *DELAYED, "--output", tmp_path / "parts")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mtcool.learn import csv_files, records
-from mtcool.learn.csv_files import CsvFile
+from mtcool.learn.reading import csv_files, records
+from mtcool.learn.reading.csv_files import CsvFile
 
 TOKENS = ["a", "b", ",", '"', "\n", "\r\n", ',"', '",', '""', "é"]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from mtcool.learn.evaluation import COMPARED, Evaluation, Predicted
-from mtcool.learn.over_time import BUCKETS
-from mtcool.learn.ranking import Ranking
+from mtcool.learn.metrics.evaluation import COMPARED, Evaluation, Predicted
+from mtcool.learn.metrics.over_time import BUCKETS
+from mtcool.learn.metrics.ranking import Ranking
 
 NAMES = ("learned", "alone", "pooled")
 

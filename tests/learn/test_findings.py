@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from outcomes import outcome
 
-from mtcool.learn.evaluation import Evaluation, Predicted
+from mtcool.learn.metrics.evaluation import Evaluation, Predicted
 from mtcool.learn.report import findings
 
 

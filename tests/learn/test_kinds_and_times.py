@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from mtcool.learn import Columns, Encoder, parsing, read_batches, records, tables
+from mtcool.learn import Columns, Encoder, read_batches
+from mtcool.learn.reading import parsing, records, tables
 
 PLAIN = Columns(agent="who", target="y")
 TIMED = Columns(agent="who", target="y", time="t")

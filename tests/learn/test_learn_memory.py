@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mtcool.learn.asked import Asked
 from mtcool.learn.model import Played
-from mtcool.learn.whole import learn
+from mtcool.learn.running.asked import Asked
+from mtcool.learn.running.whole import learn
 
 pytest.importorskip("pyarrow")
 
@@ -37,9 +37,11 @@ def answer_zero(model, agents, features, target, events):
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr("mtcool.learn.model.Model.play", answer_zero)
-    monkeypatch.setattr("mtcool.learn.feed.count_rows", lambda path: None)  # reads a megabyte
-    monkeypatch.setattr("mtcool.learn.feed.ROWS", 1000)
-    monkeypatch.setattr("mtcool.learn.records.BLOCK", 1 << 14)
-    monkeypatch.setattr("mtcool.learn.csv_files.BLOCK", 1 << 14)
+    monkeypatch.setattr(
+        "mtcool.learn.running.feed.count_rows", lambda path: None
+    )  # reads a megabyte
+    monkeypatch.setattr("mtcool.learn.running.feed.ROWS", 1000)
+    monkeypatch.setattr("mtcool.learn.reading.records.BLOCK", 1 << 14)
+    monkeypatch.setattr("mtcool.learn.reading.csv_files.BLOCK", 1 << 14)
     peak(tmp_path, 1000)  # what is imported and compiled is in memory once
     assert peak(tmp_path, 40_000) < 1.2 * peak(tmp_path, 10_000)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mtcool.learn import Columns, Encoder, read_batches
-from mtcool.learn.feed import count_rows
+from mtcool.learn.running.feed import count_rows
 
 COLUMNS = Columns(agent="who", target="y")
 

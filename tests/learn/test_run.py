@@ -6,9 +6,9 @@ import pytest
 
 from mtcool.graphs import Graph
 from mtcool.learn.model import Model
-from mtcool.learn.progressive import Progressive
-from mtcool.learn.run import EVERYBODY, Pass, shuffle
-from mtcool.learn.tables import Batch
+from mtcool.learn.reading.progressive import Progressive
+from mtcool.learn.reading.tables import Batch
+from mtcool.learn.running.run import EVERYBODY, Pass, shuffle
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 GRAPH = Graph.from_networkx(nx.path_graph(NAMES[:5]))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from mtcool.graphs import ring
-from mtcool.learn.run import Pass
-from mtcool.learn.saved import read_pass, write_pass
-from mtcool.learn.settings import Settings, Stop
-from mtcool.learn.tables import Batch, Columns
+from mtcool.learn.reading.tables import Batch, Columns
+from mtcool.learn.running.run import Pass
+from mtcool.learn.running.saved import read_pass, write_pass
+from mtcool.learn.running.settings import Settings, Stop
 from mtcool.network import storage
 
 GRAPH = type(ring(5))(ring(5).ptr, ring(5).idx, list("abcde"))

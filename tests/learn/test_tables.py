@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mtcool.learn import Columns, Encoder, csv_files, read_batches, records, tables
+from mtcool.learn import Columns, Encoder, read_batches
+from mtcool.learn.reading import csv_files, records, tables
 
 COLUMNS = Columns(agent="who", target="y", time="t", arrives="known")
 HEADER = "who,t,known,wind,city,ok,y\n"

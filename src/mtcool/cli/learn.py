@@ -14,7 +14,7 @@ from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import ascii_only, console, shown
 
 if TYPE_CHECKING:
-    from mtcool.learn.outcome import Outcome
+    from mtcool.learn.running.outcome import Outcome
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
 OnBadRow = Annotated[
@@ -117,9 +117,9 @@ def learn(
     by each alone, and by one model for all. The folder then has report.html, every prediction,
     metrics over time and by agent, and a model for `mtcool predict` and --resume.
     """
-    from mtcool.learn.asked import Asked, words_of
     from mtcool.learn.report import write_report
-    from mtcool.learn.whole import learn as learn_all
+    from mtcool.learn.running.asked import Asked, words_of
+    from mtcool.learn.running.whole import learn as learn_all
 
     asked = Asked(
         data=data,
@@ -166,8 +166,8 @@ def predict(
     columns that the model was given; others are ignored. Agents that the model has not met are
     predicted from their neighbours; where there are none, the row is marked as cold.
     """
-    from mtcool.learn.answers import CsvWriter, JsonWriter
-    from mtcool.learn.asking import predict as answer_all
+    from mtcool.learn.running.answers import CsvWriter, JsonWriter
+    from mtcool.learn.running.asking import predict as answer_all
 
     with interruptible(), _unheard():
         if output is None and as_json:

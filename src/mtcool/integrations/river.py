@@ -9,7 +9,7 @@ import numpy as np
 
 from mtcool.learn.model import Model, Share
 from mtcool.learn.neighbourhoods import Network
-from mtcool.learn.values import is_missing
+from mtcool.learn.reading.values import is_missing
 from mtcool.types import Given, Label
 
 try:

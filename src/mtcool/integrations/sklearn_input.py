@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.neighbourhoods import labels_of
-from mtcool.learn.values import is_missing
+from mtcool.learn.reading.values import is_missing
 from mtcool.types import AnyArray, Floats, Given, Label
 
 NAN_ALLOWED = "allow-nan"

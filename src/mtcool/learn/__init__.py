@@ -21,18 +21,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BadRow": "tables",
-    "Batch": "tables",
-    "Chunk": "progressive",
-    "Columns": "tables",
-    "Encoder": "encoding",
+    "BadRow": "reading.tables",
+    "Batch": "reading.tables",
+    "Chunk": "reading.progressive",
+    "Columns": "reading.tables",
+    "Encoder": "reading.encoding",
     "Model": "model",
     "PanelAgent": "agent",
     "Played": "model",
-    "Progressive": "progressive",
-    "graph_from": "graphs",
+    "Progressive": "reading.progressive",
+    "graph_from": "reading.graphs",
     "load": "saved_models",
-    "read_batches": "tables",
+    "read_batches": "reading.tables",
 }
 
 

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
-from mtcool.learn.encoding import Encoder
 from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
-from mtcool.learn.panel_traffic import Traffic
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import enlarged, padded

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.learn.encoding import Encoder
-from mtcool.learn.panel_traffic import Traffic
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import (
     CLIQUE_VARIANCE,
     FILTER_SIZE,
@@ -102,7 +102,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     name = os.fspath(path)
     try:
         if msgspec.json.decode(content, type=Kind).kind == "mtcool learn":
-            from mtcool.learn.saved import learned_in
+            from mtcool.learn.running.saved import learned_in
 
             return learned_in(path)
         header = msgspec.json.decode(content, type=Header)

@@ -11,8 +11,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from mtcool.graphs import Graph
-from mtcool.learn.outcome import Outcome
 from mtcool.learn.report.pictures import agent_percents, name_of, save
+from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
 LARGEST = 300

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from mtcool.learn.evaluation import COMPARED
-from mtcool.learn.outcome import Outcome
+from mtcool.learn.metrics.evaluation import COMPARED
+from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.report.pictures import (
     COLOURS,
     GAINS,
@@ -23,7 +23,7 @@ from mtcool.learn.report.pictures import (
     name_of,
     save,
 )
-from mtcool.learn.tallies import Metrics
+from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats, Integers
 
 NAMED = 60

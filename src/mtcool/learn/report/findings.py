@@ -5,9 +5,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mtcool.learn.batch_means import Estimates
+from mtcool.learn.metrics.batch_means import Estimates
 from mtcool.learn.model import Task
-from mtcool.learn.outcome import Outcome
+from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Integers
 
 LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}

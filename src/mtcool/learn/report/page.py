@@ -11,13 +11,13 @@ import jinja2
 import numpy as np
 
 from mtcool.files import write_whole
-from mtcool.learn.evaluation import COMPARED, ROWS
-from mtcool.learn.outcome import Outcome
+from mtcool.learn.metrics.evaluation import COMPARED, ROWS
 from mtcool.learn.report import findings
 from mtcool.learn.report.drawn_graph import draw_graph
 from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
+from mtcool.learn.running.outcome import Outcome
 from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
 

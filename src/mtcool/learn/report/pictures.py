@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from mtcool.learn.outcome import Outcome
+from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
 COLOURS = {"learned": "#0072b2", "alone": "#d55e00", "pooled": "#009e73", "shuffled": "#7f7f7f"}

@@ -6,10 +6,10 @@ from typing import TypeAlias
 import numpy as np
 
 from mtcool.files import write_whole
-from mtcool.learn.evaluation import COLD, FIRST, ROWS
-from mtcool.learn.outcome import Outcome
-from mtcool.learn.pieces import pyarrow
-from mtcool.learn.tallies import Metrics
+from mtcool.learn.metrics.evaluation import COLD, FIRST, ROWS
+from mtcool.learn.metrics.tallies import Metrics
+from mtcool.learn.reading.pieces import pyarrow
+from mtcool.learn.running.outcome import Outcome
 from mtcool.types import AnyArray, Integers
 
 Columns: TypeAlias = dict[str, AnyArray]

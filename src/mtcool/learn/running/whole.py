@@ -10,17 +10,17 @@ from typing import TypeAlias, final
 
 from mtcool import validation
 from mtcool.graphs import Graph
-from mtcool.learn.answers import CsvWriter
-from mtcool.learn.asked import Asked
-from mtcool.learn.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
-from mtcool.learn.graphs import WORDS as GRAPH_WORDS
-from mtcool.learn.graphs import graph_from, graph_of_places, places_of
-from mtcool.learn.interrupts import noted
-from mtcool.learn.outcome import LISTED, Network, Outcome
-from mtcool.learn.run import MOST_COMPLETE, Pass
-from mtcool.learn.saved import read_pass, write_pass
-from mtcool.learn.settings import Settings, Stop
-from mtcool.learn.tables import BadRow, Batch, Columns
+from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
+from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
+from mtcool.learn.reading.tables import BadRow, Batch, Columns
+from mtcool.learn.running.answers import CsvWriter
+from mtcool.learn.running.asked import Asked
+from mtcool.learn.running.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
+from mtcool.learn.running.interrupts import noted
+from mtcool.learn.running.outcome import LISTED, Network, Outcome
+from mtcool.learn.running.run import MOST_COMPLETE, Pass
+from mtcool.learn.running.saved import read_pass, write_pass
+from mtcool.learn.running.settings import Settings, Stop
 from mtcool.simulation.progress import progress_bar
 from mtcool.streams.table import Table
 

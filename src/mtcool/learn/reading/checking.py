@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learn.encoding import Encoder
-from mtcool.learn.parsing import (
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.reading.parsing import (
     SAMPLE,
     Form,
     Parsed,
@@ -23,8 +23,8 @@ from mtcool.learn.parsing import (
     parse_typed,
     trimmed,
 )
-from mtcool.learn.pieces import BadRow, Piece, pyarrow
-from mtcool.learn.values import Kind, refused_date
+from mtcool.learn.reading.pieces import BadRow, Piece, pyarrow
+from mtcool.learn.reading.values import Kind, refused_date
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.types import AnyArray, Floats, Given, Integers
 

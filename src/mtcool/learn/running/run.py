@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
-from mtcool.learn.evaluation import Evaluation, Predicted
+from mtcool.learn.metrics.evaluation import Evaluation, Predicted
 from mtcool.learn.model import Model, Played, Share, Task
-from mtcool.learn.outcome import Network
-from mtcool.learn.progressive import Chunk, Progressive
-from mtcool.learn.tables import Batch
+from mtcool.learn.reading.progressive import Chunk, Progressive
+from mtcool.learn.reading.tables import Batch
+from mtcool.learn.running.outcome import Network
 from mtcool.types import Floats, Integers, Label
 
 EVERYBODY = "all"

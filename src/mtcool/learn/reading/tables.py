@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool import validation
-from mtcool.learn.checking import Checked, Checker
-from mtcool.learn.encoding import Encoder
-from mtcool.learn.pieces import ROWS, BadRow, Piece
-from mtcool.learn.sources import Source, open_source
+from mtcool.learn.reading.checking import Checked, Checker
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.reading.pieces import ROWS, BadRow, Piece
+from mtcool.learn.reading.sources import Source, open_source
 from mtcool.types import Floats, Given, Integers
 
 __all__ = ["BadRow", "Batch", "Columns", "read_batches"]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.learn.csv_files import CsvFile
-from mtcool.learn.pieces import ROWS, Piece, pyarrow
+from mtcool.learn.reading.csv_files import CsvFile
+from mtcool.learn.reading.pieces import ROWS, Piece, pyarrow
 from mtcool.types import Given
 
 

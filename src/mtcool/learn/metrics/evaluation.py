@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool import validation
-from mtcool.learn.batch_means import BatchMeans, Estimates
+from mtcool.learn.metrics.batch_means import BatchMeans, Estimates
+from mtcool.learn.metrics.over_time import OverTime
+from mtcool.learn.metrics.ranking import Ranking
+from mtcool.learn.metrics.sums import add_in_order
+from mtcool.learn.metrics.tallies import HEAD, Metrics, losses, metrics_of, tally_rows, variance
 from mtcool.learn.model import TASKS, Task
-from mtcool.learn.over_time import OverTime
-from mtcool.learn.ranking import Ranking
-from mtcool.learn.sums import add_in_order
-from mtcool.learn.tallies import HEAD, Metrics, losses, metrics_of, tally_rows, variance
 from mtcool.types import AnyArray, Floats, Integers
 
 COMPARED, FIRST_ROWS, WARM = 0, 1, 2

@@ -14,14 +14,14 @@ import msgspec
 import numpy as np
 
 from mtcool.graphs import Graph
-from mtcool.learn.evaluation import Evaluation
+from mtcool.learn.metrics.evaluation import Evaluation
 from mtcool.learn.model import Model, Share, Task
-from mtcool.learn.outcome import Network
-from mtcool.learn.progressive import Progressive
-from mtcool.learn.run import Pass
+from mtcool.learn.reading.progressive import Progressive
+from mtcool.learn.reading.tables import Batch
+from mtcool.learn.running.outcome import Network
+from mtcool.learn.running.run import Pass
+from mtcool.learn.running.settings import Settings
 from mtcool.learn.saved_models import load as load_model
-from mtcool.learn.settings import Settings
-from mtcool.learn.tables import Batch
 from mtcool.network import storage
 from mtcool.types import AnyArray
 

@@ -7,8 +7,8 @@ from typing import BinaryIO, Protocol, TextIO
 
 import numpy as np
 
-from mtcool.learn.pieces import pyarrow
-from mtcool.learn.run import Answers
+from mtcool.learn.reading.pieces import pyarrow
+from mtcool.learn.running.run import Answers
 from mtcool.types import Given
 
 

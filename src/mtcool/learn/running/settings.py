@@ -2,7 +2,7 @@
 
 import msgspec
 
-from mtcool.learn.tables import Columns
+from mtcool.learn.reading.tables import Columns
 
 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from mtcool.graphs import Graph
-from mtcool.learn.evaluation import COLD, FIRST, ROWS, Evaluation
+from mtcool.learn.metrics.evaluation import COLD, FIRST, ROWS, Evaluation
 from mtcool.types import Label
 
 Network: TypeAlias = Graph | Literal["complete"] | None

@@ -9,15 +9,15 @@ from typing import final
 
 import numpy as np
 
-from mtcool.learn.asked import BUILT_IN, Asked
-from mtcool.learn.built_in import TARGETS, built_in, built_in_batches
-from mtcool.learn.encoding import Encoder
 from mtcool.learn.model import Task
-from mtcool.learn.parsing import form_of, is_text, parse_typed
-from mtcool.learn.pieces import pyarrow
-from mtcool.learn.settings import Settings
-from mtcool.learn.sources import open_source
-from mtcool.learn.tables import BadRow, Batch, Columns, OnBad, read_batches
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.reading.parsing import form_of, is_text, parse_typed
+from mtcool.learn.reading.pieces import pyarrow
+from mtcool.learn.reading.sources import open_source
+from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
+from mtcool.learn.running.asked import BUILT_IN, Asked
+from mtcool.learn.running.built_in import TARGETS, built_in, built_in_batches
+from mtcool.learn.running.settings import Settings
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
 

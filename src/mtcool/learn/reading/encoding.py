@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from mtcool import validation
-from mtcool.learn.values import KINDS, Codes, Kind, read_column, read_value
+from mtcool.learn.reading.values import KINDS, Codes, Kind, read_column, read_value
 from mtcool.types import Floats, Given, Integers, Plain
 
 MOST_CATEGORIES = 1000

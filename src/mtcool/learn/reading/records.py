@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mtcool.learn.pieces import BadRow
+from mtcool.learn.reading.pieces import BadRow
 from mtcool.types import Integers
 
 BLOCK = 1 << 22

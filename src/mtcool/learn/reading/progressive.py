@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learn.tables import Batch
+from mtcool.learn.reading.tables import Batch
 from mtcool.types import AnyArray, Floats, Integers
 
 

@@ -8,8 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from mtcool.learn.pieces import BadRow, Piece, pyarrow
-from mtcool.learn.records import BLOCK, Block, Readable, line_breaks, read_blocks, record_ends
+from mtcool.learn.reading.pieces import BadRow, Piece, pyarrow
+from mtcool.learn.reading.records import (
+    BLOCK,
+    Block,
+    Readable,
+    line_breaks,
+    read_blocks,
+    record_ends,
+)
 from mtcool.types import Given
 
 DELIMITERS = (b",", b";", b"\t")

@@ -11,8 +11,8 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.graphs import Graph, as_graph, read_graph
-from mtcool.learn.parsing import column_of, is_text, named, parse, parse_typed, trimmed
-from mtcool.learn.sources import open_source
+from mtcool.learn.reading.parsing import column_of, is_text, named, parse, parse_typed, trimmed
+from mtcool.learn.reading.sources import open_source
 from mtcool.types import Floats, Given
 
 WORDS = ("complete", "none")

@@ -7,7 +7,7 @@ from typing import cast, final
 
 from mtcool import validation
 from mtcool.learn.model import SHARES, TASKS, Share, Task
-from mtcool.learn.tables import Columns, OnBad
+from mtcool.learn.reading.tables import Columns, OnBad
 
 BUILT_IN = ("births", "flights", "schools")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mtcool.learn.model import Task
-from mtcool.learn.tables import BadRow, Batch
+from mtcool.learn.reading.tables import BadRow, Batch
 from mtcool.streams.table import Table
 
 TARGETS = {

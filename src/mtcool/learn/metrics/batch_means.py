@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from mtcool.learn.sums import add_in_order
+from mtcool.learn.metrics.sums import add_in_order
 from mtcool.types import AnyArray, Floats, Integers
 
 BATCHES = 32

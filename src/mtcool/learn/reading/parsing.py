@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.learn.pieces import pyarrow
+from mtcool.learn.reading.pieces import pyarrow
 from mtcool.types import Floats, Given
 
 Form: TypeAlias = Literal["number", "boolean", "date", "moment"]

@@ -8,13 +8,13 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from mtcool import validation
-from mtcool.learn.answers import Writer
-from mtcool.learn.encoding import Encoder
-from mtcool.learn.feed import ROWS, STANDARD_INPUT, count_rows
-from mtcool.learn.saved import read_pass
-from mtcool.learn.sources import open_source
-from mtcool.learn.tables import OnBad, read_batches
-from mtcool.learn.whole import TOLD, Tell
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.reading.sources import open_source
+from mtcool.learn.reading.tables import OnBad, read_batches
+from mtcool.learn.running.answers import Writer
+from mtcool.learn.running.feed import ROWS, STANDARD_INPUT, count_rows
+from mtcool.learn.running.saved import read_pass
+from mtcool.learn.running.whole import TOLD, Tell
 from mtcool.simulation.progress import progress_bar
 
 

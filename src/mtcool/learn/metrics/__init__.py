@@ -1,0 +1,1 @@
+"""How well it went: metrics, intervals and curves of a stream of any length in constant memory."""

@@ -1,0 +1,1 @@
+"""`mtcool learn` and `mtcool predict`: the pass over a stream, what is kept of it, its outcome."""
