@@ -43,7 +43,7 @@ class Played(NamedTuple):
     prediction: Floats
     """Predictions; of the class 1, its probability."""
     alone: Floats
-    """What the same learner would have predicted without neighbours."""
+    """What filters and ridge of the same kind predict from the rows of the agent by itself."""
     cold: NDArray[np.bool_]
     """Whether no target was known in the neighbourhood of the agent."""
 

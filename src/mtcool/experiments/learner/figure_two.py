@@ -21,7 +21,7 @@ class Regrets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     learner: float
     alone: float
-    """The same learner without neighbours."""
+    """Filters and ridge of the same kind on the rows of each agent by itself."""
 
 
 class Figure(msgspec.Struct, frozen=True):
