@@ -320,6 +320,33 @@ class Estimated:
         return TwoPhase(learner, dim, np.array(weights), self.tau)
 
 
+class SquaredWeights:
+    """A clique that adds up the squares of the weights it is given, and sets beta by them."""
+
+    def __init__(self, learner, dim, weights):
+        self.weights, self.received = weights, []
+        self.learner = learner(len(weights), dim, max(weights), max(weights))
+
+    def predict(self):
+        return self.learner.predict()
+
+    def update(self, row, gradient):
+        self.learner.update(row, gradient)
+        self.received.append(self.weights[row] ** 2)
+        beta = math.sqrt(max(self.weights) ** 2 + sum(self.received))
+        self.learner.rate = beta / math.sqrt(1 + self.learner.n)  # it multiplies by its clock
+        if hasattr(self.learner, "play"):
+            self.learner.play()
+
+
+@dataclass(frozen=True)
+class FromWeights:
+    """beta^2 = b^2 + the sum of the squared weights received."""
+
+    def clique(self, learner, dim, rows, weights):
+        return SquaredWeights(learner, dim, weights)
+
+
 # --- networks ---------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ AnyArray: TypeAlias = NDArray[Any]
 """An array of any numbers or records."""
 Label: TypeAlias = Hashable
 """The name of an agent."""
-Rates: TypeAlias = Literal["adversarial", "stochastic", "estimated"]
+Rates: TypeAlias = Literal["adversarial", "stochastic", "estimated", "adaptive"]
 """What the learning rates are made for: any activations, known probabilities, or unknown ones."""
 OnExcess: TypeAlias = Literal["raise", "clip"]
 """Whether a gradient longer than the Lipschitz constant is refused or shortened."""

@@ -144,6 +144,25 @@ def test_stochastic_rates_equal_the_oracle(learner, slow, tolerance, case):
 
 @pytest.mark.parametrize(
     ("learner", "slow", "tolerance"),
+    [
+        (MTFTRL(), oracle.Hedge, CLARABEL_ACCURACY),
+        (MTFTRLKT(), oracle.HedgeFreeKT, ROUNDING),
+        (FTRL(), oracle.FTRL, ROUNDING),
+    ],
+)
+@few
+@given(case=cases())
+def test_adaptive_rates_equal_the_oracle(learner, slow, tolerance, case):
+    graph, weights, dim = case["graph"], case["weights"], case["dim"]
+    net = mtcool.mt_co2ol(
+        graph, dim, learner=learner, weights=weights, rates="adaptive", **units(case)
+    )
+    reference = oracle.mt_co2ol(graph, weights, slow, dim, oracle.FromWeights(), **units(case))
+    assert_same_play(net, reference, case, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("learner", "slow", "tolerance"),
     [(MTFTRL(), oracle.Hedge, CLARABEL_ACCURACY), (MTFTRLKT(), oracle.HedgeFreeKT, ROUNDING)],
 )
 def test_the_two_phase_strategy_equals_the_oracle(learner, slow, tolerance):

@@ -14,6 +14,7 @@ import pytest
 from mtcool import learners
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, predict_row, update_row
 from mtcool.learners.adaptive.adaptive import Adaptive
+from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.testing import learner_checks
 from mtcool.testing.learners.trial import DIM, ROWS, START, WEIGHT, Step, Trial, make_cliques
@@ -33,8 +34,9 @@ class Case(NamedTuple):
     @property
     def checks(self):
         found = learner_checks(self.learner, in_ball=self.in_ball, first_phase=self.first_phase)
-        # Its unit is the longest gradient before weights, so four times a gradient is another one.
-        other = "the_weight_multiplies_the_gradient" if isinstance(self.learner, Adaptive) else ""
+        # One measures gradients before weights, the other weights without gradients.
+        measures = isinstance(self.learner, Adaptive | SquaredWeights)
+        other = "the_weight_multiplies_the_gradient" if measures else ""
         return [check for check in found if check.name != other]
 
 
@@ -49,6 +51,8 @@ LEARNERS = {
     "Adaptive KT": Case(Adaptive(KT()), in_ball=False),
     "Adaptive MTFTRL": Case(Adaptive(MTFTRL(experts="geometric"))),
     "Adaptive MTFTRLKT": Case(Adaptive(MTFTRLKT()), in_ball=False),
+    "SquaredWeights of KT": Case(SquaredWeights(KT()), in_ball=False),
+    "SquaredWeights of MTFTRL": Case(SquaredWeights(MTFTRL(experts="geometric"))),
     "TwoPhase of FTRL": Case(FTRL(), first_phase=TAU),
     "TwoPhase of MTFTRLKT": Case(MTFTRLKT(), in_ball=False, first_phase=TAU),
 }

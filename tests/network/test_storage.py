@@ -51,6 +51,9 @@ CASES = {
     ),
     "estimated FTRL": lambda: mtcool.mt_co2ol(TRIANGLE, 2, learner=FTRL(), **ESTIMATED),
     "estimated KT": lambda: mtcool.mt_co2ol(TRIANGLE, 2, learner=MTFTRLKT(), **ESTIMATED),
+    "adaptive rates": lambda: mtcool.mt_co2ol(
+        WHEEL, 2, learner=MTFTRLKT(), rates="adaptive", weights="delegation"
+    ),
     "no L, Hedge": lambda: mtcool.mt_co2ol(WHEEL, 2, lipschitz="adaptive"),
     "no L, KT of the paper": lambda: mtcool.mt_co2ol(
         WHEEL, 2, learner=MTFTRLKT(), lipschitz="adaptive"

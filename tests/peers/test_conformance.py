@@ -17,6 +17,7 @@ PLAIN = {
     "mt_co2ol, KT": (mtcool.mt_co2ol, {"learner": MTFTRLKT()}),
     "mt_co2ol, FTRL": (mtcool.mt_co2ol, {"learner": FTRL()}),
     "two phases": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), **ESTIMATED}),
+    "adaptive rates": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), "rates": "adaptive"}),
     "no L, Hedge": (mtcool.mt_co2ol, {"learner": MTFTRL(experts="geometric"), **NO_BOUND}),
     "no L, mt_co2ol, KT": (mtcool.mt_co2ol, {"learner": MTFTRLKT(), **NO_BOUND}),
     "no L, i_ftrl, KT": (mtcool.i_ftrl, {"learner": KT(), **NO_BOUND}),

@@ -91,6 +91,49 @@ def test_the_stochastic_bound_of_a_clique_is_known():
     assert bound.value == pytest.approx(6 * math.sqrt(100 * math.log(4)))
 
 
+def naive_adaptive(graph, tasks, counts, weights):
+    """The theorem on adaptive rates, clique by clique, from the definitions."""
+    total = 0.0
+    for j in range(graph.size):
+        rows = [i for i in range(graph.size) if weights[i, j] > 0]
+        received = sum(counts[i] * weights[i, j] ** 2 for i in rows)
+        if not rows or received == 0.0:
+            continue
+        n, points = len(rows), tasks[rows]
+        a = (1 + n) * np.eye(n) - 1.0
+        variance = ((points - points.mean(axis=0)) ** 2).sum() / max(n - 1, 1)
+        xi = min(k / n for k in range(1, n + 1) if k / n >= variance - 1e-12) if n > 1 else 0.0
+        p = math.sqrt(1 + xi * (n - 1))
+        end, steps = math.sqrt(max(weights[:, j]) ** 2 + received), math.sqrt(received)
+        total += np.trace(points.T @ a @ points) / (2 * n * p) * end + 2 * n * p / (n + 1) * steps
+        total += math.sqrt(math.log(n)) * (end + steps)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_of_adaptive_rates_is_what_it_says(seed):
+    graph = graphs.erdos_renyi(9, 0.4, seed=seed)
+    tasks, counts = tasks_on(graph, 3, seed), np.random.default_rng(seed).integers(0, 50, 9)
+    want = naive_adaptive(graph, tasks, counts, graphs.uniform_weights(graph).toarray())
+    assert theory.adaptive(graph, tasks, counts).value == pytest.approx(want)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_adaptive_rates_keep_both_theorems_without_knowing_q(seed):
+    """At most the adversarial bound, and in the mean at most the stochastic one, but for b."""
+    graph, rng = graphs.erdos_renyi(12, 0.4, seed=seed), np.random.default_rng(seed)
+    tasks, q = tasks_on(graph, 2, seed), rng.dirichlet(np.ones(12))
+    for counts in (rng.multinomial(2000, q), np.eye(12, dtype=int)[seed] * 2000):
+        given = theory.adaptive(graph, tasks, counts)
+        assert given.value <= theory.any_graph(graph, tasks, counts).value
+    mean = theory.adaptive_stochastic(graph, tasks, q, 20_000)
+    known = theory.stochastic(graph, tasks, q, 20_000, weights="uniform")
+    assert mean.value <= known.value
+    runs = [theory.adaptive(graph, tasks, rng.multinomial(500, q)).value for _ in range(200)]
+    chance = 4.0 * np.std(runs) / math.sqrt(len(runs))
+    assert np.mean(runs) <= theory.adaptive_stochastic(graph, tasks, q, 500).value + chance
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_independence_number_bounds_the_stochastic_theorem(seed):
     graph = graphs.erdos_renyi(12, 0.3, seed=seed)
@@ -139,9 +182,9 @@ def test_the_price_of_privacy_falls_with_epsilon_and_rises_with_the_dimension():
         assert price(1.0, 5, constants=constants) > price(1.0, 3, constants=constants)
 
 
-def hedge(graph, dim, lipschitz=1.0, weights="uniform"):
+def hedge(graph, dim, lipschitz=1.0, **options):
     learner = MTFTRL(free_last=True)
-    return mtcool.mt_co2ol(graph, dim, learner=learner, lipschitz=lipschitz, weights=weights)
+    return mtcool.mt_co2ol(graph, dim, learner=learner, lipschitz=lipschitz, **options)
 
 
 def with_kt(graph, dim, lipschitz=1.0):
@@ -157,7 +200,28 @@ ALGORITHMS = {
     "KT": (with_kt, theory.kt),
     "alone": (alone, lambda graph, tasks, counts, **units: theory.independent(counts, **units)),
 }
+SKEWED = np.arange(1.0, 11.0) ** -2.0
+
+
+def skewed(graph):
+    """Probabilities that differ a lot."""
+    return SKEWED[: graph.size] / SKEWED[: graph.size].sum()
+
+
 WEIGHTED = ALGORITHMS | {
+    "adaptive": (functools.partial(hedge, rates="adaptive"), theory.adaptive),
+    "adaptive, delegation": (
+        functools.partial(hedge, weights="delegation", rates="adaptive"),
+        functools.partial(theory.adaptive, weights="delegation"),
+    ),
+    "adaptive, proportional": (
+        lambda graph, dim, lipschitz: hedge(
+            graph, dim, lipschitz, weights="proportional", q=skewed(graph), rates="adaptive"
+        ),
+        lambda graph, *given, **units: theory.adaptive(
+            graph, *given, weights="proportional", q=skewed(graph), **units
+        ),
+    ),
     "Hedge, delegation": (
         functools.partial(hedge, weights="delegation"),
         functools.partial(theory.any_graph, weights="delegation"),

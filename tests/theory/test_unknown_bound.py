@@ -142,12 +142,12 @@ def test_a_first_gradient_taken_for_the_bound_breaks_it(name):
 def test_what_is_not_known_costs_what_the_docstrings_say():
     graph, tasks, counts = graphs.complete(3), [[1.0], [0.5], [0.0]], [10, 0, 6]
     known = theory.any_graph(graph, tasks, counts, radius=2.0, lipschitz=5.0)
-    bound = theory.adaptive(known, graph, counts, radius=2.0, lipschitz=5.0)
+    bound = theory.unknown_lipschitz(known, graph, counts, radius=2.0, lipschitz=5.0)
     assert bound.parts["cut_off"] == pytest.approx(2 * 3 * (1 / 3) * 10.0)
     assert bound.value == pytest.approx(known.value + bound.parts["cut_off"])
     assert bound.admitted == known.admitted
     assert "unknown" in bound.name
-    kt = theory.adaptive_kt(graph, tasks, counts, radius=2.0, lipschitz=5.0)
+    kt = theory.kt_unknown_lipschitz(graph, tasks, counts, radius=2.0, lipschitz=5.0)
     cut_off = 3 * (1 / 3) * (0.5 + np.sqrt(2 * 3 * 16 / 4)) * 10.0
     assert kt.parts["cut_off"] == pytest.approx(cut_off)
     assert kt.parts["limit"] == 0.0  # |U|_A is below sqrt(3)
@@ -156,9 +156,9 @@ def test_what_is_not_known_costs_what_the_docstrings_say():
 def test_one_update_is_no_surprise():
     """The first gradient is learned in full, so nothing is cut off before the second."""
     graph = graphs.edgeless(2)
-    once = theory.adaptive_kt(graph, [[1.0], [1.0]], [1, 1])
+    once = theory.kt_unknown_lipschitz(graph, [[1.0], [1.0]], [1, 1])
     assert once.parts["cut_off"] == 0.0
-    assert theory.adaptive_kt(graph, [[1.0], [1.0]], [1, 2]).parts["cut_off"] > 0.0
+    assert theory.kt_unknown_lipschitz(graph, [[1.0], [1.0]], [1, 2]).parts["cut_off"] > 0.0
 
 
 def test_the_limit_costs_a_third_of_the_cube():
@@ -167,5 +167,5 @@ def test_the_limit_costs_a_third_of_the_cube():
         for rounds in (1, 7, 1000):
             rounds_short = v - np.sqrt(np.arange(1, rounds + 1))
             exact = rounds_short[rounds_short > 0].sum()
-            limit = theory.adaptive_kt(graphs.edgeless(1), [[v]], [rounds]).parts["limit"]
+            limit = theory.kt_unknown_lipschitz(graphs.edgeless(1), [[v]], [rounds]).parts["limit"]
             assert exact <= limit <= v**3 / 3

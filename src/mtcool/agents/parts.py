@@ -13,6 +13,7 @@ from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
 from mtcool.learners.mt_ftrl.state import MTFTRLState
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
+from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.arrays import own_arrays, states
 from mtcool.privacy.aggregators.filters import FilterState
@@ -43,7 +44,10 @@ def place_of(state: State, field: str, start: Integers, clique: int) -> Place:
 
 @place_of.register
 def _(
-    state: FTRLState | KTState | AdaptiveState, field: str, start: Integers, clique: int
+    state: FTRLState | KTState | AdaptiveState | SquaredWeightsState,
+    field: str,
+    start: Integers,
+    clique: int,
 ) -> Place:
     return slice(clique, clique + 1)
 

@@ -57,10 +57,10 @@ def bound(question: Question) -> theory.Bound | None:
     if settings.learner == FTRL():
         known = theory.independent(activations, **units)
         if settings.adaptive:
-            return theory.adaptive(known, graph, activations, weights=own, **units)
+            return theory.unknown_lipschitz(known, graph, activations, weights=own, **units)
         return known
     if settings.learner == KT():
-        betting = theory.adaptive_kt if settings.adaptive else theory.kt
+        betting = theory.kt_unknown_lipschitz if settings.adaptive else theory.kt
         return betting(graph, tasks, activations, weights=own, **units)
     return None
 

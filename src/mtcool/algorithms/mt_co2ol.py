@@ -56,7 +56,9 @@ def mt_co2ol(
         "adversarial" activations (Theorem 3); "stochastic" with known probabilities `q` (Section
         3.2); "estimated", the two-phase strategy for unknown probabilities of at least `q_min` over
         `horizon` rounds (Appendix A.4): every clique predicts zero for its
-        first `learners.first_phase(agents, q_min, horizon)` updates, which is often long.
+        first `learners.first_phase(agents, q_min, horizon)` updates, which is often long;
+        "adaptive", from the weights that each clique has received, which needs to know nothing and
+        has the bounds of both theorems (`theory.adaptive`).
     q
         Activation probabilities in node order, for `rates="stochastic"` or proportional weights.
     q_min, horizon
@@ -95,13 +97,15 @@ def bound(question: Question) -> theory.Bound | None:
     learner, given = settings.learner, question.options
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
-            betting = theory.adaptive_kt if settings.adaptive else theory.kt
+            betting = theory.kt_unknown_lipschitz if settings.adaptive else theory.kt
             return betting(graph, tasks, activations, q=q, **given)
         confined = _in_the_ball(question)
         if confined is not None and settings.adaptive:
-            return theory.adaptive(confined, graph, activations, q=q, **given)
+            return theory.unknown_lipschitz(confined, graph, activations, q=q, **given)
         return confined
-    if q is None:
+    if settings.rates == "adaptive" and learner == MTFTRL():
+        return theory.adaptive(graph, tasks, activations, q=q, **given)
+    if q is None or settings.rates == "adaptive":
         return None
     if learner == MTFTRLKT() and settings.rates == "stochastic":
         return theory.kt_stochastic(graph, tasks, q, question.rounds, **given)

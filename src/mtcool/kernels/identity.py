@@ -65,6 +65,7 @@ SOURCES = (
     "learners/solvers/newton.py",
     "learners/solvers/safe.py",
     "learners/solvers/sweep.py",
+    "learners/squared_weights.py",
     "learners/two_phase.py",
     "learners/wealth.py",
     "peers/assemble.py",

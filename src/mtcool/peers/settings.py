@@ -6,6 +6,7 @@ from typing import get_args
 from mtcool import validation
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
 from mtcool.learners.adaptive.adaptive import Adaptive
+from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.peers.protocol import SLACK, Units
 from mtcool.privacy.settings import PrivacySettings
@@ -90,7 +91,9 @@ class Settings:
 
     @property
     def clique_learner(self) -> Learner:
-        """The learner as cliques run it: it measures gradients itself if no bound is given."""
+        """The learner as cliques run it: it measures what it is not told, gradients or rates."""
+        if self.rates == "adaptive":
+            return SquaredWeights(self.learner)
         return Adaptive(self.learner) if self.adaptive else self.learner
 
     @property

@@ -71,6 +71,7 @@ def _networks() -> list[functools.partial[Network]]:
         *(functools.partial(private, privacy=_private(one)) for one in _one_of_each_state()),
         functools.partial(shared, learner=MTFTRL()),
         functools.partial(unknown, learner=MTFTRL()),
+        functools.partial(shared, learner=MTFTRL(), rates="adaptive"),
         functools.partial(shared, learner=MTFTRL(), **no_bound),
     ]
     bounds: tuple[dict[str, str], ...] = ({}, no_bound)
@@ -86,6 +87,7 @@ def _networks() -> list[functools.partial[Network]]:
             for bound in bounds
         ),
         functools.partial(unknown, learner=MTFTRLKT()),
+        functools.partial(shared, learner=MTFTRLKT(), rates="adaptive"),
     ]
     # Hedge's experts have one solver for d = 1 and another one for the rest.
     return [

@@ -15,7 +15,7 @@ Parameters that the functions share:
 - `time_limit`: seconds for proving a graph parameter.
 """
 
-from mtcool.theory.adaptive import adaptive, adaptive_kt
+from mtcool.theory.adaptive import adaptive, adaptive_stochastic
 from mtcool.theory.betting import kt, kt_stochastic
 from mtcool.theory.bound import Bound
 from mtcool.theory.cutoff import published_cutoff, sharing_cutoff
@@ -28,6 +28,7 @@ from mtcool.theory.known import (
 from mtcool.theory.lower import any_algorithm, regular_graphs
 from mtcool.theory.pairs import pairwise, pairwise_stochastic
 from mtcool.theory.private import private
+from mtcool.theory.unknown_lipschitz import kt_unknown_lipschitz, unknown_lipschitz
 from mtcool.theory.upper import (
     any_graph,
     clique,
@@ -44,7 +45,7 @@ from mtcool.theory.upper import (
 __all__ = [
     "Bound",
     "adaptive",
-    "adaptive_kt",
+    "adaptive_stochastic",
     "any_algorithm",
     "any_graph",
     "clique",
@@ -53,6 +54,7 @@ __all__ = [
     "known_variances",
     "kt",
     "kt_stochastic",
+    "kt_unknown_lipschitz",
     "pairwise",
     "pairwise_stochastic",
     "per_gradient_noise",
@@ -67,5 +69,6 @@ __all__ = [
     "tree_noise",
     "uniform_weights",
     "union_of_cliques",
+    "unknown_lipschitz",
     "unknown_q",
 ]

@@ -1,12 +1,9 @@
-"""Learning without a bound on the gradients, `lipschitz="adaptive"`; proofs in `docs/bounds.md`.
+"""Rates from the weights that cliques have received, `rates="adaptive"`; proofs in `docs/bounds.md`.
 
-Each clique learns in units of the longest gradient that it has received. `lipschitz` is here the
-longest gradient of the run, which nobody needs to know before it is over.
+Nothing is known beforehand: neither activation probabilities, nor the horizon, nor weights.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,50 +11,15 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
-from mtcool.theory.betting import coins, kt
-from mtcool.theory.bound import UNKNOWN_L, Bound
-from mtcool.theory.setting import cliques_of, rows_of, scaled_tasks, unit
+from mtcool.theory.bound import IN_EXPECTATION, Bound
+from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, unit
+from mtcool.theory.upper import COVERED, IN_THE_BALL, KNOWN_Q
+from mtcool.types import Floats
 
-MEASURED = 'lipschitz="adaptive"; lipschitz stands for the longest gradient of the run'
+MEASURED = "MT-CO2OL with MTFTRL and adaptive rates"
 
 
 def adaptive(
-    known: Bound,
-    graph: GraphLike,
-    counts: ArrayLike,
-    *,
-    weights: WeightsLike = "uniform",
-    q: ArrayLike | None = None,
-    radius: float = 1.0,
-    lipschitz: float = 1.0,
-) -> Bound:
-    """A learner that stays in the ball, without a bound on its gradients.
-
-    The bound that it has if it knows the longest gradient, plus 2 max_i w_ij for each clique that
-    learns more than once: what is cut off from gradients that are longer than all before them.
-
-    Parameters
-    ----------
-    known
-        The bound with `lipschitz` known: `any_graph`, `known_variances` or `independent`.
-    graph, counts, weights, q, radius, lipschitz
-        See `mtcool.theory`; those of `known`. For `independent`, `weights=own_weights(graph)`.
-
-    Examples
-    --------
-    >>> from mtcool.graphs import edgeless, own_weights
-    >>> from mtcool.theory import independent
-    >>> two = edgeless(2)
-    >>> adaptive(independent([4, 9]), two, [4, 9], weights=own_weights(two)).parts
-    {'alone': 10.0, 'cut_off': 4.0}
-    """
-    network = as_graph(graph)
-    cliques = cliques_of(network, np.zeros((network.size, 1)), counts, weights, radius, q)
-    cost = 2.0 * float(cliques.largest[cliques.updates > 1.0].sum())
-    return _with(known, cut_off=cost * unit(radius, lipschitz))
-
-
-def adaptive_kt(
     graph: GraphLike,
     tasks: ArrayLike,
     counts: ArrayLike,
@@ -67,11 +29,12 @@ def adaptive_kt(
     radius: float = 1.0,
     lipschitz: float = 1.0,
 ) -> Bound:
-    """MT-CO2OL with KT without a bound on its gradients; any tasks.
+    """MT-CO2OL with beta_j^2 = b_j^2 + W_j, the squared weights that clique j has received.
 
-    `kt` plus, for each clique, max_i w_ij (max_i |U_i| + sqrt(2 N T_j / (N + 1))) for what is cut
-    off from gradients that are longer than all before them; and, only where v = |U|_A exceeds
-    sqrt(N), the coin's unit times v^3 / (3 N), because bets are limited to sqrt(N (1 + n)).
+    The sum over the cliques of |U|_A^2 / (2 N p) sqrt(b^2 + W) + 2 N p / (N + 1) sqrt(W), for the
+    expert, and sqrt(ln N) (sqrt(b^2 + W) + sqrt(W)), for Hedge, where p = sqrt(1 + xi (N - 1)) and
+    xi is the smallest expert that is at least sigma_j^2. W is the sum of T_i w_ij^2, and b the
+    largest weight, so this is never much more than `any_graph`.
 
     Parameters
     ----------
@@ -80,33 +43,77 @@ def adaptive_kt(
 
     Examples
     --------
-    >>> from mtcool.graphs import edgeless
-    >>> bound = adaptive_kt(edgeless(1), [[1.0]], [100])
-    >>> bound.parts["cut_off"], bound.parts["limit"]
-    (11.0, 0.0)
+    >>> from mtcool.graphs import ring
+    >>> from mtcool.theory import any_graph
+    >>> rare = [1000, 10, 10, 10, 10, 10]  # mostly one agent is active
+    >>> ours, known = adaptive(ring(6), [[0.0]] * 6, rare), any_graph(ring(6), [[0.0]] * 6, rare)
+    >>> ours.value < known.value
+    True
     """
     network = as_graph(graph)
-    cliques = cliques_of(network, tasks, counts, weights, radius, q, inside=False)
+    cliques = cliques_of(network, tasks, counts, weights, radius, q)
     law = None if q is None else validation.probabilities("q", q, network.size)
     rows = rows_of(network, weights, law)
-    lengths = np.linalg.norm(scaled_tasks(network, tasks, radius, inside=False), axis=1)
-    n, v, updates = cliques.size, cliques.norm, cliques.updates
-    reach = rows.most(lengths[rows.agent]) + np.sqrt(2.0 * n * updates / (n + 1.0))
-    late = np.minimum(v**3 / (3.0 * n), updates * (v - np.sqrt(n)))
+    received = rows.total(activations(network, counts)[rows.agent] * rows.weight**2)
+    return _bound("adaptive rates", (), cliques, received, radius, lipschitz)
+
+
+def adaptive_stochastic(
+    graph: GraphLike,
+    tasks: ArrayLike,
+    q: ArrayLike,
+    rounds: int,
+    *,
+    weights: WeightsLike = "uniform",
+    radius: float = 1.0,
+    lipschitz: float = 1.0,
+) -> Bound:
+    """The mean of `adaptive` over independent activations: W is at most T sum_i q_i w_ij^2.
+
+    The bound of the theorem on stochastic activations (`thm:sto`), without knowing q.
+
+    Parameters
+    ----------
+    graph, tasks, q, rounds, weights, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
+    >>> from mtcool.graphs import complete
+    >>> from mtcool.theory import unknown_q
+    >>> law = complete(4), [[0.0]] * 4, [0.25] * 4, 100
+    >>> adaptive_stochastic(*law).value < unknown_q(*law).value
+    True
+    """
+    network, rounds = as_graph(graph), validation.count("rounds", rounds)
+    cliques = cliques_of(network, tasks, np.zeros(network.size), weights, radius, q)
+    given = KNOWN_Q, IN_EXPECTATION
+    label = "adaptive rates, stochastic activations"
+    return _bound(label, given, cliques, rounds * cliques.spread, radius, lipschitz)
+
+
+def _bound(
+    label: str,
+    assumed: tuple[str, ...],
+    cliques: Cliques,
+    received: Floats,
+    radius: float,
+    lipschitz: float,
+) -> Bound:
+    n = cliques.size
+    expert = np.minimum(np.maximum(np.ceil(cliques.variance * n - 1e-9), 1.0), n) / n
+    p = np.where(n > 1.0, np.sqrt(1.0 + expert * (n - 1.0)), 1.0)
+    # A clique that received nothing has no regret.
+    end = np.where(received > 0.0, np.sqrt(cliques.largest**2 + received), 0.0)
+    steps = np.sqrt(received)
+    one = cliques.norm**2 / (2.0 * n * p) * end + 2.0 * n * p / (n + 1.0) * steps
+    hedge = np.sqrt(np.log(n)) * (end + steps)
     scale = unit(radius, lipschitz)
-    return _with(
-        kt(network, tasks, counts, weights=weights, q=q, radius=radius, lipschitz=lipschitz),
-        cut_off=float((cliques.largest * reach)[updates > 1.0].sum()) * scale,
-        limit=float((coins(cliques) * late)[v > np.sqrt(n)].sum()) * scale,
-    )
-
-
-def _with(known: Bound, **costs: float) -> Bound:
-    """The bound with these parts added."""
-    return replace(
-        known,
-        statement=known.statement + UNKNOWN_L,
-        value=known.value + sum(costs.values()),
-        parts={**known.parts, **costs},
-        assumptions=(*known.assumptions, MEASURED),
+    return Bound.of(
+        label,
+        (MEASURED, *assumed, COVERED, IN_THE_BALL),
+        variance=float(cliques.variance.max()),
+        admitted=1.0,
+        similarity=float(one.sum()) * scale,
+        experts=float(hedge.sum()) * scale,
     )

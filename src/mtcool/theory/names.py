@@ -20,6 +20,8 @@ NAMES = {
     "thm:sto": f"stochastic activations ({_STOCHASTIC})",
     "thm:sto, independence number": f"stochastic activations on any graph ({_STOCHASTIC})",
     "apx:unknown_q": "unknown activation probabilities (theorem of Appendix A.4)",
+    "adaptive rates": "any graph, any weights, rates that adapt (docs/bounds.md)",
+    "adaptive rates, stochastic activations": "the same in the mean over activations",
     "thm:lower-bound": "any algorithm, from below (theorem of Section 3.3)",
     "thm:lower-bound, regular": "any algorithm on regular graphs, from below (Section 3.3)",
     "th:reg-DP_anyG": f"private learning ({_PRIVATE})",

@@ -164,7 +164,7 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         "paper"
     )
     weights: Literal["uniform", "delegation", "proportional"] = "uniform"
-    rates: Literal["adversarial", "stochastic", "estimated"] = "adversarial"
+    rates: Literal["adversarial", "stochastic", "estimated", "adaptive"] = "adversarial"
     lipschitz: Positive | Literal["adaptive"] = 1.0
     radius: Positive = 1.0
     aggregator: str | None = None

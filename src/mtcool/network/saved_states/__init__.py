@@ -4,6 +4,7 @@ Compiled code trusts its state: it looks up what the state says without asking w
 So every number from outside is checked here, while the state is still fresh, and copied afterwards.
 """
 
+from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
 from mtcool.network.saved_states.checks import Saved, check_constants, check_state, is_ours, within
@@ -20,7 +21,9 @@ def check_saved(peers: Peers, arrays: Saved) -> None:
     _check_fit(peers.state, arrays)
     for prefix, state in states(peers.state):
         saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
-        if is_ours(state) and not isinstance(peers.state, TwoPhaseState):  # estimates rates
+        # Two kinds of state set the rates of the learner within.
+        measured = isinstance(peers.state, TwoPhaseState | SquaredWeightsState)
+        if is_ours(state) and not measured:
             check_constants(state, saved, ("rate",))
         check_state(state, saved)
     if isinstance(peers, PrivatePeers):

@@ -11,6 +11,7 @@ from mtcool.learners.kt import KTState
 from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, WEIGHT, MTFTRLState
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.solvers.line import CLOSED_FORM
+from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.learners.wealth import HIGHEST, LOWEST
 from mtcool.network.saved_states.checks import (
@@ -151,6 +152,12 @@ def _(state: AdaptiveState, saved: Saved) -> None:
     check_numbers(state, saved)
     longest = saved["longest"]
     within("longest", longest, np.where(longest > 0.0, SMALLEST, 0.0), LARGEST_UNIT)
+
+
+@check_state.register
+def _(state: SquaredWeightsState, saved: Saved) -> None:
+    check_numbers(state, saved)
+    within("received", saved["received"], 0.0, LARGEST_SUM)
 
 
 @check_state.register

@@ -9,6 +9,7 @@ import numpy as np
 from mtcool.agents.parts import pairs_of_arrays
 from mtcool.learners import Cliques
 from mtcool.learners.adaptive.adaptive import AdaptiveState
+from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.testing.checks import require, require_equal
 from mtcool.testing.learners.trial import (
@@ -52,7 +53,7 @@ def state_is_a_named_tuple_of_arrays(trial: Trial) -> None:
 def state_has_a_clock_and_a_rate(trial: Trial) -> None:
     """Field `n` (int64) is zero, and field `rate` is the given one, for every clique."""
     state = trial.make_state()
-    if isinstance(state, TwoPhaseState | AdaptiveState):
+    if isinstance(state, TwoPhaseState | AdaptiveState | SquaredWeightsState):
         state = state.inner
     for name in ("n", "rate"):
         require(hasattr(state, name), f"{type(state).__name__} has no field {name}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mtcool.agents.kernels import learn_row, read_row
 from mtcool.learners import Cliques, Learner, predict_row, update_row
 from mtcool.learners.adaptive.adaptive import AdaptiveState
+from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhase, TwoPhaseState
 from mtcool.types import Floats, Integers, State
 
@@ -102,7 +103,7 @@ def clock_of(state: State) -> Integers:
     """Updates that each clique received, whichever phase they fell into."""
     if isinstance(state, TwoPhaseState):
         return np.asarray(state.elapsed + state.inner.n)
-    return np.asarray(state.inner.n if isinstance(state, AdaptiveState) else state.n)
+    return np.asarray(state.inner.n if isinstance(state, AdaptiveState | SquaredWeightsState) else state.n)
 
 
 def arrays(state: State, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
