@@ -29,6 +29,7 @@ EXPERIMENTS = {
     "structure": 6,
     "weights": 6,
     "activations": 6,
+    "rates": 6,
     "growth": 6,
     "privacy": 6,
     "privacy-rounds": 6,
