@@ -33,8 +33,7 @@ from mtcool.learners.panel.fields import (
     SUMS_MEAN,
 )
 from mtcool.learners.panel.filters import LOG_ODDS_SPREAD, take_lesson
-from mtcool.learners.panel.play import knows_a_target, predict
-from mtcool.learners.panel.play import learn as learn_row
+from mtcool.learners.panel.play import play as play_honestly
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers
 
@@ -62,15 +61,15 @@ def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
     draws = np.random.default_rng(0).normal(size=(DRAWS, LIES, problem.features.shape[1] + 1))
     row = np.column_stack([problem.target, problem.features])
     scale = np.stack([row.mean(axis=0), row.std(axis=0)])  # they have seen the whole stream
-    out = np.full((len(row), 3), np.nan)
+    said, out = np.full((len(row), 2), np.nan), np.full((len(row), 3), np.nan)
     rows, events = np.ascontiguousarray(problem.features), problem.events
     play_attacked(
-        panel, place[problem.agent], rows, problem.target, events, out, liars, draws, scale
+        panel, place[problem.agent], rows, problem.target, events, said, out, liars, draws, scale
     )
     score = 1.0 / (1.0 + np.exp(-out[:, 0])) if problem.classes else out[:, 0]
     # An agent that has no row yet predicts the mean of what its neighbours claim, also alone: the
     # attack must not make what it is compared with worse.
-    return learn.Played(score, ours.play(problem, share).alone, out[:, 2] > 0.0)
+    return learn.Played(score, ours.play(problem, share).alone, out[:, 2] > 0.0, said)
 
 
 @kernel
@@ -80,6 +79,7 @@ def play_attacked(
     features: Floats,
     target: Floats,
     events: Integers,
+    said: Floats,
     out: Floats,
     hostile: Flags,
     draws: Floats,
@@ -93,19 +93,15 @@ def play_attacked(
         event = events[t]
         row = event if event >= 0 else ~event
         agent = agents[row]
-        if event >= 0 and not hostile[agent]:
-            played, alone, _ = predict(panel, agent, features[row])
-            out[row, 0], out[row, 1] = played, alone
-            out[row, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
-        elif event < 0 and hostile[agent]:
+        if not hostile[agent]:
+            play_honestly(panel, agents, features, target, events[t : t + 1], said, out)
+        elif event < 0:
             lie(panel, agent, draws[t % draws.shape[0]], scale)
             for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
                 if not hostile[panel.idx[e]]:
                     take_lesson(
                         panel, panel.idx[e], panel.back[e], panel.work.vector[: 2 * FILTERS]
                     )
-        elif event < 0:
-            learn_row(panel, agent, features[row], target[row])
 
 
 @inline

@@ -34,6 +34,9 @@ class Adversary:
         for j in self.hostile:
             self.lie(panel, j, target, alone, unit)
 
+    def truth(self, panel, target, unit):
+        """Choose what is read when a row is learned from: what was read when it was predicted."""
+
     def lesson(self, panel, unit):
         """What hostile agents send to cliques: gradients, and the information in them."""
         lesson = self.rng.normal(size=(2 * FILTERS, panel.vector.shape[2])) * 1e6 * unit
@@ -90,6 +93,14 @@ class Traitor(Adversary):
         harms = self.turn % 60 >= 40
         way = -50 * unit * np.sign(target - alone) if harms else target - alone
         self.level(panel, j, alone + way, way if harms else 0.0, 1e12, unit)
+
+
+class TwoFaced(Contrary):
+    """Pulls away when a row is predicted, and knows its target when it is learned from."""
+
+    def truth(self, panel, target, unit):
+        for j in self.hostile:
+            self.level(panel, j, target, 0.0, 1e12, unit)
 
 
 class Inflator(Contrary):

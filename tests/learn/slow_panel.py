@@ -253,16 +253,19 @@ class SlowPanel:
         return locals()
 
     def predict(self, i, x):
+        """The prediction and that of learning alone, and the same to be booked, if it is."""
         seen = self.look(i, x)
-        return seen["played"], seen["by_itself"]
+        said = seen["played"], seen["by_itself"]
+        return said, said if self.agents[i].n else None
 
     def loss(self, p, y):
         return np.logaddexp(0, p if y < 0.5 else -p) if self.logistic else (p - y) ** 2
 
-    def learn(self, i, x, y):
+    def learn(self, i, x, y, said=None):
         me, seen = self.agents[i], self.look(i, x)
         graph, alone = seen["graph"], seen["alone"]
         if me.n:
+            self.settle(me, y, *(said or (seen["played"], seen["by_itself"])))
             self.judge(i, y, seen)
         # The accounts may have changed what is listened to, and how far.
         spread, own_spread = seen["spread"], seen["own_spread"]
@@ -346,11 +349,13 @@ class SlowPanel:
             one.alone = one.alone + units * variance * x * error / total
             one.alone_precision = 1 / (variance - (variance * x) ** 2 / total + one.drift)
 
-    def judge(self, i, y, seen):
-        me, played, alone, wish = self.agents[i], seen["played"], seen["by_itself"], seen["wish"]
+    def settle(self, me, y, played, alone):
         if not self.logistic:
             me.worst = max(me.worst, abs(y - alone))
         me.balance += self.loss(alone, y) - self.loss(played, y)
+
+    def judge(self, i, y, seen):
+        me, played, wish = self.agents[i], seen["played"], seen["wish"]
         unit, weights = self.unit(i), me.mixture.weights()
         both = weights[0] + weights[1]
         if unit > 1e-12 and me.n >= 2 and both > 1e-12:

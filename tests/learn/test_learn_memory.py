@@ -29,10 +29,10 @@ def peak(folder, rows):
         tracemalloc.stop()
 
 
-def answer_zero(model, agents, features, target, events):
+def answer_zero(model, agents, features, target, events, said):
     """In place of learning, whose memory is another matter: here only the stream is long."""
     zero = np.zeros(len(agents))
-    return Played(zero, zero, zero > 0)
+    return Played(zero, zero, zero > 0, said)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):

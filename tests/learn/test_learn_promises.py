@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.learn.adversary import ADVERSARIES, Contrary, Inflator
-from tests.learn.ledger import Ledger
+from tests.learn.adversary import ADVERSARIES, Contrary, Inflator, Traitor, TwoFaced
+from tests.learn.ledger import LateLedger, Ledger
 
 import mtcool
 from mtcool.learn import Model
@@ -37,16 +37,17 @@ def attacked(adversary, *, task, share="gradients", count=400, seed=0, play=roun
     ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
     panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
     books = {i: Ledger(panel, i) for i in range(AGENTS) if i not in adversary.hostile}
-    out, unit = np.full((count, 3), np.nan), 2.0 if classes else np.std(y)
+    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    unit = 2.0 if classes else np.std(y)
     for e in range(count):
         adversary.write(panel, (2 * y[e] - 1) * 8 if classes else y[e], out[e - 1, 1], unit)
         if who[e] in books:
-            play(panel, who, x, y, np.array([e]), out)
+            play(panel, who, x, y, np.array([e]), said, out)
             adversary.write(panel, (2 * y[e] - 1) * 8 if classes else y[e], out[e, 1], unit)
-            play(panel, who, x, y, np.array([e]), out)
+            play(panel, who, x, y, np.array([e]), said, out)
             assert np.isfinite(out[e]).all(), "a prediction is not finite"
             books[who[e]].book(panel, out[e, 0], out[e, 1], y[e])
-            play(panel, who, x, y, np.array([~e]), out)
+            play(panel, who, x, y, np.array([~e]), said, out)
         else:
             for i in books:
                 entry = ptr[i] + list(idx[ptr[i] : ptr[i + 1]]).index(who[e])
@@ -54,6 +55,75 @@ def attacked(adversary, *, task, share="gradients", count=400, seed=0, play=roun
     for book in books.values():
         book.agrees(panel)
     return who, x, y, out, books
+
+
+def attacked_late(adversary, under_way, *, task, share="gradients", count=400, play=rounds.play):
+    """The same with targets that come when their agent has predicted so many more rows."""
+    classes = task == "classification"
+    who, x, y = stream(0, count, classes)
+    ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
+    panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
+    books = {i: LateLedger(panel, i) for i in range(AGENTS) if i not in adversary.hostile}
+    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    unit, truth = 2.0 if classes else np.std(y), (2 * y - 1) * 8 if classes else y
+    waiting = {i: [] for i in books}
+
+    def learn(row):
+        adversary.truth(panel, truth[row], unit)
+        book = books[who[row]]
+        if row not in book.promises:  # it was predicted before the first: it is booked as of now
+            now = np.empty((1, 3))
+            play(panel, who[[row]], x[[row]], y[[row]], np.array([0]), np.empty((1, 2)), now)
+            book.predicted(panel, row, *now[0, :2])
+        play(panel, who, x, y, np.array([~row]), said, out)
+        book.learned(panel, row, y[row])
+
+    for e in range(count):
+        if who[e] in books:
+            for _ in range(2):  # the second time it knows what learning alone predicts
+                adversary.write(panel, truth[e], np.nan_to_num(out[e, 1]), unit)
+                play(panel, who, x, y, np.array([e]), said, out)
+            books[who[e]].predicted(panel, e, *out[e, :2])
+            waiting[who[e]].append(e)
+            if len(waiting[who[e]]) > under_way:
+                learn(waiting[who[e]].pop(0))
+    for rows in waiting.values():
+        for row in rows:
+            learn(row)
+    for book in books.values():
+        book.agrees(panel)
+    return books
+
+
+@pytest.mark.parametrize("under_way", [0, 1, 6])
+@pytest.mark.parametrize("hostile", [(1,), (1, 2, 3, 4, 5)])
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("kind", [TwoFaced, Contrary, Traitor])
+def test_predictions_that_were_really_made_are_promised(kind, task, share, hostile, under_way):
+    attacked_late(kind(hostile), under_way, task=task, share=share)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(("under_way", "part"), [(0, 0.999), (1, 0.8), (3, 0.5)])
+def test_neighbours_with_two_faces_use_up_what_is_promised(task, under_way, part):
+    books = attacked_late(TwoFaced((1, 2, 3, 4, 5)), under_way, task=task, count=1600)
+    assert part < -books[0].won / books[0].bound
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("under_way", [0, 3])
+def test_booking_what_would_be_said_now_is_caught(monkeypatch, task, under_way):
+    monkeypatch.setattr(rounds, "learn", as_of_now)
+    with pytest.raises(AssertionError, match="what was really said cost more than is promised"):
+        attacked_late(TwoFaced((1, 2)), under_way, task=task, play=rounds.play.py_func)
+
+
+def as_of_now(panel, agent, features, target, said):
+    LEARN(panel, agent, features, target, np.full(2, np.nan))
+
+
+LEARN = rounds.learn
 
 
 @pytest.mark.parametrize("hostile", [(1,), (1, 2), (1, 2, 3, 4, 5)])

@@ -33,8 +33,11 @@ def saved(tmp_path_factory):
 
 def test_what_is_read_is_what_was_written(saved):
     path, play, settings = saved
-    again, said = read_pass(path)
-    assert said == settings
+    again, asked = read_pass(path)
+    assert asked == settings
+    assert np.isfinite(play.said[:, :, 0]).all()
+    assert play.said.shape == (3, play.progressive.waiting, 2) != (3, 0, 2)
+    np.testing.assert_array_equal(again.said, play.said)
     assert again.strangers() == play.strangers()
     for one, other in zip(play.play(batch(30, 20)), again.play(batch(30, 20)), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -58,7 +61,7 @@ def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b'"version":1', b'"version":2'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],
+    [(b'"version":2', b'"version":1'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],
 )
 def test_headers_that_say_something_else_are_refused(saved, tmp_path, old, new):
     header, arrays, _ = storage.read(saved[0])

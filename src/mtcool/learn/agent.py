@@ -32,6 +32,7 @@ from mtcool.learn.exchange import (
     take_knowledge,
     take_sums,
 )
+from mtcool.learn.said import Said, checked_said, nothing_said
 from mtcool.learn.told import check_knowledge, check_lesson, check_sums
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
@@ -57,7 +58,7 @@ class PanelAgent:
     >>> centre, leaf = model.agent(0), model.agent(1)
     >>> answers = {1: leaf.receive(centre.requests()[1])}
     >>> centre.predict([1.0], answers)  # agent 2 did not answer: what was known of it is used
-    5.0
+    Said(score=5.0, alone=nan)
     """
 
     def __init__(self, name: Label, neighbours: Sequence[Label], panel: Panel) -> None:
@@ -77,29 +78,36 @@ class PanelAgent:
                 asked[self.neighbours[place - 1]] = SumsRequest(self.sender)
         return asked
 
-    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> float:
+    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> Said:
         """Predict a row of numbers with what the neighbours answered.
 
         Where one has not answered, its last answer is used. In classification these are log-odds.
         """
-        out, row = np.zeros((1, 3)), self._row(features)
+        row, said = self._row(features), np.empty((1, 2))
         self._take(answers)
-        play(self.panel, np.zeros(1, np.int64), row, np.zeros(1), np.zeros(1, np.int64), out)
-        return float(out[0, 0])
+        self._play(row, np.zeros(1), 0, said)
+        return Said(float(said[0, 0]), float(said[0, 1]))
 
     def learn(
-        self, features: ArrayLike, target: float, answers: Mapping[Label, Message | None]
+        self,
+        features: ArrayLike,
+        target: float,
+        answers: Mapping[Label, Message | None],
+        said: Said | None = None,
     ) -> dict[Label, Message]:
-        """Learn from a row of numbers; returns the lesson for every neighbour."""
+        """Learn from a row of numbers; returns the lesson for every neighbour.
+
+        `said` is what `predict` returned for the row, None if it was not predicted.
+        """
         row, y = self._row(features), validation.vector("target", [target], 1)
+        booked = nothing_said(1) if said is None else checked_said([said], 1)
         if self.panel.logistic and y[0] not in (0.0, 1.0):
             raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
         if abs(y[0]) > OVERFLOW:
             raise ValueError(f"target must be at most {OVERFLOW:g} in size, got {target!r}")
         self._take(answers)
         partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else 0
-        out = np.zeros((1, 3))
-        play(self.panel, np.zeros(1, np.int64), row, y, np.array([-1]), out)
+        self._play(row, y, ~0, booked)
         lesson, number = lesson_of(self.panel), float(self.panel.number[ITSELF, ROWS])
         messages: dict[Label, Message] = {}
         for k, other in enumerate(self.neighbours, start=1):
@@ -128,6 +136,10 @@ class PanelAgent:
             if len(sums):
                 take_sums(self.panel, ITSELF, sums)
         return None
+
+    def _play(self, row: Floats, target: Floats, event: int, said: Floats) -> None:
+        out, itself = np.empty((1, 3)), np.array([ITSELF])
+        play(self.panel, itself, row, target, np.array([event]), said, out)
 
     def _take(self, answers: Mapping[Label, Message | None]) -> None:
         width, found = self.panel.vector.shape[2], {}

@@ -16,6 +16,7 @@ from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
 from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.said import checked_said, nothing_said
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
@@ -36,7 +37,7 @@ class Played(NamedTuple):
 
     Examples
     --------
-    >>> Played(np.array([1.0]), np.array([0.5]), np.array([False])).alone
+    >>> Played(np.array([1.0]), np.array([0.5]), np.array([False]), np.array([[1.0, 0.5]])).alone
     array([0.5])
     """
 
@@ -46,6 +47,8 @@ class Played(NamedTuple):
     """What filters and ridge of the same kind predict from the rows of the agent by itself."""
     cold: NDArray[np.bool_]
     """Whether no target was known in the neighbourhood of the agent."""
+    said: Floats
+    """For rows that are learned from in a later call, which is to be told: scores of both."""
 
 
 @final
@@ -281,7 +284,9 @@ class Model:
         rows = self._rows_of(features, len(names), grow=True)
         self._learn(names, rows, targets)
 
-    def play(self, agents: Given, features: Given, y: Given, events: Given) -> Played:
+    def play(
+        self, agents: Given, features: Given, y: Given, events: Given, said: Given = None
+    ) -> Played:
         """Predict and learn in a given order: progressive validation.
 
         Parameters
@@ -294,6 +299,9 @@ class Model:
             The targets; those of rows that are only predicted do not matter.
         events
             e >= 0 predicts row e, e < 0 learns from row ~e (`mtcool.streams.progressive_order`).
+        said
+            What earlier calls said of these rows (`Played.said`), NaN for those not predicted yet;
+            None if none was. What sharing has won or lost is counted with it.
 
         Examples
         --------
@@ -301,6 +309,12 @@ class Model:
         >>> who = model.index(["rome", "rome"])
         >>> model.play(who, [[1.0], [2.0]], [5.0, 5.0], [0, ~0, 1, ~1]).prediction
         array([0., 5.])
+
+        A target that comes late:
+
+        >>> asked = model.play(who[:1], [[3.0]], [0.0], [0])
+        >>> model.play(who[:1], [[3.0]], [6.0], [~0], said=asked.said).prediction
+        array([nan])
         """
         rows = np.asarray(features, dtype=np.float64)
         if rows.ndim != 2:
@@ -318,24 +332,32 @@ class Model:
                 f"agents and y must have {count} entries, got {who.shape} and {target.shape}"
             )
         self._check_targets(target[~order[order < 0]])
+        scores = nothing_said(count) if said is None else checked_said(said, count)
         self._grow(rows.shape[1])
         out = np.full((count, 3), np.nan)
         width = self._panel.vector.shape[2] - 1
-        play(self._panel, who, padded(rows, width), target, order, out)
+        play(self._panel, who, padded(rows, width), target, order, scores, out)
         self._traffic.count(self._panel, self._places, who, order)
         score, alone = out[:, 0], out[:, 1]
         if self.task == "classification":
             score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
-        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0)
+        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, scores)
 
-    def play_joining(self, agents: Given, features: Floats, y: Floats, events: Integers) -> Played:
+    def play_joining(
+        self,
+        agents: Given,
+        features: Floats,
+        y: Floats,
+        events: Integers,
+        said: Floats | None = None,
+    ) -> Played:
         """Do as `play` does, with agents by name that join when their first event comes.
 
         Parameters
         ----------
         agents
             A name for each row.
-        features, y, events
+        features, y, events, said
             As for `play`.
 
         Examples
@@ -347,13 +369,15 @@ class Model:
         """
         names = labels_of(listed(agents))
         if not self._places.complete or not self._places.unknown(names):
-            return self.play(self.index(names), features, y, events)
+            return self.play(self.index(names), features, y, events, said)
         count = len(names)
-        whole = Played(np.full(count, np.nan), np.full(count, np.nan), np.zeros(count, np.bool_))
+        scores = nothing_said(count) if said is None else checked_said(said, count)
+        numbers, cold = np.full((2, count), np.nan), np.zeros(count, np.bool_)
+        whole = Played(*numbers, cold, scores)
         for joining, rows, order in stretches(names, events, self._places.position):
             self.index(joining)
             who = self.index([names[row] for row in rows])
-            played = self.play(who, features[rows], y[rows], order)
+            played = self.play(who, features[rows], y[rows], order, scores[rows])
             predicted = order[order >= 0]
             for all_rows, some in zip(whole, played, strict=True):
                 all_rows[rows[predicted]] = some[predicted]

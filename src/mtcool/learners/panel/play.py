@@ -65,12 +65,20 @@ CERTAIN = 0.02
 
 @kernel
 def play(
-    panel: Panel, agents: Integers, features: Floats, target: Floats, events: Integers, out: Floats
+    panel: Panel,
+    agents: Integers,
+    features: Floats,
+    target: Floats,
+    events: Integers,
+    said: Floats,
+    out: Floats,
 ) -> None:
     """Play events in order: e >= 0 predicts row e, e < 0 learns from row ~e.
 
     `out` gets for each predicted row the prediction, that of learning alone, and 1 if no target was
-    known in the neighbourhood, as scores: log-odds in classification.
+    known in the neighbourhood, as scores: log-odds in classification. `said` holds the first two
+    until the row is learned from, and NaN for alone if there is nothing to book: the row was not
+    predicted yet, or by an agent without a row of its own.
     """
     for t in range(events.shape[0]):
         event = events[t]
@@ -79,8 +87,10 @@ def play(
             played, alone, _ = predict(panel, agent, features[event])
             out[event, 0], out[event, 1] = played, alone
             out[event, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
+            said[event, 0] = played
+            said[event, 1] = alone if panel.number[agent, ROWS] >= 1.0 else math.nan
         else:
-            learn(panel, agents[~event], features[~event], target[~event])
+            learn(panel, agents[~event], features[~event], target[~event], said[~event])
 
 
 @inline
@@ -159,11 +169,18 @@ def log_odds(probability: float) -> float:
 
 
 @inline
-def learn(panel: Panel, agent: int, features: Floats, target: float) -> None:
-    """Learn from a row with what the neighbours hold now, and send them the lesson."""
+def learn(panel: Panel, agent: int, features: Floats, target: float, said: Floats) -> None:
+    """Learn from a row with what the neighbours hold now, and send them the lesson.
+
+    The guard books what was said when the row was predicted: neighbours may have changed since.
+    """
     played, alone, wish = predict(panel, agent, features)
     if panel.number[agent, ROWS] >= 1.0:
-        judge(panel, agent, played, alone, wish, target)
+        if math.isnan(said[1]):
+            settle(panel, agent, alone, played, target)
+        else:
+            settle(panel, agent, said[1], said[0], target)
+        judge(panel, agent, played, wish, target)
     for f in range(FILTERS):
         # Fetch again what is used: the scratch holds the factors of the last filter.
         prediction = predict_shared(panel, agent, f)
@@ -208,12 +225,9 @@ def count_miss(
 
 
 @inline
-def judge(
-    panel: Panel, agent: int, played: float, alone: float, wish: float, target: float
-) -> None:
-    """Book the losses of a row: guard, accounts of the neighbours, weights of the experts."""
+def judge(panel: Panel, agent: int, played: float, wish: float, target: float) -> None:
+    """Book the losses of a row in the accounts of the neighbours and the weights of the experts."""
     experts = panel.work.expert
-    settle(panel, agent, alone, played, target)
     unit = unit_of(panel, agent)
     if unit > TINY and panel.number[agent, ROWS] >= 2.0:
         first, last = panel.ptr[agent], panel.ptr[agent + 1]
