@@ -34,7 +34,9 @@ class Cost(NamedTuple):
 def main() -> None:
     """Print what neighbours with two faces cost, the mean over the orders and the most of all."""
     for late in UNDER_WAY:
-        found = [attacked(problem, seed, late) for seed, problem in enumerate(problems("schools", False))]
+        found = [
+            attacked(problem, seed, late) for seed, problem in enumerate(problems("schools", False))
+        ]
         ratio = np.mean([cost.over_alone for cost in found])
         largest = max(cost.largest for cost in found)
         print(f"{late} under way: {ratio:.3f} of alone; one agent: {largest:.1f} variances")

@@ -253,10 +253,10 @@ class SlowPanel:
         return locals()
 
     def predict(self, i, x):
-        """The prediction and that of learning alone, and the same to be booked, if it is."""
+        """The prediction and that of learning alone; the same to be booked, if there is one."""
         seen = self.look(i, x)
-        said = seen["played"], seen["by_itself"]
-        return said, said if self.agents[i].n else None
+        played, alone = seen["played"], seen["by_itself"]
+        return (played, alone), (played, alone if self.agents[i].n else None)
 
     def loss(self, p, y):
         return np.logaddexp(0, p if y < 0.5 else -p) if self.logistic else (p - y) ** 2
@@ -265,7 +265,10 @@ class SlowPanel:
         me, seen = self.agents[i], self.look(i, x)
         graph, alone = seen["graph"], seen["alone"]
         if me.n:
-            self.settle(me, y, *(said or (seen["played"], seen["by_itself"])))
+            played, by_itself = said or (seen["played"], seen["by_itself"])
+            if by_itself is None:  # it had no row of its own: nothing is won or lost
+                played = by_itself = seen["by_itself"]
+            self.settle(me, y, played, by_itself)
             self.judge(i, y, seen)
         # The accounts may have changed what is listened to, and how far.
         spread, own_spread = seen["spread"], seen["own_spread"]

@@ -71,10 +71,10 @@ def attacked_late(adversary, under_way, *, task, share="gradients", count=400, p
     def learn(row):
         adversary.truth(panel, truth[row], unit)
         book = books[who[row]]
-        if row not in book.promises:  # it was predicted before the first: it is booked as of now
+        if row not in book.promises:  # predicted before its agent's first: alone's error is kept
             now = np.empty((1, 3))
             play(panel, who[[row]], x[[row]], y[[row]], np.array([0]), np.empty((1, 2)), now)
-            book.predicted(panel, row, *now[0, :2])
+            book.predicted(panel, row, now[0, 1], now[0, 1])
         play(panel, who, x, y, np.array([~row]), said, out)
         book.learned(panel, row, y[row])
 
@@ -105,7 +105,7 @@ def test_predictions_that_were_really_made_are_promised(kind, task, share, hosti
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize(("under_way", "part"), [(0, 0.999), (1, 0.8), (3, 0.5)])
+@pytest.mark.parametrize(("under_way", "part"), [(0, 0.99), (1, 0.7), (3, 0.4)])
 def test_neighbours_with_two_faces_use_up_what_is_promised(task, under_way, part):
     books = attacked_late(TwoFaced((1, 2, 3, 4, 5)), under_way, task=task, count=1600)
     assert part < -books[0].won / books[0].bound

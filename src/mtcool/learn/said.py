@@ -51,7 +51,9 @@ def checked_said(given: Given, rows: int) -> Floats:
     said = np.array(given, dtype=np.float64)
     if said.shape != (rows, 2):
         raise ValueError(f"said must have two scores for each of {rows} rows, got {said.shape}")
-    wrong = (np.abs(said) > LARGEST_TOLD).any(axis=1) | (np.isnan(said[:, 0]) & ~np.isnan(said[:, 1]))
+    wrong = (np.abs(said) > LARGEST_TOLD).any(axis=1) | (
+        np.isnan(said[:, 0]) & ~np.isnan(said[:, 1])
+    )
     if wrong.any():
         raise ValueError(f"said must be scores that were predicted, got {said[wrong][0]}")
     return said

@@ -77,8 +77,8 @@ def play(
 
     `out` gets for each predicted row the prediction, that of learning alone, and 1 if no target was
     known in the neighbourhood, as scores: log-odds in classification. `said` holds the first two
-    until the row is learned from, and NaN for alone if there is nothing to book: the row was not
-    predicted yet, or by an agent without a row of its own.
+    until the row is learned from; NaN for a row that was not predicted, and for alone if its agent
+    had no row of its own then.
     """
     for t in range(events.shape[0]):
         event = events[t]
@@ -176,8 +176,10 @@ def learn(panel: Panel, agent: int, features: Floats, target: float, said: Float
     """
     played, alone, wish = predict(panel, agent, features)
     if panel.number[agent, ROWS] >= 1.0:
-        if math.isnan(said[1]):
+        if math.isnan(said[0]):  # it was not predicted: as if it were now
             settle(panel, agent, alone, played, target)
+        elif math.isnan(said[1]):  # it was predicted before there was anything to stay close to
+            settle(panel, agent, alone, alone, target)
         else:
             settle(panel, agent, said[1], said[0], target)
         judge(panel, agent, played, wish, target)
