@@ -2,7 +2,8 @@
 
 Three in ten agents learn as honest ones do, and answer so when others learn. Whoever predicts hears
 the garbage of `attack.py` from them. Targets come late: up to so many rows of an agent are under
-way when it predicts another. `python -m benchmarks.learn.two_faced` prints what that costs.
+way when it predicts another. `python -m benchmarks.learn.two_faced` prints what that costs, and
+what it would if agents booked what they would say when they learn, not what they said.
 """
 
 from typing import NamedTuple
@@ -32,21 +33,24 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    """Print what neighbours with two faces cost, the mean over the orders and the most of all."""
+    """Print what neighbours with two faces cost: means over the orders, and the most of all."""
     for late in UNDER_WAY:
-        found = [
-            attacked(problem, seed, late) for seed, problem in enumerate(problems("schools", False))
-        ]
-        ratio = np.mean([cost.over_alone for cost in found])
-        largest = max(cost.largest for cost in found)
-        print(f"{late} under way: {ratio:.3f} of alone; one agent: {largest:.1f} variances")
+        print(f"{late} under way: {measured(late, True)}; {measured(late, False)} if booked late")
 
 
-def attacked(problem: Problem, seed: int, late: int) -> Cost:
+def measured(late: int, booked: bool) -> str:
+    """What they cost over all orders."""
+    every = enumerate(problems("schools", False))
+    costs = [attacked(problem, seed, late, booked) for seed, problem in every]
+    ratio, largest = np.mean([cost.over_alone for cost in costs]), max(c.largest for c in costs)
+    return f"{ratio:.2f} of alone, {largest:.0f} variances"
+
+
+def attacked(problem: Problem, seed: int, late: int, booked: bool) -> Cost:
     """Play one order of the rows."""
     size = problem.graph.size
     hostile = np.random.default_rng(seed).permutation(size) < HOSTILE * size
-    out, known = play_two_faced(problem, hostile, late)
+    out, known = play_two_faced(problem, hostile, late, booked)
     y, agent = problem.target, problem.agent
     loss, alone = (out[:, 0] - y) ** 2, (out[:, 1] - y) ** 2
     counted = ~hostile[agent] & (known >= 1)
@@ -57,7 +61,9 @@ def attacked(problem: Problem, seed: int, late: int) -> Cost:
     return Cost(loss[counted].sum() / alone[counted].sum(), (cost / variance).max())
 
 
-def play_two_faced(problem: Problem, hostile: Flags, late: int) -> tuple[Floats, Floats]:
+def play_two_faced(
+    problem: Problem, hostile: Flags, late: int, booked: bool
+) -> tuple[Floats, Floats]:
     """What was predicted, and how many rows its agent had learned from by then."""
     places = Neighbourhoods(problem.graph)
     place = np.array([places.position[label] for label in problem.graph.labels])
@@ -82,6 +88,8 @@ def play_two_faced(problem: Problem, hostile: Flags, late: int) -> tuple[Floats,
             truth = [part[them] for part in own]
             for j in them:
                 write_lie(panel, j, draws[(t + j) % DRAWS], scale)
+        if event < 0 and not booked:
+            said[~event] = np.nan
         play(panel, agents, features, problem.target, np.array([event]), said, out)
         for part, kept in zip(own, truth, strict=False):
             part[them] = kept

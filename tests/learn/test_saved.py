@@ -59,6 +59,15 @@ def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
     assert refused > 2 * len(arrays)
 
 
+@pytest.mark.parametrize("score", [np.inf, -1e200])
+def test_scores_that_no_model_said_are_refused(saved, tmp_path, score):
+    header, arrays, _ = storage.read(saved[0])
+    said = np.full_like(arrays["said"], score)
+    storage.write(tmp_path / "wrong.npz", header, arrays | {"said": said}, secret=False)
+    with pytest.raises(ValueError, match="said must be scores that were predicted"):
+        read_pass(tmp_path / "wrong.npz")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [(b'"version":2', b'"version":1'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],

@@ -372,8 +372,8 @@ class Model:
             return self.play(self.index(names), features, y, events, said)
         count = len(names)
         scores = nothing_said(count) if said is None else checked_said(said, count)
-        numbers, cold = np.full((2, count), np.nan), np.zeros(count, np.bool_)
-        whole = Played(*numbers, cold, scores)
+        learned, alone = np.full((2, count), np.nan)
+        whole = Played(learned, alone, np.zeros(count, np.bool_), scores)
         for joining, rows, order in stretches(names, events, self._places.position):
             self.index(joining)
             who = self.index([names[row] for row in rows])

@@ -134,8 +134,8 @@ class Pass:
         """
         known = set(self.learned.agents)
         met = np.array([name in known for name in batch.agents], dtype=bool)
-        numbers, cold = np.empty((2, met.size)), np.empty(met.size, bool)
-        played = Played(*numbers, cold, nothing_said(met.size))
+        learned, alone = np.empty((2, met.size))
+        played = Played(learned, alone, np.empty(met.size, bool), nothing_said(met.size))
         for rows in (np.flatnonzero(met), np.flatnonzero(~met)):
             if rows.size:
                 model = self.learned if met[rows[0]] else self._with_newcomer()
