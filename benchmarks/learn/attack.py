@@ -5,6 +5,8 @@ that no honest agent reaches, statistics of a thousand rows that were never seen
 their rows a false lesson for their neighbours' cliques and, where sums travel, false sums.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,8 +50,20 @@ LIES = 4 + 4 * FILTERS
 """Random numbers for each feature that one lie takes."""
 
 
-def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
-    """Play a problem in which the hostile agents lie; what they predict themselves is NaN."""
+class Stage(NamedTuple):
+    """What a problem with hostile agents is played with."""
+
+    panel: Panel
+    agents: Integers
+    """Of the rows, as places in the panel."""
+    hostile: Flags
+    draws: Floats
+    scale: Floats
+    """Means and deviations of target and features: the hostile ones have seen the whole stream."""
+
+
+def stage(problem: Problem, hostile: Flags, share: Share) -> Stage:
+    """A panel that knows nothing, and what the hostile agents need."""
     places = Neighbourhoods(problem.graph)
     place = np.array([places.position[label] for label in problem.graph.labels])
     ptr, idx = places.entries(len(place))
@@ -60,12 +74,17 @@ def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
     liars[place] = hostile
     draws = np.random.default_rng(0).normal(size=(DRAWS, LIES, problem.features.shape[1] + 1))
     row = np.column_stack([problem.target, problem.features])
-    scale = np.stack([row.mean(axis=0), row.std(axis=0)])  # they have seen the whole stream
-    said, out = np.full((len(row), 2), np.nan), np.full((len(row), 3), np.nan)
+    scale = np.stack([row.mean(axis=0), row.std(axis=0)])
+    return Stage(panel, place[problem.agent], liars, draws, scale)
+
+
+def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
+    """Play a problem in which the hostile agents lie; what they predict themselves is NaN."""
+    panel, agents, liars, draws, scale = stage(problem, hostile, share)
+    count = len(problem.target)
+    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
     rows, events = np.ascontiguousarray(problem.features), problem.events
-    play_attacked(
-        panel, place[problem.agent], rows, problem.target, events, said, out, liars, draws, scale
-    )
+    play_attacked(panel, agents, rows, problem.target, events, said, out, liars, draws, scale)
     score = 1.0 / (1.0 + np.exp(-out[:, 0])) if problem.classes else out[:, 0]
     # An agent that has no row yet predicts the mean of what its neighbours claim, also alone: the
     # attack must not make what it is compared with worse.

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.learn.attack import DRAWS, LIES, Flags, lie
+from benchmarks.learn.attack import DRAWS, Flags, lie, stage
 from benchmarks.learn.hostile import HOSTILE
 from benchmarks.learn.problem import Problem, problems
 from mtcool.kernels import kernel
-from mtcool.learn.neighbourhoods import Neighbourhoods
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.play import play
-from mtcool.learners.panel.state import Panel, make_panel
+from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats, Integers
 
 UNDER_WAY = (0, 1, 5, 20)
@@ -65,34 +64,27 @@ def play_two_faced(
     problem: Problem, hostile: Flags, late: int, booked: bool
 ) -> tuple[Floats, Floats]:
     """What was predicted, and how many rows its agent had learned from by then."""
-    places = Neighbourhoods(problem.graph)
-    place = np.array([places.position[label] for label in problem.graph.labels])
-    panel = make_panel(
-        *places.entries(len(place)), problem.features.shape[1], logistic=False, rows=False
-    )
-    liars = np.zeros(len(place), np.bool_)
-    liars[place] = hostile
-    draws = np.random.default_rng(0).normal(size=(DRAWS, LIES, problem.features.shape[1] + 1))
-    row = np.column_stack([problem.target, problem.features])
-    scale = np.stack([row.mean(axis=0), row.std(axis=0)])
-    said, out = np.full((len(row), 2), np.nan), np.full((len(row), 3), np.nan)
-    agents, features = place[problem.agent], np.ascontiguousarray(problem.features)
-    own, known = [panel.number, panel.vector, panel.scatter], np.zeros(len(row))
-    for t, event in enumerate(late_events(problem.agent, late)):
-        truth = []
-        if event >= 0 and not liars[agents[event]]:
+    panel, agents, liars, draws, scale = stage(problem, hostile, "gradients")
+    count = len(problem.target)
+    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    features, known = np.ascontiguousarray(problem.features), np.empty(count)
+    told = panel.number, panel.vector, panel.scatter
+    for t, event in enumerate(late_events(problem.agent, late).tolist()):
+        if event >= 0:
             i = agents[event]
             known[event] = panel.number[i, ROWS]
             them = panel.idx[panel.ptr[i] : panel.ptr[i + 1]]
-            them = them[liars[them]]
-            truth = [part[them] for part in own]
+            them = them[liars[them] & ~liars[i]]
+            truth = [part[them] for part in told]
             for j in them:
                 write_lie(panel, j, draws[(t + j) % DRAWS], scale)
-        if event < 0 and not booked:
-            said[~event] = np.nan
-        play(panel, agents, features, problem.target, np.array([event]), said, out)
-        for part, kept in zip(own, truth, strict=False):
-            part[them] = kept
+            play(panel, agents, features, problem.target, np.array([event]), said, out)
+            for part, kept in zip(told, truth, strict=True):
+                part[them] = kept
+        else:
+            if not booked:
+                said[~event] = np.nan
+            play(panel, agents, features, problem.target, np.array([event]), said, out)
     return out, known
 
 
