@@ -59,6 +59,9 @@ SOLUTION = FIRST_LESSON + 2 * FILTERS
 DRAWN_TO = SOLUTION + 1
 ROW = DRAWN_TO + 1
 VECTORS_OF_A_ROUND = ROW + 1
-# Rows of `Scratch.number`.
+# Places in `Scratch.number`.
 SIDE_SHARED, SIDE_OWN = 0, 4
 """Of a scale that was looked up: its rows, spread, noise and what keeps levels apart."""
+FETCHED = 8
+"""For each filter: its prediction with neighbours, and 1 if what one contributes was shortened."""
+NUMBERS_OF_A_ROUND = FETCHED + 2 * FILTERS

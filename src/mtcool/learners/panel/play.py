@@ -14,6 +14,7 @@ from mtcool.learners.panel.fields import (
     ALONE_EXPERTS,
     CENTRE,
     EXPERTS,
+    FETCHED,
     FILTERS,
     FIRST_LESSON,
     GRAPH,
@@ -32,10 +33,12 @@ from mtcool.learners.panel.fields import (
     TO_SUMS,
 )
 from mtcool.learners.panel.filters import (
+    fetch_again,
     learn_by_itself,
     learn_shared,
     predict_by_itself,
     predict_shared,
+    still_holds,
     take_lesson,
 )
 from mtcool.learners.panel.heard import HUGE
@@ -73,14 +76,16 @@ def play(
     known in the neighbourhood, as scores: log-odds in classification.
     """
     for t in range(events.shape[0]):
-        event = events[t]
-        if event >= 0:
-            agent = agents[event]
-            played, alone, _ = predict(panel, agent, features[event])
-            out[event, 0], out[event, 1] = played, alone
-            out[event, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
+        row = events[t] if events[t] >= 0 else ~events[t]
+        agent = agents[row]
+        played, alone, wish = predict(panel, agent, features[row])
+        if events[t] >= 0:
+            out[row, 0], out[row, 1] = played, alone
+            out[row, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
         else:
-            learn(panel, agents[~event], features[~event], target[~event])
+            if panel.number[agent, ROWS] >= 1.0:
+                judge(panel, agent, played, alone, wish, target[row])
+            learn(panel, agent, features[row], target[row])
 
 
 @inline
@@ -160,13 +165,14 @@ def log_odds(probability: float) -> float:
 
 @inline
 def learn(panel: Panel, agent: int, features: Floats, target: float) -> None:
-    """Learn from a row with what the neighbours hold now, and send them the lesson."""
-    played, alone, wish = predict(panel, agent, features)
-    if panel.number[agent, ROWS] >= 1.0:
-        judge(panel, agent, played, alone, wish, target)
+    """Learn from a row with what the neighbours hold now, and send them the lesson.
+
+    `predict` and `judge` have just been called.
+    """
     for f in range(FILTERS):
-        # Fetch again what is used: the scratch holds the factors of the last filter.
-        prediction = predict_shared(panel, agent, f)
+        if not still_holds(panel, agent, f):
+            fetch_again(panel, agent, f)
+        prediction = panel.work.number[FETCHED + 2 * f]
         if f == SLOW:
             count_miss(panel, agent, GRAPH, SIDE_SHARED, prediction, target)
         learn_shared(panel, agent, f, prediction, target)

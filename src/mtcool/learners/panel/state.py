@@ -36,6 +36,7 @@ from mtcool.learners.panel.fields import (
     LOWEST,
     NOISE,
     NUMBERS,
+    NUMBERS_OF_A_ROUND,
     OWN_VARIANCE,
     PRECISION,
     VECTORS,
@@ -56,7 +57,7 @@ class Scratch(NamedTuple):
     expert: Floats
     """(4, EXPERTS): predictions and weights, with neighbours and alone."""
     number: Floats
-    """(8,)."""
+    """(NUMBERS_OF_A_ROUND,)."""
 
 
 class Panel(NamedTuple):
@@ -121,7 +122,7 @@ def make_scratch(ptr: Integers, width: int) -> Scratch:
         np.zeros((width, width)),
         np.zeros((FILTERS + 3, largest)),
         np.zeros((4, EXPERTS)),
-        np.zeros(8),
+        np.zeros(NUMBERS_OF_A_ROUND),
     )
 
 
