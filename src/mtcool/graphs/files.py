@@ -4,12 +4,11 @@ An edge list has a line for each edge, the names of two agents first. A header l
 """
 
 import csv
+import importlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-
-import networkx as nx
 
 from mtcool.graphs.graph import Graph, as_graph
 
@@ -64,8 +63,8 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         raise ValueError(f"path must be {what}, got {str(path)!r}: {error}") from error
 
 
-def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
-    """The graph of an edge list; what follows two names, or a #, is ignored."""
+def read_edges(path: Path, delimiter: str | None = None) -> list[tuple[str, str]]:
+    """The pairs of names in an edge list; what follows two names, or a #, is ignored."""
     # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     table = [
@@ -90,7 +89,7 @@ def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
     for number, fields in table:
         if len(fields) <= max(first, second) or not (fields[first] and fields[second]):
             raise ValueError(f"line {number} must name two agents, got {lines[number - 1]!r}")
-    return nx.Graph([(fields[first], fields[second]) for _, fields in table])
+    return [(fields[first], fields[second]) for _, fields in table]
 
 
 def _fields(line: str, delimiter: str | None) -> list[str]:
@@ -146,18 +145,27 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _joined(edges: list[tuple[str, str]]) -> Graph:
+    if not edges:
+        raise ValueError("it has no edges")
+    return Graph.from_edges(edges)
+
+
+def _networkx(name: str) -> Callable[[Path], Any]:
+    """A reader of networkx, which is slow to import."""
+    return lambda path: getattr(importlib.import_module("networkx"), name)(path)
+
+
 EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
-    ".edgelist": read_edges,
-    ".edges": read_edges,
-    ".txt": read_edges,
-    ".csv": lambda path: read_edges(path, ","),
+    **dict.fromkeys((".edgelist", ".edges", ".txt"), lambda path: _joined(read_edges(path))),
+    ".csv": lambda path: _joined(read_edges(path, ",")),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".graphml": nx.read_graphml,
-    ".gml": nx.read_gml,
-    ".adjlist": nx.read_adjlist,
-    ".net": nx.read_pajek,
-    ".g6": nx.read_graph6,
+    ".graphml": _networkx("read_graphml"),
+    ".gml": _networkx("read_gml"),
+    ".adjlist": _networkx("read_adjlist"),
+    ".net": _networkx("read_pajek"),
+    ".g6": _networkx("read_graph6"),
     **EDGE_LISTS,
 }
 """By the suffix of the file."""

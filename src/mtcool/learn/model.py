@@ -37,7 +37,7 @@ class Played(NamedTuple):
 
     Examples
     --------
-    >>> Played(np.array([1.0]), np.array([0.5]), np.array([False]), np.array([[1.0, 0.5]])).alone
+    >>> Played(np.ones(1), np.array([0.5]), np.array([False]), np.ones((1, 11))).alone
     array([0.5])
     """
 
@@ -48,7 +48,7 @@ class Played(NamedTuple):
     cold: NDArray[np.bool_]
     """Whether no target was known in the neighbourhood of the agent."""
     said: Floats
-    """For rows that are learned from in a later call, which is to be told: scores of both."""
+    """All that was said of each row: for a later call that learns from it."""
 
 
 @final

@@ -1,7 +1,7 @@
 """What was said when rows were predicted, kept until they are learned from.
 
-An agent books what it said, not what it would say now: a neighbour may have answered otherwise when
-the row was predicted (`docs/learning-promises.md`).
+An agent books what it said, not what it would say now: its neighbours may have learned since, even
+from rows of the same moment, or may have answered otherwise (`docs/learning-promises.md`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.learn.told import LARGEST_TOLD
+from mtcool.learners.panel.fields import SAID, SAID_ALONE, SAID_EXPERTS, SAID_PLAYED
 from mtcool.types import Floats, Given
 
 
@@ -19,7 +20,7 @@ class Said(NamedTuple):
 
     Examples
     --------
-    >>> Said(5.0, 4.0).score
+    >>> Said(5.0, 4.0, (5.0, 5.0, 5.5, 0.0, 4.0, 4.0, 4.0, 4.0, 4.0)).score
     5.0
     """
 
@@ -27,6 +28,18 @@ class Said(NamedTuple):
     """The prediction."""
     alone: float
     """That of learning alone; NaN if the agent had no row of its own."""
+    experts: tuple[float, ...]
+    """What each expert said, first those that share, then those of learning alone."""
+
+    @classmethod
+    def of(cls, numbers: Floats) -> Said:
+        """What stands in a row of numbers."""
+        first, alone, *experts = numbers.tolist()
+        return cls(first, alone, tuple(experts))
+
+    def numbers(self) -> list[float]:
+        """The same as numbers in a row."""
+        return [self.score, self.alone, *self.experts]
 
 
 def nothing_said(rows: int) -> Floats:
@@ -34,26 +47,27 @@ def nothing_said(rows: int) -> Floats:
 
     Examples
     --------
-    >>> nothing_said(1)
-    array([[nan, nan]])
+    >>> nothing_said(1).shape
+    (1, 11)
     """
-    return np.full((rows, 2), np.nan)
+    return np.full((rows, SAID), np.nan)
 
 
 def checked_said(given: Given, rows: int) -> Floats:
-    """A copy of what was said of each row: its score and that of learning alone, or NaN.
+    """A copy of what was said of each row, or NaN.
 
     Examples
     --------
-    >>> checked_said([Said(5.0, 4.0)], 1)
-    array([[5., 4.]])
+    >>> bool(np.isnan(checked_said(nothing_said(2), 2)).all())
+    True
     """
     said = np.array(given, dtype=np.float64)
-    if said.shape != (rows, 2):
-        raise ValueError(f"said must have two scores for each of {rows} rows, got {said.shape}")
-    wrong = (np.abs(said) > LARGEST_TOLD).any(axis=1) | (
-        np.isnan(said[:, 0]) & ~np.isnan(said[:, 1])
-    )
+    if said.shape != (rows, SAID):
+        raise ValueError(f"said must have {SAID} scores for each of {rows} rows, got {said.shape}")
+    missing = np.isnan(said)
+    few = missing[:, SAID_PLAYED] & ~missing.all(axis=1)
+    few |= ~missing[:, SAID_ALONE] & missing[:, SAID_EXPERTS:].any(axis=1)
+    wrong = (np.abs(said) > LARGEST_TOLD).any(axis=1) | few
     if wrong.any():
         raise ValueError(f"said must be scores that were predicted, got {said[wrong][0]}")
     return said

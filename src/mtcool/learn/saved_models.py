@@ -16,6 +16,7 @@ from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import (
+    BETWEEN,
     CLIQUE_VARIANCE,
     FILTER_SIZE,
     FILTERS,
@@ -25,10 +26,9 @@ from mtcool.learners.panel.fields import (
     LISTENS,
     LOWEST,
     OWN_VARIANCE,
-    POOLED_ROWS,
     PRECISION,
     ROWS,
-    TURN,
+    SOLVED,
 )
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.network import storage
@@ -37,8 +37,8 @@ from mtcool.types import AnyArray, Floats, Integers, Plain
 if TYPE_CHECKING:
     from mtcool.learn.model import Model
 
-FORMAT = 1
-KEPT = ("link", "number", "vector", "scatter", "sums", "mixer", "alone")
+FORMAT = 2
+KEPT = ("link", "number", "vector", "scatter", "mixer", "alone")
 
 
 class Kind(msgspec.Struct):
@@ -178,9 +178,7 @@ def _check_content(panel: Panel) -> None:
         array = number if name == "number" else getattr(panel, name)
         if not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite")
-    if (number[:, [ROWS, TURN, POOLED_ROWS]] < 0.0).any() or (
-        number[:, TURN] >= np.diff(panel.ptr)
-    ).any():
+    if (number[:, [ROWS, SOLVED, BETWEEN]] < 0.0).any():
         raise ValueError("number must have counts that are not negative")
     if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
         raise ValueError("link must say 0 or 1")

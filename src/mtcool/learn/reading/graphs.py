@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Literal
 
-import networkx as nx
 import numpy as np
 
 from mtcool import validation
@@ -61,9 +60,9 @@ def graph_from(
         return _nearest(source, near, validation.count("neighbours", neighbours), agents)
     if source is None or (isinstance(source, str) and source in WORDS):
         return "complete" if source == "complete" else None
-    if isinstance(source, Graph | nx.Graph):
+    if not isinstance(source, str | os.PathLike):
         return _named_by_text(as_graph(source))
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".gal":
+    if Path(source).suffix.lower() == ".gal":
         return _read_gal(Path(source))
     return _named_by_text(read_graph(source))
 

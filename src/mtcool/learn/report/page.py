@@ -47,7 +47,7 @@ def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> P
             write(outcome, folder / f"{name}.csv")
             advance(1)
         for name, draw in drawings.items():
-            pictures[name.replace("-", "_")] = _picture(outcome, folder / name, draw)
+            pictures[name.replace("-", "_")] = _picture(outcome, folder / f"{name}.svg", draw)
             advance(1)
     page = _page(outcome, pictures)
     path = folder / "report.html"
@@ -162,9 +162,8 @@ def _network(outcome: Outcome) -> str:
 
 
 def _picture(outcome: Outcome, path: Path, draw: Callable[[Outcome, Path], bool]) -> str:
-    """Draw PNG and SVG; return the PNG in base64, or "" if nothing was drawn."""
+    """Draw an SVG file; return it in base64, or "" if nothing was drawn."""
     if draw(outcome, path):
-        return base64.b64encode(path.with_suffix(".png").read_bytes()).decode()
-    for suffix in (".png", ".svg"):  # of an earlier run, with other numbers
-        path.with_suffix(suffix).unlink(missing_ok=True)
+        return base64.b64encode(path.read_bytes()).decode()
+    path.unlink(missing_ok=True)  # of an earlier run, with other numbers
     return ""

@@ -19,6 +19,7 @@ from mtcool.learn.reading.progressive import Chunk, Progressive
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
 from mtcool.learn.said import nothing_said
+from mtcool.learners.panel.fields import SAID
 from mtcool.types import Floats, Integers, Label
 
 EVERYBODY = "all"
@@ -82,7 +83,7 @@ class Pass:
         self.evaluation = Evaluation(task, names)
         self.progressive = Progressive()
         self.seen: Bools = np.zeros(0, bool)
-        self.said: Floats = np.empty((len(self.models), 0, 2))
+        self.said: Floats = np.empty((len(self.models), 0, SAID))
         self._newcomer: Model | None = None
 
     @property

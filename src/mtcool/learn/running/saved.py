@@ -23,6 +23,7 @@ from mtcool.learn.running.run import Pass
 from mtcool.learn.running.settings import Settings
 from mtcool.learn.said import checked_said
 from mtcool.learn.saved_models import load as load_model
+from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 from mtcool.types import AnyArray
 
@@ -129,7 +130,7 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     last = -np.inf if header.last is None else header.last
     play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
     play.said = arrays["said"].astype(np.float64)
-    if play.said.shape != (len(play.models), agents.size, 2):
+    if play.said.shape != (len(play.models), agents.size, SAID):
         raise ValueError(f"said must be of the {agents.size} rows that wait, got {play.said.shape}")
     for one in play.said:
         checked_said(one, agents.size)

@@ -14,13 +14,12 @@ def enlarged(panel: Panel, ptr: Integers, idx: Integers, features: int) -> Panel
     Agents keep their numbers; new agents, entries and features begin with what is assumed of them
     beforehand. Entries that are no longer there are forgotten.
     """
-    logistic, rows = bool(panel.logistic), panel.sums.shape[0] > 0
+    logistic, rows = bool(panel.logistic), bool(panel.rows)
     new = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
     count, width = panel.vector.shape[0], panel.vector.shape[2]
     new.number[:count] = panel.number
     new.vector[:count, :, :width] = panel.vector
     new.scatter[:count, :width, :width] = panel.scatter
-    new.sums[: len(panel.sums), :width, :width] = panel.sums
     new.mixer[:count] = panel.mixer
     new.alone[:count] = panel.alone
     carry_links(panel, new)

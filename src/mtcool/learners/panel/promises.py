@@ -53,7 +53,7 @@ def unit_of(panel: Panel, agent: int) -> float:
     """The unit of the agent's accounts.
 
     The variance of its targets, or the mean squared error of its slow filter alone if that is less;
-    the median of its neighbours' variances while it has few rows.
+    the median of its neighbours' variances while it has few rows, or its own if that is more.
     """
     if panel.logistic == 1:
         return 1.0
@@ -68,7 +68,8 @@ def unit_of(panel: Panel, agent: int) -> float:
         if panel.number[j, ROWS] > 1.0:
             found[count] = between(0.0, panel.scatter[j, 0, 0], HUGE) / rows_of(panel, j)
             count += 1
-    return median(found, count) if count > 0 else 0.0
+    own = panel.scatter[agent, 0, 0] / rows if rows > 1.0 else 0.0
+    return float(max(median(found, count), own)) if count > 0 else 0.0
 
 
 @inline
@@ -154,7 +155,10 @@ def within_own_range(panel: Panel, agent: int, prediction: float) -> float:
 
 @inline
 def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
-    """Medians of the neighbours' smallest and largest targets; infinite if there are none."""
+    """Medians of the neighbours' smallest and largest targets, and the agent's own targets.
+
+    Infinite if no neighbour has a target.
+    """
     found = panel.work.reach[SORTED]
     low, high = -math.inf, math.inf
     for side in range(2):
@@ -166,9 +170,9 @@ def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
                 found[count] = between(-HUGE, said, HUGE)
                 count += 1
         if count > 0 and side == 0:
-            low = median(found, count)
+            low = min(median(found, count), panel.number[agent, LOWEST])
         elif count > 0:
-            high = median(found, count)
+            high = max(median(found, count), panel.number[agent, HIGHEST])
     return low, high
 
 
