@@ -7,8 +7,11 @@ from tests.learn.test_slow_panel import order_of, rows_of
 import mtcool
 from mtcool.agents.messages import Knowledge, Lesson, SumsRequest, decode, encode
 from mtcool.learn import Model
+from mtcool.learn.said import Said
 
 GRAPH = mtcool.graphs.erdos_renyi(6, 0.5, seed=3)
+KEPT = ("number", "vector", "scatter", "mixer", "alone")
+"""Arrays with a row for each agent."""
 
 
 def ask(agents, me, learning=False):
@@ -54,30 +57,38 @@ def test_agents_equal_their_model_to_the_bit_when_targets_come_late(task, share)
     who, x, y = rows_of(rng, 6, 300, 3, task == "classification")
     y = np.where(who == 0, 1 - y if task == "classification" else -3 * y, y)  # it misleads
     model = Model(GRAPH, task=task, share=share)
-    # With gradients some agents have no row yet; sums are asked of neighbours known to have some.
-    first = 3 if share == "gradients" else 30
-    model.play(who[:first], x[:first], y[:first], ~np.arange(first))
+    model.play(who[:3], x[:3], y[:3], ~np.arange(3))  # some agents have no row yet
     agents = {name: model.agent(name) for name in model.agents}
-    events, said = order_of(rng, 300), {}
+    events, said, sent = order_of(rng, 300), {}, 0
     for e in events.tolist():
         me = agents[who[e if e >= 0 else ~e]]
+        answers, asked = ask(agents, me, learning=e < 0)
+        sent += asked
         if e >= 0:
-            said[e] = me.predict(x[e], ask(agents, me)[0])
+            said[e] = me.predict(x[e], answers)
         else:
-            answers, _ = ask(agents, me, learning=True)
             for other, lesson in me.learn(x[~e], y[~e], answers, said[~e]).items():
                 agents[other].receive(decode(encode(lesson)))
+                sent += len(encode(lesson))
+    before = model.message_bytes
     played = model.play(who, x, y, events)
-    np.testing.assert_array_equal([said[row] for row in range(300)], played.said)
+    assert model.message_bytes - before == sent
+    np.testing.assert_array_equal([said[row].numbers() for row in range(300)], played.said)
     for i, name in enumerate(model.agents):
-        assert np.array_equal(agents[name].panel.number[0], model._panel.number[i])
+        for part in KEPT:
+            own = getattr(agents[name].panel, part)[0]
+            assert np.array_equal(own, getattr(model._panel, part)[i])
 
 
 def test_what_nobody_said_is_refused():
     agent = Model(mtcool.graphs.star(2)).agent(0)
-    for said in [(1.0,), (np.inf, 0.0), (1e200, 0.0), (np.nan, 0.0)]:
+    nine, unknown = (1.0,) * 9, (np.nan, *(1.0,) * 8)
+    said = [(1.0, 0.0, ()), (np.inf, 0.0, nine), (1e200, 0.0, nine), (np.nan, 0.0, nine)]
+    said += [(1.0, 0.0, unknown), (1.0, 0.0, (*nine, 1.0)), (1.0, 0.0, (np.inf, *nine[1:]))]
+    for numbers in said:
         with pytest.raises(ValueError, match="said must"):
-            agent.learn([], 1.0, {}, said)
+            agent.learn([], 1.0, {}, Said(*numbers))
+    agent.learn([], 1.0, {}, Said(1.0, 0.0, nine))
 
 
 def test_a_lesson_is_taken_once_and_strangers_are_refused():
@@ -131,8 +142,9 @@ def test_lies_of_a_neighbour_leave_an_agent_finite(task, rows):
             except ValueError:
                 refused += 1
             assert np.isfinite(me.predict(x[0], {}).score)
-            own = [me.panel.number[0, 3:], *(part[0] for part in me.panel[5:10])]
-            assert all(np.isfinite(part).all() for part in own)
+            assert np.isfinite(me.panel.number[0, 3:]).all()
+            for part in KEPT[1:]:
+                assert np.isfinite(getattr(me.panel, part)[0]).all()
     assert min(refused, believed) > 100
 
 
@@ -155,9 +167,15 @@ def test_lessons_that_no_agent_sends_are_refused(lie):
 def test_sums_that_no_rows_have_are_refused():
     model = Model(mtcool.graphs.star(2), share="rows")
     model.play([0, 1], [[1.0], [2.0]], [1.0, 2.0], ~np.arange(2))
-    lesson = np.concatenate([np.zeros(8), [1.0, 0.0, 0.0], [1.0, 2.0, 1.0]])
-    with pytest.raises(ValueError, match="products of a message must be"):
-        model.agent(0).receive(Lesson(1, 2.0, lesson))
+    model.play([1, 1], [[3.0], [5.0]], [1.0, 5.0], ~np.arange(2))
+    agent, told = model.agent(0), model.agent(1).receive(SumsRequest(0)).numbers
+    agent.predict([1.0], {1: Knowledge(1, told)})
+    before = agent.panel.scatter.copy()
+    for lie in (2.0, -2.0, np.nan):
+        wrong = np.append(told[:-1], lie * told[-1])
+        with pytest.raises(ValueError, match="products of a message must be"):
+            agent.predict([1.0], {1: Knowledge(1, wrong)})
+    assert np.array_equal(agent.panel.scatter, before)
 
 
 def test_lessons_from_before_an_agent_was_cut_out_are_not_taken_again():

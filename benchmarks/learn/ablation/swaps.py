@@ -2,7 +2,7 @@
 
 from mtcool.kernels import inline
 from mtcool.learners.panel import constants, filters, promises, ridges, scaling
-from mtcool.learners.panel.fields import ROWS, SLOW, TO_NOTHING
+from mtcool.learners.panel.fields import ROWS, SLOW, TO_ITSELF
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -54,7 +54,7 @@ def no_ridges() -> None:
 
     @inline
     def slow(panel: Panel, agent: int, which: int, features: Floats) -> float:
-        return float(panel.work.expert[BY_ONESELF if which == TO_NOTHING else WITH_OTHERS, SLOW])
+        return float(panel.work.expert[BY_ONESELF if which == TO_ITSELF else WITH_OTHERS, SLOW])
 
     ridges.predict_ridge = slow
 
@@ -64,7 +64,7 @@ def no_ridge_alone() -> None:
 
     @inline
     def slow(panel: Panel, agent: int, which: int, features: Floats) -> float:
-        if which == TO_NOTHING:
+        if which == TO_ITSELF:
             return float(panel.work.expert[BY_ONESELF, SLOW])
         return predict_ridge(panel, agent, which, features)
 

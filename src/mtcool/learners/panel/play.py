@@ -56,6 +56,7 @@ from mtcool.learners.panel.mixing import (
     mix,
     prior_of,
     weigh_evidence,
+    weighted_mean,
 )
 from mtcool.learners.panel.promises import (
     FRESH_ROWS,
@@ -173,17 +174,10 @@ def predict_alone(panel: Panel, agent: int, features: Floats) -> float:
             ridge = experts[SLOW]
     experts[FILTERS] = within_own_range(panel, agent, ridge)
     experts[FILTERS + 1] = mean
-    return mix_alone(panel, agent)
-
-
-@inline
-def mix_alone(panel: Panel, agent: int) -> float:
-    """The mixture of the experts that learn alone."""
-    experts = panel.work.expert
+    weights, priors = panel.work.expert[OWN_WEIGHTS], panel.work.expert[OWN_PRIORS]
     for k in range(ALONE_EXPERTS):
-        experts[OWN_PRIORS, k] = 1.0 / ALONE_EXPERTS
-    predictions, weights, priors = experts[BY_ONESELF], experts[OWN_WEIGHTS], experts[OWN_PRIORS]
-    return mix(panel.alone[agent], predictions, weights, priors, ALONE_EXPERTS, 0.0)
+        priors[k] = 1.0 / ALONE_EXPERTS
+    return mix(panel.alone[agent], experts, weights, priors, ALONE_EXPERTS, 0.0)
 
 
 @inline
@@ -303,8 +297,7 @@ def judge(
     """
     experts = panel.work.expert
     charge_neighbours(panel, agent, played, target)
-    own = mix_alone(panel, agent)  # before it was kept within a range
-    count = FILTERS + 2 + panel.rows
+    own, count = alone, FILTERS + 2 + panel.rows
     if math.isnan(said[SAID_ALONE]):
         # It was not predicted, so as if it were now; or before there was anything to stay close to.
         settle(panel, agent, alone, played if math.isnan(said[SAID_PLAYED]) else alone, target)
@@ -322,11 +315,9 @@ def judge(
 @inline
 def recall(said: Floats, first: int, predictions: Floats, weights: Floats, count: int) -> float:
     """Put back the predictions that experts made; their mixture with the weights of now."""
-    mixture = 0.0
     for k in range(count):
         predictions[k] = said[first + k]
-        mixture += weights[k] * predictions[k]
-    return mixture
+    return weighted_mean(predictions, weights, count)
 
 
 @inline

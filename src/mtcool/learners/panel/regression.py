@@ -118,7 +118,7 @@ def level_ratio(panel: Panel, agent: int, scale: Floats, spread: float, drawn: F
         off = level_of(panel, j, slope) - middle / max(rows, 1.0)
         across += panel.link[e, LISTENS] * rows_of(panel, j) * off * off
     whole = inside + across
-    if not (free >= 1.0 and inside >= 0.0 and 0.0 < whole < HUGE * HUGE * HUGE):
+    if not (free >= 1.0 and inside >= 0.0 and TINY * TINY < whole < HUGE * HUGE * HUGE):
         return RIDGE_LEVEL_VARIANCE
     within = max(inside / free, whole / rows / LARGEST_RATIO)
     share = max(0.0, across - (agents - 1.0) * inside / free) / rows
