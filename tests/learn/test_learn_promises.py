@@ -120,6 +120,47 @@ def test_booking_what_would_be_said_now_is_caught(monkeypatch, task, under_way):
         attacked_late(TwoFaced((1, 2)), under_way, task=task, play=rounds.play.py_func)
 
 
+def moments(play, *, task, share, count=400, together=24):
+    """Rows of one moment are predicted together and learned from later; all agents are honest."""
+    classes = task == "classification"
+    who, x, y = stream(1, count, classes)
+    if not classes:
+        y = y + 20.0 * who  # levels are far apart
+    ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
+    panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
+    books = [LateLedger(panel, i) for i in range(AGENTS)]
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
+    for first in range(0, count, together):
+        rows = range(first, min(first + together, count))
+        for e in rows:
+            play(panel, who, x, y, np.array([e]), said, out)
+            books[who[e]].predicted(panel, e, *out[e, :2])
+        for e in rows:
+            book = books[who[e]]
+            if e not in book.promises:  # predicted before its agent's first: alone's error is kept
+                now = np.empty((1, 3))
+                play(panel, who[[e]], x[[e]], y[[e]], np.array([0]), nothing_said(1), now)
+                book.predicted(panel, e, now[0, 1], now[0, 1])
+            play(panel, who, x, y, np.array([~e]), said, out)
+            book.learned(panel, e, y[e])
+    for book in books:
+        book.agrees(panel)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_predicted_together_are_judged_by_what_was_said_of_each(task, share):
+    moments(rounds.play, task=task, share=share)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_judging_rows_of_one_moment_by_what_would_be_said_later_is_caught(monkeypatch, task):
+    moments(rounds.play.py_func, task=task, share="gradients", count=120)  # nothing planted yet
+    monkeypatch.setattr(rounds, "judge", as_of_now)
+    with pytest.raises(AssertionError, match=r"cost more than is promised|Not equal"):
+        moments(rounds.play.py_func, task=task, share="gradients", count=120)
+
+
 def as_of_now(panel, agent, played, alone, wish, target, said):
     JUDGE(panel, agent, played, alone, wish, target, nothing_said(1)[0])
 
