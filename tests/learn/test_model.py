@@ -121,7 +121,7 @@ def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
         (lambda m: m.predict_many("rome", [[1.0, 2.0]]), "agents must be a sequence"),
         (lambda m: m.join(0, [0]), "neighbours must be other agents"),
         (lambda m: m.agent("nobody"), "name must be one of 4 known agents"),
-        (lambda m: Model("nonsense"), "graph must be a graph, 'complete' or None"),
+        (lambda m: Model("nonsense"), "graph must be a graph, 'complete', 'none' or None"),
         (lambda m: Model(task="ranking"), "task must be one of"),
         (lambda m: Model(share="all"), "share must be one of"),
     ],
@@ -207,3 +207,25 @@ def test_batches_of_any_size_give_the_same_model(share):
     np.testing.assert_array_equal(
         whole.predict_many(names, x), parts.predict_many(names, x), strict=True
     )
+
+
+def test_agents_share_unless_it_is_said_that_they_do_not():
+    _, who, x, y = trained()
+    found = {}
+    for graph in ("complete", "none", None):
+        model = Model(graph)
+        model.learn_many(who, x, y)
+        found[graph] = model.predict_many(who, x)
+    default = Model()
+    default.learn_many(who, x, y)
+    np.testing.assert_array_equal(default.predict_many(who, x), found["complete"])
+    np.testing.assert_array_equal(found["none"], found[None])
+    assert not np.array_equal(found["complete"], found["none"])
+
+
+def test_a_complete_network_of_many_agents_warns_once():
+    model = Model()
+    model.learn_many(range(300), np.ones((300, 1)), np.ones(300))
+    with pytest.warns(UserWarning, match="more than 300 agents are all neighbours"):
+        model.learn_one("another", [1.0], 1.0)
+    model.learn_one("one more", [1.0], 1.0)  # a second warning would be an error

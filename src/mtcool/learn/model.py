@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, final
 
@@ -14,7 +15,7 @@ from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
 from mtcool.learn.frames import columns_of, listed
 from mtcool.learn.joining import stretches
-from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
+from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.said import checked_said, nothing_said
 from mtcool.learn.traffic import Traffic
@@ -30,6 +31,11 @@ Share: TypeAlias = Literal["gradients", "rows"]
 TASKS: tuple[Task, ...] = ("regression", "classification")
 SHARES: tuple[Share, ...] = ("gradients", "rows")
 FIRST_ROOM = 8
+MANY = (
+    f"more than {MOST_COMPLETE} agents are all neighbours of each other, which makes every row "
+    "slow: give a graph that says who talks to whom (mtcool.graphs.nearest makes one of places), "
+    "or graph='none', where every agent learns alone"
+)
 
 
 class Played(NamedTuple):
@@ -63,8 +69,10 @@ class Model:
     ----------
     graph
         A networkx graph or an `mtcool.Graph`, whose labels are the agents' names; "complete", where
-        all agents are neighbours of each other; or None, where every agent learns alone. Agents
-        that the graph does not have are added when they are first seen, and stand alone.
+        all agents are neighbours of each other; "none" or None, where every agent learns alone.
+        Agents that the graph does not have are added when they are first seen, and stand alone.
+        A row of a complete network costs time in proportion to the number of agents, and its memory
+        grows with the square of it: with more than 300 agents a warning says so.
     task
         "regression" (squared error) or "classification" (log loss; targets 0 and 1).
     share
@@ -86,7 +94,7 @@ class Model:
     """
 
     def __init__(
-        self, graph: Network = None, *, task: Task = "regression", share: Share = "gradients"
+        self, graph: Network = "complete", *, task: Task = "regression", share: Share = "gradients"
     ) -> None:
         self.task: Task = validation.one_of("task", task, TASKS)
         self.share: Share = validation.one_of("share", share, SHARES)
@@ -448,7 +456,10 @@ class Model:
         return self
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
+        before = len(self._places.position)
         self.play_joining(names, rows, targets, ~np.arange(len(rows)))
+        if self._places.complete and before <= MOST_COMPLETE < len(self._places.position):
+            warnings.warn(MANY, stacklevel=3)
 
     def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
         if isinstance(x, Mapping):

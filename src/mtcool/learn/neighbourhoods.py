@@ -10,8 +10,10 @@ import numpy as np
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.types import Given, Integers, Label
 
-Network: TypeAlias = "GraphLike | Literal['complete'] | None"
-"""A graph; "complete", where all agents are neighbours of each other; or None, where nobody is."""
+Network: TypeAlias = "GraphLike | Literal['complete', 'none'] | None"
+"""A graph; "complete", where all are neighbours of each other; "none" or None, where nobody is."""
+MOST_COMPLETE = 300
+"""Agents among whom everybody talks to everybody, when nobody said who talks to whom."""
 
 
 class Neighbourhoods:
@@ -25,10 +27,10 @@ class Neighbourhoods:
     [1]
     """
 
-    def __init__(self, graph: Network = None) -> None:
-        self.complete = isinstance(graph, str)
-        if isinstance(graph, str) and graph != "complete":
-            raise ValueError(f"graph must be a graph, 'complete' or None, got {graph!r}")
+    def __init__(self, graph: Network) -> None:
+        if isinstance(graph, str) and graph not in ("complete", "none"):
+            raise ValueError(f"graph must be a graph, 'complete', 'none' or None, got {graph!r}")
+        self.complete = isinstance(graph, str) and graph == "complete"
         self.position: dict[Label, int] = {}
         self.neighbours: list[list[int]] = []
         if graph is not None and not isinstance(graph, str):

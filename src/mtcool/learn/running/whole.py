@@ -10,6 +10,7 @@ from typing import TypeAlias, final
 
 from mtcool import validation
 from mtcool.graphs import Graph
+from mtcool.learn.neighbourhoods import MOST_COMPLETE
 from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
@@ -18,7 +19,7 @@ from mtcool.learn.running.asked import Asked
 from mtcool.learn.running.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
 from mtcool.learn.running.interrupts import noted
 from mtcool.learn.running.outcome import LISTED, Network, Outcome
-from mtcool.learn.running.run import MOST_COMPLETE, Pass
+from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
 from mtcool.learn.running.settings import Settings, Stop
 from mtcool.simulation.progress import progress_bar
