@@ -56,6 +56,25 @@ def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     np.testing.assert_array_equal(one.predict_many(names, x), at_once.predict_many(names, x))
 
 
+def test_joining_a_complete_network_seldom_lays_it_out_anew():
+    model, layouts = Model("complete"), set()
+    for agent in range(200):
+        model.learn_one(agent, [1.0], 2.0)
+        layouts.add(len(model._panel.idx))
+    assert len(layouts) <= 10
+
+
+def test_a_complete_network_is_the_complete_graph():
+    _, who, x, y = trained()
+    word, graph = Model("complete"), Model(mtcool.graphs.complete(4))
+    word.index(range(4))
+    for model in (word, graph):
+        model.play(who, x, y, ~np.arange(80))
+    assert (word.messages, word.message_bytes) == (graph.messages, graph.message_bytes)
+    for agent in range(4):
+        assert same(*([*model.agent(agent).panel[:-3]] for model in (word, graph)))
+
+
 @pytest.mark.parametrize("share", ["gradients", "rows"])
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_saved_model_goes_on_to_the_bit(tmp_path, share, task):
@@ -103,6 +122,14 @@ def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
     model._panel.link[0, 0] = 0.0
     model.save(tmp_path / "model.npz")
     assert "link must say that agents listen to themselves" in refused(tmp_path / "model.npz")
+
+
+def test_a_file_of_a_complete_network_with_other_neighbours_is_refused(tmp_path):
+    model = trained()[0]  # on a ring
+    model._places.complete = True
+    model._places.entries = lambda room: (model._panel.ptr, model._panel.idx)
+    model.save(tmp_path / "model.npz")
+    assert "idx must name all agents as neighbours" in refused(tmp_path / "model.npz")
 
 
 @pytest.mark.parametrize(

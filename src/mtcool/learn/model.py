@@ -102,9 +102,9 @@ class Model:
         """Turns named features into numbers."""
         self._places = Neighbourhoods(graph)
         self._room = max(FIRST_ROOM, len(self._places.position))
-        ptr, idx = self._places.entries(self._room)
+        ptr, idx, end = self._places.layout(self._room)
         self._panel = make_panel(
-            ptr, idx, 0, logistic=task == "classification", rows=share == "rows"
+            ptr, idx, 0, logistic=task == "classification", rows=share == "rows", end=end
         )
         self._traffic = Traffic()
 
@@ -172,7 +172,7 @@ class Model:
         new = self._places.unknown(names)
         if new:
             self._places.add(new)
-            self._grow(self._panel.vector.shape[2] - 1, rebuild=self._places.complete)
+            self._seat()
         position = self._places.position
         return np.array([position[name] for name in names], dtype=np.int64)
 
@@ -199,7 +199,7 @@ class Model:
             raise ValueError(f"neighbours must be other agents, got {agent!r} among them")
         self._places.add([agent, *names])
         self._places.connect(agent, names)
-        self._grow(self._panel.vector.shape[2] - 1, rebuild=True)
+        self._seat(rebuild=not self._places.complete)
 
     def predict_one(self, agent: Label, x: Mapping[str, object] | ArrayLike) -> float:
         """Predict the target of one row; the model does not change.
@@ -341,7 +341,7 @@ class Model:
             )
         self._check_targets(target[~order[order < 0]])
         scores = nothing_said(count) if said is None else checked_said(said, count)
-        self._grow(rows.shape[1])
+        self._widen(rows.shape[1])
         out = np.full((count, 3), np.nan)
         width = self._panel.vector.shape[2] - 1
         play(self._panel, who, padded(rows, width), target, order, scores, out)
@@ -504,17 +504,22 @@ class Model:
         if self.task == "classification" and wrong.any():
             raise ValueError(f"y must be 0 or 1 in classification, got {targets[wrong][0]}")
 
-    def _grow(self, features: int, *, rebuild: bool = False) -> None:
-        """Make room for more agents, entries or features."""
+    def _seat(self, *, rebuild: bool = False) -> None:
+        """Give agents that were added a place among their neighbours."""
         panel, count = self._panel, len(self._places.position)
         if count > self._room:
-            self._room, rebuild = max(count, 2 * self._room), True
-        width = max(features, panel.vector.shape[2] - 1)
+            self._room, rebuild = max(count, self._room + self._room // 2), True
         if rebuild:
-            ptr, idx = self._places.entries(self._room)
-            self._panel = enlarged(panel, ptr, idx, width)
-        elif width > panel.vector.shape[2] - 1:
-            self._panel = enlarged(panel, panel.ptr, panel.idx, width)
+            ptr, idx, end = self._places.layout(self._room)
+            self._panel = enlarged(panel, ptr, idx, panel.vector.shape[2] - 1, end)
+        elif self._places.complete:
+            panel.end[:] = self._places.ends(panel.ptr)
+
+    def _widen(self, features: int) -> None:
+        """Make room for more features."""
+        panel = self._panel
+        if features > panel.vector.shape[2] - 1:
+            self._panel = enlarged(panel, panel.ptr, panel.idx, features, panel.end)
 
 
 def _is_read_only(field: Given) -> bool:

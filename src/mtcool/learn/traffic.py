@@ -33,6 +33,7 @@ class Traffic:
         self._telling: Integers = np.zeros(0, np.int64)
         self._others: Integers = np.zeros(0, np.int64)
         self._products = 0
+        self._names: list[int] = []
 
     def count(
         self, panel: Panel, places: Neighbourhoods, agents: Integers, events: Integers
@@ -65,19 +66,23 @@ class Traffic:
         """Bytes of one round of each agent: of asking everybody, and of telling everybody."""
         width, known = panel.vector.shape[2], len(places.position)
         self._products = 8 * products_size(width)
-        names = [bytes_for_name(label) for label in places.labels]
+        self._names += [bytes_for_name(label) for label in places.labels[len(self._names) :]]
+        names = np.array(self._names, dtype=np.int64)
         request, answer, lesson = (
-            np.array([name + extra for name in names], dtype=np.int64)
+            names + extra
             for extra in (
                 bytes_of_request(),
                 bytes_of_knowledge(knowledge_size(width)),
                 bytes_of_lesson(lesson_size(width)),
             )
         )
-        owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
-        real = (owner != panel.idx) & (owner < known)
-        answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
-        others = np.diff(panel.ptr)[:known] - 1
+        others = (panel.end - panel.ptr[:-1])[:known] - 1
+        if places.complete:
+            answers = answer.sum() - answer
+        else:
+            owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
+            real = (owner != panel.idx) & (owner < known)
+            answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
         self._others = others
         self._asking = others * request + answers[:known].astype(np.int64)
         self._telling = others * lesson

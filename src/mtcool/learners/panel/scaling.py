@@ -59,7 +59,7 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
 
     `side` is GRAPH or ALONE. Nothing is kept of it, so that predictions change nothing.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     kept, found, at = SHARED_SCALE, SCALE_SHARED, SIDE_SHARED
     if side == ALONE:
         last, kept, found, at = first + 1, OWN_SCALE, SCALE_OWN, SIDE_OWN
