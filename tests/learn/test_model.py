@@ -204,6 +204,22 @@ def test_unknown_agents_of_a_complete_network_know_what_all_know():
     assert "new" not in model.agents
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("graph", ["complete", "none", GRAPH])
+def test_unknown_agents_predict_as_if_they_joined_now_and_change_nothing(graph, share, monkeypatch):
+    model, _, x, _ = trained(share, graph=graph)
+    joined = trained(share, graph=graph)[0]
+    joined.index(["new", "newer"])
+    names, before = ["new", 1, "newer"], state_of(model)
+    wide = np.hstack([x[:3], np.ones((3, 2))])  # two features that the model has not met
+    want = joined.play(joined.index(names), wide, np.zeros(3), np.arange(3)).prediction
+    # Copies are too slow for a model of many agents.
+    monkeypatch.setattr(Model, "__deepcopy__", lambda *_: pytest.fail("copied"), raising=False)
+    np.testing.assert_array_equal(model.predict_many(names, wide), want)
+    assert same(before, state_of(model))
+    assert len(model.agents) == 4
+
+
 def test_growing_features_leave_known_ones_as_they_are():
     narrow, wide = Model(GRAPH), Model(GRAPH)
     rng = np.random.default_rng(7)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -101,7 +100,7 @@ class Model:
         self.encoder = Encoder()
         """Turns named features into numbers."""
         self._places = Neighbourhoods(graph)
-        self._room = max(FIRST_ROOM, len(self._places.position))
+        self._room = max(FIRST_ROOM, len(self._places.position) + 1)
         ptr, idx, end = self._places.layout(self._room)
         self._panel = make_panel(
             ptr, idx, 0, logistic=task == "classification", rows=share == "rows", end=end
@@ -263,10 +262,13 @@ class Model:
         """
         names = labels_of(listed(agents))
         rows = self._rows_of(features, len(names), grow=False)
-        if self._places.unknown(names):
-            return copy.deepcopy(self)._joined(names).predict_many(names, rows)
-        index = self.index(names)
-        return self.play(index, rows, np.zeros(len(rows)), np.arange(len(rows))).prediction
+        position, stranger = self._places.position, len(self._places.position)
+        who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
+        events, known = np.arange(len(rows)), rows[:, : self._panel.vector.shape[2] - 1]
+        said = nothing_said(len(rows))
+        played = self._run(who, known, np.zeros(len(rows)), events, said)
+        self._traffic.count(self._panel, self._places, who, events[who < stranger])
+        return played.prediction
 
     def learn_many(self, agents: Given, features: Given, y: Given) -> None:
         """Learn from many rows, one after the other.
@@ -342,14 +344,9 @@ class Model:
         self._check_targets(target[~order[order < 0]])
         scores = nothing_said(count) if said is None else checked_said(said, count)
         self._widen(rows.shape[1])
-        out = np.full((count, 3), np.nan)
-        width = self._panel.vector.shape[2] - 1
-        play(self._panel, who, padded(rows, width), target, order, scores, out)
+        played = self._run(who, rows, target, order, scores)
         self._traffic.count(self._panel, self._places, who, order)
-        score, alone = out[:, 0], out[:, 1]
-        if self.task == "classification":
-            score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
-        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, scores)
+        return played
 
     def play_joining(
         self,
@@ -451,9 +448,17 @@ class Model:
 
         write(self, path)
 
-    def _joined(self, names: Sequence[Label]) -> Model:
-        self.index(names)
-        return self
+    def _run(
+        self, who: Integers, rows: Floats, target: Floats, order: Integers, said: Floats
+    ) -> Played:
+        """Play events that were checked."""
+        out = np.full((len(rows), 3), np.nan)
+        width = self._panel.vector.shape[2] - 1
+        play(self._panel, who, padded(rows, width), target, order, said, out)
+        score, alone = out[:, 0], out[:, 1]
+        if self.task == "classification":
+            score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
+        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, said)
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
         before = len(self._places.position)
@@ -507,8 +512,8 @@ class Model:
     def _seat(self, *, rebuild: bool = False) -> None:
         """Give agents that were added a place among their neighbours."""
         panel, count = self._panel, len(self._places.position)
-        if count > self._room:
-            self._room, rebuild = max(count, self._room + self._room // 2), True
+        if count >= self._room:  # one place is always left, for a stranger that predicts
+            self._room, rebuild = max(count + 1, self._room + self._room // 2), True
         if rebuild:
             ptr, idx, end = self._places.layout(self._room)
             self._panel = enlarged(panel, ptr, idx, panel.vector.shape[2] - 1, end)

@@ -84,7 +84,8 @@ class Neighbourhoods:
         """Where entries begin, whom they name, and where they end, with room for who may join.
 
         In a complete network every agent has an entry for each that there is room for, in the order
-        in which they join, so that joining only moves the ends.
+        in which they join, so that joining only moves the ends. The agent after the last one hears
+        all others, and none hears it: it predicts as one that joins now.
         """
         if not self.complete:
             ptr, idx = self.entries(room)
@@ -94,8 +95,10 @@ class Neighbourhoods:
 
     def ends(self, ptr: Integers) -> Integers:
         """Where the entries of the agents of a complete network end."""
-        known, room = len(self.position), len(ptr) - 1
-        return ptr[:-1] + np.where(np.arange(room) < known, known, 1)
+        known, agents = len(self.position), np.arange(len(ptr) - 1)
+        sizes = np.where(agents < known, known, 1)
+        sizes[known] = known + 1
+        return ptr[:-1] + sizes
 
 
 def _all_pairs(count: int) -> Integers:

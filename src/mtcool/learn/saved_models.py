@@ -126,8 +126,8 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     labels = [label_of(label) for label in header.labels]
     ptr, idx = (_indices(arrays[name]) for name in ("ptr", "idx"))
     room = len(ptr) - 1
-    if len(set(labels)) < len(labels) or len(labels) > room:
-        raise ValueError(f"labels must be at most {room} different ones, got {len(labels)}")
+    if len(set(labels)) < len(labels) or len(labels) >= room:
+        raise ValueError(f"labels must be at most {room - 1} different ones, got {len(labels)}")
     _check_entries(ptr, idx, room)
     encoder = Encoder.from_plain(header.encoder)
     features = arrays["vector"].shape[2] - 1 if arrays["vector"].ndim == 3 else -1
