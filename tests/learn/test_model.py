@@ -44,6 +44,26 @@ def test_rows_one_by_one_are_rows_at_once():
     assert same(state_of(model), state_of(one))
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_calls_for_one_row_do_as_calls_for_many(share, task, monkeypatch):
+    many, one = (Model(GRAPH, task=task, share=share) for _ in range(2))
+    rng = np.random.default_rng(2)
+    who, x, y = rows_of(rng, 4, 80, 2, task == "classification")
+    x = np.nan_to_num(x)
+    for model in (many, one):
+        model.learn_many(who[:1], x[:1], y[:1])  # from here on its features are known
+    for i, row, target in zip(who.tolist(), x, y.tolist(), strict=True):
+        want = many.predict_many([i], [row])[0]
+        many.learn_many([i], [row], [target])
+        with monkeypatch.context() as patched:
+            patched.setattr(Model, "_run", None)  # which takes three times as long
+            assert one.predict_one(i, row) == want
+            one.learn_one(i, row, target)
+    assert same(state_of(many), state_of(one))
+    assert (one.messages, one.message_bytes) == (many.messages, many.message_bytes)
+
+
 def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     _, who, x, y = trained()
     names = [f"agent {k}" for k in np.minimum(who, np.arange(80) // 15)]
@@ -139,6 +159,9 @@ def test_a_file_of_a_complete_network_with_other_neighbours_is_refused(tmp_path)
         (lambda m: m.learn_one(0, [np.nan, 2.0], 1.0), "x must be finite"),
         (lambda m: m.learn_one(0, {"sun": np.inf}, 1.0), "sun"),
         (lambda m: m.learn_one([0], [1.0, 2.0], 1.0), "agents must be hashable"),
+        (lambda m: m.predict_one([0], [1.0, 2.0]), "agents must be hashable"),
+        (lambda m: m.learn_one(0, [1.0, 2.0], 10**101), "y must be at most 1e\\+100 in size"),
+        (lambda m: m.learn_one(0, [1.0, 2.0], "7"), "y must be an array of numbers"),
         (lambda m: m.play([9], [[1.0, 2.0]], [1.0], [~0]), "agents must be from 0 to 3, got 9"),
         (lambda m: m.play([0], [[1.0, 2.0]], [1.0], [1]), "events must be from -1 to 0, got 1"),
         (lambda m: m.play([0], [[1.0, np.inf]], [1.0], [~0]), "features must be finite or NaN"),

@@ -17,6 +17,7 @@ from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.said import checked_said, nothing_said
+from mtcool.learn.single import OneRow
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
@@ -106,10 +107,11 @@ class Model:
             ptr, idx, 0, logistic=task == "classification", rows=share == "rows", end=end
         )
         self._traffic = Traffic()
+        self._one = OneRow()
 
     def __setstate__(self, state: dict[str, Given]) -> None:
         # joblib can load arrays as views of a file that must not be written to.
-        self.__dict__.update(state)
+        self.__dict__.update(state, _one=OneRow())
         panel = self._panel
         fixed = [name for name in panel._fields if _is_read_only(getattr(panel, name))]
         own: dict[str, Given] = {name: np.array(getattr(panel, name)) for name in fixed}
@@ -220,7 +222,13 @@ class Model:
         >>> Model(task="classification").predict_one("rome", {"age": 31})
         0.5
         """
-        return float(self.predict_many([agent], self._row_of(x, grow=False))[0])
+        labels_of([agent])
+        row, stranger = self._row_of(x, grow=False), len(self._places.position)
+        who = self._places.position.get(agent, stranger)
+        score = self._one.predict(self._panel, who, row)
+        if who < stranger:
+            self._traffic.count_one(self._panel, self._places, who, learned=False)
+        return float(_probability(score)) if self.task == "classification" else score
 
     def learn_one(self, agent: Label, x: Mapping[str, object] | ArrayLike, y: float) -> None:
         """Learn from one row: the agent and its neighbours.
@@ -241,9 +249,14 @@ class Model:
         >>> model.predict_one("rome", {"age": 40})
         7.5
         """
-        target = self._targets_of([y], 1)
+        target = self._target_of(y)
         labels_of([agent])
-        self._learn([agent], self._row_of(x, grow=True), target)
+        row, who = self._row_of(x, grow=True), self._places.position.get(agent)
+        if who is None or len(row) >= self._panel.vector.shape[2]:
+            self._learn([agent], row[None, :], np.array([target]))
+        else:
+            self._one.learn(self._panel, who, row, target)
+            self._traffic.count_one(self._panel, self._places, who, learned=True)
 
     def predict_many(self, agents: Given, features: Given) -> Floats:
         """Predict the targets of many rows; the model does not change.
@@ -457,7 +470,7 @@ class Model:
         play(self._panel, who, padded(rows, width), target, order, said, out)
         score, alone = out[:, 0], out[:, 1]
         if self.task == "classification":
-            score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
+            score, alone = _probability(score), _probability(alone)
         return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, said)
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
@@ -468,11 +481,11 @@ class Model:
 
     def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
         if isinstance(x, Mapping):
-            return self.encoder.encode_one(x, grow=grow)[None, :]
+            return self.encoder.encode_one(x, grow=grow)
         row = validation.numbers("x", x)
         if row.ndim != 1:
             raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
-        return row[None, :]
+        return row
 
     def _rows_of(self, features: Given, names: int, *, grow: bool) -> Floats:
         """Rows of numbers; all is checked before the encoder grows."""
@@ -493,6 +506,12 @@ class Model:
             raise ValueError("features must be finite or NaN, got an infinite one")
         _check_names(names, len(rows))
         return rows
+
+    def _target_of(self, y: float) -> float:
+        plain = type(y) in (float, int) and -OVERFLOW <= y <= OVERFLOW
+        if plain and (self.task == "regression" or y in (0, 1)):
+            return float(y)
+        return float(self._targets_of([y], 1)[0])
 
     def _targets_of(self, y: Given, count: int) -> Floats:
         targets = validation.vector("y", np.asarray(y), count)
@@ -525,6 +544,11 @@ class Model:
         panel = self._panel
         if features > panel.vector.shape[2] - 1:
             self._panel = enlarged(panel, panel.ptr, panel.idx, features, panel.end)
+
+
+def _probability(score: Given) -> Given:
+    """Of the class 1, from its log-odds."""
+    return 1.0 / (1.0 + np.exp(-score))
 
 
 def _is_read_only(field: Given) -> bool:

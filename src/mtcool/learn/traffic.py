@@ -17,7 +17,7 @@ from mtcool.agents.messages import Knowledge, Lesson, RowRequest, encode
 from mtcool.graphs.labels import plain_name
 from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
 from mtcool.learn.neighbourhoods import Neighbourhoods
-from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.fields import ROWS, SOLVED
 from mtcool.learners.panel.scaling import GROWTH
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats, Integers, Label
@@ -48,6 +48,20 @@ class Traffic:
             self.message_bytes += int((sums * self._others[: len(sums)]).sum()) * self._products
         self.messages += int(2 * self._others[asked].sum() + self._others[told].sum())
         self.message_bytes += int(self._asking[asked].sum() + self._telling[told].sum())
+
+    def count_one(self, panel: Panel, places: Neighbourhoods, agent: int, *, learned: bool) -> None:
+        """Add the messages of one event, which was played."""
+        if panel is not self._panel or len(self._asking) < len(places.position):
+            self._measure(panel, places)
+        others = int(self._others[agent])
+        self.messages += 3 * others if learned else 2 * others
+        self.message_bytes += int(self._asking[agent])
+        if learned:
+            self.message_bytes += int(self._telling[agent])
+        if panel.rows == 1:
+            rows, solved = panel.number[agent, ROWS], panel.number[agent, SOLVED]
+            if rows == (solved if learned else 0.0):
+                self.message_bytes += others * self._products
 
     def _sums_told(self, panel: Panel, asked: Integers, learned: NDArray[np.bool_]) -> Integers:
         """How often each agent asked for sums of products in these events, which were played."""
