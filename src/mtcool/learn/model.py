@@ -33,8 +33,8 @@ SHARES: tuple[Share, ...] = ("gradients", "rows")
 FIRST_ROOM = 8
 MANY = (
     f"more than {MOST_COMPLETE} agents are all neighbours of each other, which makes every row "
-    "slow: give a graph that says who talks to whom (mtcool.graphs.nearest makes one of places), "
-    "or graph='none', where every agent learns alone"
+    "slow: give a graph that says who talks to whom (mtcool.learn.graph_from makes one of "
+    "coordinates), or graph='none', where every agent learns alone"
 )
 
 
