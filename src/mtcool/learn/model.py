@@ -12,25 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
-from mtcool.learn.frames import columns_of, listed
+from mtcool.learn.checks import check_targets, check_within, integers, target_of, targets_of
+from mtcool.learn.frames import listed
 from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
 from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.room import first_panel, seated, widened, writeable
+from mtcool.learn.rows import row_of, rows_of
 from mtcool.learn.said import checked_said, nothing_said
 from mtcool.learn.single import OneRow
 from mtcool.learn.traffic import Traffic
-from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
-from mtcool.learners.panel.growth import enlarged, padded
+from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
-from mtcool.learners.panel.state import make_panel, make_scratch
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]
 Share: TypeAlias = Literal["gradients", "rows"]
 TASKS: tuple[Task, ...] = ("regression", "classification")
 SHARES: tuple[Share, ...] = ("gradients", "rows")
-FIRST_ROOM = 8
 MANY = (
     f"more than {MOST_COMPLETE} agents are all neighbours of each other, which makes every row "
     "slow: give a graph that says who talks to whom (mtcool.learn.graph_from makes one of "
@@ -101,21 +101,15 @@ class Model:
         self.encoder = Encoder()
         """Turns named features into numbers."""
         self._places = Neighbourhoods(graph)
-        self._room = max(FIRST_ROOM, len(self._places.position) + 1)
-        ptr, idx, end = self._places.layout(self._room)
-        self._panel = make_panel(
-            ptr, idx, 0, logistic=task == "classification", rows=share == "rows", end=end
+        self._panel = first_panel(
+            self._places, logistic=task == "classification", rows=share == "rows"
         )
         self._traffic = Traffic()
         self._one = OneRow()
 
     def __setstate__(self, state: dict[str, Given]) -> None:
-        # joblib can load arrays as views of a file that must not be written to.
         self.__dict__.update(state, _one=OneRow())
-        panel = self._panel
-        fixed = [name for name in panel._fields if _is_read_only(getattr(panel, name))]
-        own: dict[str, Given] = {name: np.array(getattr(panel, name)) for name in fixed}
-        self._panel = panel._replace(**own, work=make_scratch(panel.ptr, panel.vector.shape[2]))
+        self._panel = writeable(self._panel)
 
     def __repr__(self) -> str:
         return f"Model({len(self._places.position)} agents, {self.task}, share={self.share!r})"
@@ -173,7 +167,7 @@ class Model:
         new = self._places.unknown(names)
         if new:
             self._places.add(new)
-            self._seat()
+            self._panel = seated(self._panel, self._places)
         position = self._places.position
         return np.array([position[name] for name in names], dtype=np.int64)
 
@@ -200,7 +194,7 @@ class Model:
             raise ValueError(f"neighbours must be other agents, got {agent!r} among them")
         self._places.add([agent, *names])
         self._places.connect(agent, names)
-        self._seat(rebuild=not self._places.complete)
+        self._panel = seated(self._panel, self._places, anew=not self._places.complete)
 
     def predict_one(self, agent: Label, x: Mapping[str, object] | ArrayLike) -> float:
         """Predict the target of one row; the model does not change.
@@ -223,7 +217,7 @@ class Model:
         0.5
         """
         labels_of([agent])
-        row, stranger = self._row_of(x, grow=False), len(self._places.position)
+        row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
         who = self._places.position.get(agent, stranger)
         score = self._one.predict(self._panel, who, row)
         if who < stranger:
@@ -249,9 +243,9 @@ class Model:
         >>> model.predict_one("rome", {"age": 40})
         7.5
         """
-        target = self._target_of(y)
+        target = target_of(y, classes=self.task == "classification")
         labels_of([agent])
-        row, who = self._row_of(x, grow=True), self._places.position.get(agent)
+        row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
         if who is None or len(row) >= self._panel.vector.shape[2]:
             self._learn([agent], row[None, :], np.array([target]))
         else:
@@ -274,7 +268,7 @@ class Model:
         array([0., 0.])
         """
         names = labels_of(listed(agents))
-        rows = self._rows_of(features, len(names), grow=False)
+        rows = rows_of(self.encoder, features, len(names), grow=False)
         position, stranger = self._places.position, len(self._places.position)
         who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
         events, known = np.arange(len(rows)), rows[:, : self._panel.vector.shape[2] - 1]
@@ -303,8 +297,8 @@ class Model:
         3.0
         """
         names = labels_of(listed(agents))
-        targets = self._targets_of(y, len(names))
-        rows = self._rows_of(features, len(names), grow=True)
+        targets = targets_of(y, len(names), classes=self.task == "classification")
+        rows = rows_of(self.encoder, features, len(names), grow=True)
         self._learn(names, rows, targets)
 
     def play(
@@ -344,19 +338,19 @@ class Model:
             raise ValueError(f"features must be a matrix, got shape {rows.shape}")
         if np.isinf(rows).any():
             raise ValueError("features must be finite or NaN, got an infinite one")
-        who = _integers("agents", agents)
-        order = _integers("events", events)
+        who = integers("agents", agents)
+        order = integers("events", events)
         count = len(rows)
-        _check_within("agents", who, 0, len(self._places.position))
-        _check_within("events", order, -count, count)
+        check_within("agents", who, 0, len(self._places.position))
+        check_within("events", order, -count, count)
         target = np.asarray(y, dtype=np.float64)
         if who.shape != (count,) or target.shape != (count,):
             raise ValueError(
                 f"agents and y must have {count} entries, got {who.shape} and {target.shape}"
             )
-        self._check_targets(target[~order[order < 0]])
+        check_targets(target[~order[order < 0]], classes=self.task == "classification")
         scores = nothing_said(count) if said is None else checked_said(said, count)
-        self._widen(rows.shape[1])
+        self._panel = widened(self._panel, rows.shape[1])
         played = self._run(who, rows, target, order, scores)
         self._traffic.count(self._panel, self._places, who, order)
         return played
@@ -479,95 +473,7 @@ class Model:
         if self._places.complete and before <= MOST_COMPLETE < len(self._places.position):
             warnings.warn(MANY, stacklevel=3)
 
-    def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
-        if isinstance(x, Mapping):
-            return self.encoder.encode_one(x, grow=grow)
-        row = validation.numbers("x", x)
-        if row.ndim != 1:
-            raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
-        return row
-
-    def _rows_of(self, features: Given, names: int, *, grow: bool) -> Floats:
-        """Rows of numbers; all is checked before the encoder grows."""
-        columns = columns_of(features)
-        if columns is not None:
-            for column in columns.values():
-                _check_names(names, len(column))
-            if not columns:  # such a frame of polars or pyarrow does not know its number of rows
-                return np.full((names, self.encoder.width), np.nan)
-            return self.encoder.encode(columns, grow=grow)
-        try:
-            rows = np.asarray(features, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"features must be numbers or a frame: {error}") from None
-        if rows.ndim != 2:
-            raise ValueError(f"features must be a matrix or a frame, got shape {rows.shape}")
-        if np.isinf(rows).any():
-            raise ValueError("features must be finite or NaN, got an infinite one")
-        _check_names(names, len(rows))
-        return rows
-
-    def _target_of(self, y: float) -> float:
-        plain = type(y) in (float, int) and -OVERFLOW <= y <= OVERFLOW
-        if plain and (self.task == "regression" or y in (0, 1)):
-            return float(y)
-        return float(self._targets_of([y], 1)[0])
-
-    def _targets_of(self, y: Given, count: int) -> Floats:
-        targets = validation.vector("y", np.asarray(y), count)
-        self._check_targets(targets)
-        return targets
-
-    def _check_targets(self, targets: Floats) -> None:
-        if not np.isfinite(targets).all():
-            raise ValueError(f"y must be finite, got {targets[~np.isfinite(targets)][0]}")
-        large = np.abs(targets) > OVERFLOW
-        if large.any():
-            raise ValueError(f"y must be at most {OVERFLOW:g} in size, got {targets[large][0]}")
-        wrong = (targets != 0.0) & (targets != 1.0)
-        if self.task == "classification" and wrong.any():
-            raise ValueError(f"y must be 0 or 1 in classification, got {targets[wrong][0]}")
-
-    def _seat(self, *, rebuild: bool = False) -> None:
-        """Give agents that were added a place among their neighbours."""
-        panel, count = self._panel, len(self._places.position)
-        if count >= self._room:  # one place is always left, for a stranger that predicts
-            self._room, rebuild = max(count + 1, self._room + self._room // 2), True
-        if rebuild:
-            ptr, idx, end = self._places.layout(self._room)
-            self._panel = enlarged(panel, ptr, idx, panel.vector.shape[2] - 1, end)
-        elif self._places.complete:
-            panel.end[:] = self._places.ends(panel.ptr)
-
-    def _widen(self, features: int) -> None:
-        """Make room for more features."""
-        panel = self._panel
-        if features > panel.vector.shape[2] - 1:
-            self._panel = enlarged(panel, panel.ptr, panel.idx, features, panel.end)
-
 
 def _probability(score: Given) -> Given:
     """Of the class 1, from its log-odds."""
     return 1.0 / (1.0 + np.exp(-score))
-
-
-def _is_read_only(field: Given) -> bool:
-    return isinstance(field, np.ndarray) and not field.flags.writeable
-
-
-def _check_names(names: int, rows: int) -> None:
-    if names != rows:
-        raise ValueError(f"agents must have {rows} names, got {names}")
-
-
-def _integers(name: str, given: Given) -> Integers:
-    array = np.asarray(given)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-        raise ValueError(f"{name} must be a list of whole numbers, got {array.dtype} {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _check_within(name: str, array: Integers, least: int, limit: int) -> None:
-    if len(array) and (array.min() < least or array.max() >= limit):
-        wrong = array[(array < least) | (array >= limit)][0]
-        raise ValueError(f"{name} must be from {least} to {limit - 1}, got {wrong}")

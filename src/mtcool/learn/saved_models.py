@@ -76,7 +76,7 @@ def write(model: Model, path: str | os.PathLike[str]) -> None:
         model.messages,
         model.message_bytes,
     )
-    ptr, idx = places.entries(model._room)
+    ptr, idx = places.entries(len(panel.number))
     if places.complete:
         panel = enlarged(panel, ptr, idx, panel.vector.shape[2] - 1)  # without room for more
     arrays = {name: getattr(panel, name) for name in KEPT}
@@ -147,7 +147,7 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     else:
         cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
         model._places.neighbours = cut
-    model.encoder, model._panel, model._room = encoder, panel, room
+    model.encoder, model._panel = encoder, panel
     model._traffic = Traffic(int(header.messages), int(header.message_bytes))
     return model
 
