@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -16,6 +16,7 @@ from mtcool.learn.checks import check_targets, check_within, integers, target_of
 from mtcool.learn.frames import listed
 from mtcool.learn.joining import stretches
 from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
+from mtcool.learn.put_together import put_together
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.room import first_panel, seated, widened, writeable
 from mtcool.learn.rows import row_of, rows_of
@@ -431,6 +432,33 @@ class Model:
         if name not in self._places.position:
             raise ValueError(f"name must be one of {len(self.agents)} known agents, got {name!r}")
         return cut(self._panel, self._places.position[name], name, self.agents)
+
+    @classmethod
+    def from_agents(cls, agents: Iterable[PanelAgent]) -> Model:
+        """Put agents back into one model, which goes on as they would, to the bit.
+
+        Its messages count from here on, and its encoder is a new one: agents know features by
+        number. Agents that join later stand alone, or have the neighbours that `join` gives them.
+
+        Parameters
+        ----------
+        agents
+            All agents of a network; their order is that of the model's indices.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> model = Model(mtcool.graphs.star(3))
+        >>> model.learn_one(0, [1.0], 5.0)
+        >>> twin = Model.from_agents(map(model.agent, model.agents))
+        >>> twin.predict_one(1, [1.0]) == model.predict_one(1, [1.0])
+        True
+        """
+        places, panel = put_together(agents)
+        task: Task = "classification" if panel.logistic else "regression"
+        model = cls(None, task=task, share="rows" if panel.rows else "gradients")
+        model._places, model._panel = places, panel
+        return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; `mtcool.learn.load` goes on with it to the bit.
