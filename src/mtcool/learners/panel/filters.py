@@ -60,7 +60,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import HUGE, between, lanes_between
+from mtcool.learners.panel.heard import between, lanes_between
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats

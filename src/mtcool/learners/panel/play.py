@@ -49,9 +49,9 @@ from mtcool.learners.panel.filters import (
     still_holds,
     take_lesson,
 )
-from mtcool.learners.panel.heard import HUGE, between
+from mtcool.learners.panel.heard import between
+from mtcool.learners.panel.limits import HUGE, MOST_EVIDENCE
 from mtcool.learners.panel.mixing import (
-    MOST_EVIDENCE,
     learn_weights,
     mix,
     prior_of,

@@ -25,7 +25,8 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
-from mtcool.learners.panel.heard import HUGE, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 

@@ -19,7 +19,8 @@ from mtcool.learners.panel.fields import (
     POOLED_MEAN,
     SOLUTION,
 )
-from mtcool.learners.panel.heard import HUGE, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.scaling import ASSUMED, TINY
 from mtcool.learners.panel.solving import set_up, solve
 from mtcool.learners.panel.state import Panel

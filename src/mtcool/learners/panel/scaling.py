@@ -36,7 +36,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import HUGE, MOST_ROWS, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE, MOST_ROWS
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
