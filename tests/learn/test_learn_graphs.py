@@ -54,12 +54,12 @@ def test_graphml_and_graphs_in_memory_are_named_by_text(tmp_path):
     ],
 )
 def test_a_damaged_gal_file_is_refused_by_line(text, words, tmp_path):
-    with pytest.raises(ValueError, match=rf"source must be a GAL file, got .*g\.gal.*{words}"):
+    with pytest.raises(ValueError, match=rf"path must be a GAL file, got .*g\.gal.*{words}"):
         graph_from(write(tmp_path / "g.gal", text))
 
 
 def test_no_file_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"source must be a file, got .*none\.gal.*No such file"):
+    with pytest.raises(ValueError, match=r"path must be a file, got .*none\.gal.*No such file"):
         graph_from(tmp_path / "none.gal")
 
 

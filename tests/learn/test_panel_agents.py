@@ -50,6 +50,48 @@ def test_agents_equal_their_model_to_the_bit(task, share):
     assert (model.messages - before[0], model.message_bytes - before[1]) == (messages, sent)
 
 
+@pytest.mark.parametrize("graph", [GRAPH, "complete", "none"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+def test_agents_that_are_put_together_go_on_as_their_model_to_the_bit(graph, task, share):
+    who, x, y = rows_of(np.random.default_rng(5), 6, 150, 3, task == "classification")
+    model = Model(graph, task=task, share=share)
+    model.learn_many(who[:60], x[:60], y[:60])
+    order = model.agents[::-1]
+    twin = Model.from_agents(model.agent(name) for name in order)
+    assert (twin.agents, twin.task, twin.share) == (order, task, share)
+    for one in (model, twin):
+        one.learn_many(who[60:], x[60:], y[60:])
+    np.testing.assert_array_equal(twin.predict_many(who, x), model.predict_many(who, x))
+    for name in order:
+        for field in ("link", "number", "vector", "scatter", "mixer", "alone"):
+            found, want = (getattr(m.agent(name).panel, field) for m in (twin, model))
+            np.testing.assert_array_equal(found, want)
+
+
+def agents_of(**more):
+    model = Model(mtcool.graphs.ring(4), **more)
+    model.learn_one(0, [1.0], 1.0)
+    return [model.agent(name) for name in model.agents]
+
+
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [
+        (lambda: [], "agents must be at least one, got none"),
+        (lambda: [*agents_of(), agents_of()[2]], "agents must have different names, got 2 twice"),
+        (lambda: agents_of()[:3], "as neighbours, got 0 with the neighbour 3, which is not there"),
+        (
+            lambda: [*agents_of()[:3], agents_of(share="rows")[3]],
+            "agents must have one task, one kind of sharing and as many features, got 3",
+        ),
+    ],
+)
+def test_agents_that_do_not_belong_together_are_refused(agents, words):
+    with pytest.raises(ValueError, match=words):
+        Model.from_agents(agents())
+
+
 @pytest.mark.parametrize("task", ["regression", "classification"])
 @pytest.mark.parametrize("share", ["gradients", "rows"])
 def test_agents_equal_their_model_to_the_bit_when_targets_come_late(task, share):

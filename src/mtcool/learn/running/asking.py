@@ -12,9 +12,10 @@ from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.sources import open_source
 from mtcool.learn.reading.tables import OnBad, read_batches
 from mtcool.learn.running.answers import Writer
+from mtcool.learn.running.current import Tell
 from mtcool.learn.running.feed import ROWS, STANDARD_INPUT, count_rows
 from mtcool.learn.running.saved import read_pass
-from mtcool.learn.running.whole import TOLD, Tell
+from mtcool.learn.running.whole import TOLD
 from mtcool.simulation.progress import progress_bar
 
 

@@ -11,10 +11,9 @@ import math
 from mtcool.kernels import inline
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
+from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.types import Floats
 
-MOST_EVIDENCE = 1.0
-"""An agent tells of no more, so that many neighbours decide, and no single one."""
 SMALLEST = 1e-100
 """Losses below this are none: their squares would be zero."""
 

@@ -49,9 +49,9 @@ from mtcool.learners.panel.filters import (
     still_holds,
     take_lesson,
 )
-from mtcool.learners.panel.heard import HUGE, between
+from mtcool.learners.panel.heard import between
+from mtcool.learners.panel.limits import HUGE, MOST_EVIDENCE
 from mtcool.learners.panel.mixing import (
-    MOST_EVIDENCE,
     learn_weights,
     mix,
     prior_of,
@@ -116,7 +116,7 @@ def play(
 @inline
 def knows_a_target(panel: Panel, agent: int) -> bool:
     """Whether the agent or one of its neighbours has learned from a row."""
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         if panel.number[panel.idx[e], ROWS] > 0.0:
             return True
     return False
@@ -143,7 +143,7 @@ def predict(panel: Panel, agent: int, features: Floats) -> tuple[float, float, f
     set_priors(panel, agent, experts[PRIORS], count + 1)
     mixer, weights = panel.mixer[agent], experts[WEIGHTS]
     wish = mix(mixer, experts[WITH_OTHERS], weights, experts[PRIORS], count + 1, ALONE_SHARE)
-    if panel.ptr[agent + 1] - panel.ptr[agent] == 1:
+    if panel.end[agent] - panel.ptr[agent] == 1:
         return alone, alone, wish  # there is nobody to share with
     played = wish if fresh else guarded(panel, agent, alone, wish)
     return played, alone, wish
@@ -154,7 +154,7 @@ def set_priors(panel: Panel, agent: int, priors: Floats, count: int) -> None:
     """The weights of the experts beforehand, less where neighbours have evidence against them."""
     for k in range(count):
         told = 0.0
-        for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
+        for e in range(panel.ptr[agent] + 1, panel.end[agent]):
             theirs = between(-MOST_EVIDENCE, panel.number[panel.idx[e], EVIDENCE + k], 0.0)
             told += panel.link[e, LISTENS] * theirs
         priors[k] = prior_of(k, count, ALONE_SHARE) * math.exp(max(HEARSAY * told, -MOST_HEARSAY))
@@ -250,7 +250,7 @@ def learn(panel: Panel, agent: int, features: Floats, target: float) -> None:
 def send_lesson(panel: Panel, agent: int) -> None:
     """Let the cliques of the closed neighbourhood learn from the lesson in the scratch."""
     lesson = panel.work.vector[FIRST_LESSON : FIRST_LESSON + 2 * FILTERS]
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         take_lesson(panel, panel.idx[e], panel.back[e], lesson)
 
 
@@ -328,7 +328,7 @@ def charge_neighbours(panel: Panel, agent: int, played: float, target: float) ->
     if unit <= TINY or panel.number[agent, ROWS] < 2.0 or of_filters <= TINY:
         return
     first = panel.ptr[agent]
-    for e in range(first + 1, panel.ptr[agent + 1]):
+    for e in range(first + 1, panel.end[agent]):
         if panel.link[e, LISTENS] > 0.0:
             given = 0.0
             for f in range(FILTERS):
