@@ -161,9 +161,24 @@ def test_going_on_with_a_model_is_one_run_to_the_bit(clock, call, tmp_path, undr
     assert parts[0] == parts[1] + parts[2]
     once, twice = json.loads(once), json.loads(twice)
     assert (once.pop("earlier"), twice.pop("earlier")) == (0, 222)
-    gains = [found.pop("gain") for found in (once, twice)]
     assert once == twice
-    assert gains[0]["alone"] == pytest.approx(gains[1]["alone"])
+    for name in ("agents.csv", "metrics.csv", "agents-over-time.csv"):
+        tables = [(results / folder / name).read_text() for folder in ("whole", "second")]
+        assert tables[0] == tables[1], name
+
+
+def test_metrics_are_the_same_to_the_bit_wherever_a_table_is_cut(call, tmp_path, undrawn):
+    rows = list(lines(300))
+    whole = write(tmp_path / "whole.csv", rows)
+    _, out, _ = call("learn", whole, *DELAYED, "--json")
+    once, table = json.loads(out), (tmp_path / "results" / "whole" / "agents.csv").read_text()
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    model = tmp_path / "results" / "first" / "model.npz"
+    for cut in range(9, 300, 41):
+        call("learn", write(first, rows[:cut]), *DELAYED)
+        _, out, err = call("learn", write(second, rows[cut:]), "--resume", model, "--json")
+        assert json.loads(out) == once | {"earlier": cut}, err
+        assert (tmp_path / "results" / "second" / "agents.csv").read_text() == table
 
 
 def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path, undrawn):
