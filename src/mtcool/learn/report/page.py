@@ -146,10 +146,8 @@ def _over_time(outcome: Outcome) -> str:
     used = rows > 0
     if not used.any() or not outcome.shares:
         return ""
-    alone, learned = (stretch_losses(metrics, name)[used] for name in ("alone", "learned"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gains = 100 * (1 - learned / alone)
-    return findings.over_time(outcome, rows[used], np.nan_to_num(gains))
+    learned, alone = ((rows * stretch_losses(metrics, name))[used] for name in ("learned", "alone"))
+    return findings.over_time(outcome, learned, alone)
 
 
 def _network(outcome: Outcome) -> str:

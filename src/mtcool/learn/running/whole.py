@@ -228,6 +228,7 @@ def _save(run: Run, path: Path, file: CsvWriter) -> None:
 def _outcome(run: Run, earlier: int) -> Outcome:
     play, settings = run.play, run.settings
     network = play.network
+    waiting, last = play.progressive.state()
     strangers = play.strangers()
     if strangers:
         names = ", ".join(map(str, strangers[:LISTED]))
@@ -249,4 +250,5 @@ def _outcome(run: Run, earlier: int) -> Outcome:
         dated=settings.dated,
         positions=settings.positions,
         strangers=strangers if isinstance(network, Graph) else (),
+        waiting=int((waiting.arrives > last).sum()),
     )
