@@ -50,6 +50,8 @@ def test_tables_have_a_line_for_each_agent_and_stretch(page):
     assert sum(int(row["rows"]) for row in agents) == 6000
     assert all(row["neighbours"] == "2" for row in agents)
     assert all(float(row["error_on_alone"]) > 0 for row in agents)
+    gains = [float(row["gain_on_alone"]) for row in agents]
+    assert gains == pytest.approx([1 - 0.9**2] * 6)  # as a share of the loss of alone
     with open(folder / "agents-over-time.csv", newline="") as file:
         stretches = list(csv.DictReader(file))
     assert sum(int(row["rows"]) for row in stretches) == 5990

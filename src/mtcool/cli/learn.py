@@ -12,6 +12,7 @@ import typer
 
 from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import ascii_only, console, shown
+from mtcool.cli.wording import named_as_typed
 
 if TYPE_CHECKING:
     from mtcool.learn.running.outcome import Outcome
@@ -56,7 +57,9 @@ def learn(
     features: Annotated[
         str | None,
         typer.Option(
-            metavar="COLS", help="Columns to predict from, with commas.  [default: all others]"
+            metavar="COLS",
+            help="Columns to predict from, with commas; a name that has a comma in quotes.  "
+            "[default: all others]",
         ),
     ] = None,
     categories: Annotated[
@@ -74,7 +77,9 @@ def learn(
     near: Annotated[
         str | None,
         typer.Option(
-            metavar="LAT,LON", help="Columns with the agents' places: the nearest are neighbours."
+            metavar="LAT,LON",
+            help="Columns with the agents' places: the nearest are neighbours. They are no "
+            "features, unless --features names them.",
         ),
     ] = None,
     neighbours: Annotated[
@@ -121,25 +126,35 @@ def learn(
     from mtcool.learn.running.asked import Asked, words_of
     from mtcool.learn.running.whole import learn as learn_all
 
-    asked = Asked(
-        data=data,
-        agent=agent,
-        target=target,
-        time=time,
-        arrives=arrives,
-        features=words_of(features),
-        categories=words_of(categories),
-        graph=graph,
-        near=words_of(near),
-        neighbours=neighbours,
-        task=task,
-        share=share,
-        on_bad=on_bad,
-    )
-    folder = output or Path("results") / asked.short_name
-    with interruptible(), stdout_kept_for_json() if as_json else nullcontext():
-        outcome = learn_all(asked, folder, resume, _tell, progress=True)
-        write_report(outcome, folder, progress=True)
+    with (
+        named_as_typed(),
+        interruptible(),
+        stdout_kept_for_json() if as_json else nullcontext(),
+    ):
+        asked = Asked(
+            data=data,
+            agent=agent,
+            target=target,
+            time=time,
+            arrives=arrives,
+            features=words_of(features),
+            categories=words_of(categories),
+            graph=graph,
+            near=words_of(near),
+            neighbours=neighbours,
+            task=task,
+            share=share,
+            on_bad=on_bad,
+        )
+        folder = output or Path("results") / asked.short_name
+        outcome = learn_all(
+            asked,
+            folder,
+            resume,
+            _tell,
+            lambda found: write_report(found, folder, progress=True),
+            progress=True,
+        )
     if as_json:
         print(json.dumps(outcome.summary(), indent=1))
     else:
@@ -162,22 +177,24 @@ def predict(
 ) -> None:
     """Predict the rows of a table with a saved model.
 
-    The model does not learn from them and stays as it is. Needs the column of the agents and the
-    columns that the model was given; others are ignored. Agents that the model has not met are
+    The model does not learn from them and stays as it is. Needs the column of the agents; features
+    that are missing are taken as unknown, other columns are ignored. Agents that the model has not met are
     predicted from their neighbours; where there are none, the row is marked as cold.
     """
     from mtcool.learn.running.answers import CsvWriter, JsonWriter
-    from mtcool.learn.running.asking import predict as answer_all
+    from mtcool.learn.running.asking import answer, open_question
 
-    with interruptible(), _unheard():
+    with named_as_typed(), interruptible(), _unheard():
+        question = open_question(model, data, _tell)
         if output is None and as_json:
             document = JsonWriter(sys.stdout, ascii_only=ascii_only())
-            done = answer_all(model, data, on_bad, document, _tell)
+            done = answer(question, on_bad, document, _tell)
             document.finish(done._asdict())
             return
+        timed = question.columns.time is not None
         place = output or sys.stdout.buffer
-        with CsvWriter(place, dated=False, target=False) as writer:
-            done = answer_all(model, data, on_bad, writer, _tell, progress=output is not None)
+        with CsvWriter(place, dated=question.dated, target=False, timed=timed) as writer:
+            done = answer(question, on_bad, writer, _tell, progress=output is not None)
     if output is not None:
         _end(done._asdict(), output, as_json)
 

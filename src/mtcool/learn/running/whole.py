@@ -15,7 +15,14 @@ from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
-from mtcool.learn.running.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
+from mtcool.learn.running.feed import (
+    STANDARD_INPUT,
+    Feed,
+    check_data,
+    is_built_in,
+    is_dated,
+    open_feed,
+)
 from mtcool.learn.running.interrupts import noted
 from mtcool.learn.running.outcome import LISTED, Network, Outcome
 from mtcool.learn.running.run import MOST_COMPLETE, Pass
@@ -56,12 +63,19 @@ class Run:
 
 
 def learn(
-    asked: Asked, output: Path, resume: Path | None, tell: Tell, *, progress: bool = False
+    asked: Asked,
+    output: Path,
+    resume: Path | None,
+    tell: Tell,
+    report: Callable[[Outcome], object],
+    *,
+    progress: bool = False,
 ) -> Outcome:
-    """Play the data, write predictions and model into the folder, and tell what was found.
+    """Play the data, write predictions and model into the folder, and report what was found.
 
     The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
-    `resume` the same data are then gone on with.
+    `resume` the same data are then gone on with. It counts as done when `report` has returned: a
+    run that ended before is gone on with to its report.
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     earlier = run.settings.rows
@@ -84,14 +98,25 @@ def learn(
                 raise KeyboardInterrupt
             if time.monotonic() > run.saved + BETWEEN_SAVES:
                 _save(run, output / MODEL, file)
-        if run.rows == 0:
+        if run.rows == 0 and stop is None:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
+        run.line = max(run.line, run.feed.done(run.settings))
+        _save(run, output / MODEL, file)
+        if pressed():
+            raise KeyboardInterrupt
+    outcome = _outcome(run, earlier)
+    try:
+        report(outcome)
+    except KeyboardInterrupt:
+        told = f"all rows are learned from: --resume {output / MODEL} writes the report"
+        raise KeyboardInterrupt(told) from None
     run.settings.stop = None
     write_pass(output / MODEL, run.play, run.settings)
-    return _outcome(run, earlier)
+    return outcome
 
 
 def _begin(asked: Asked, tell: Tell) -> Run:
+    check_data(asked.data)
     columns = None if is_built_in(asked.data) else asked.columns()
     feed = open_feed(asked, columns)
     network, places = _network(asked, feed)
@@ -100,11 +125,12 @@ def _begin(asked: Asked, tell: Tell) -> Run:
     if isinstance(feed.source, Table):
         named = zip(feed.source.names, feed.source.features[:1].T, strict=True)
         play.learned.encoder.encode(dict(named))
+    if columns is None:
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
     settings = Settings(
         name=feed.name,
         target=feed.target,
-        columns=columns or asked.columns(),
+        columns=columns,
         graph=asked.graph,
         near=asked.near,
         neighbours=asked.neighbours,
@@ -140,6 +166,7 @@ def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, 
 
 
 def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
+    check_data(asked.data)
     play, settings = read_pass(resume)
     others = {
         "graph": settings.graph,
@@ -164,6 +191,7 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     _note(run, bad)
     if batch.line.size:
         _check_size(run, batch)
+        _check_names(run, batch)
         if run.settings.implied and run.settings.rows == 0:
             run.tell(
                 "no graph was given: every agent is a neighbour of every other (--graph complete); "
@@ -202,6 +230,18 @@ def _check_size(run: Run, batch: Batch) -> None:
             )
 
 
+def _check_names(run: Run, batch: Batch) -> None:
+    """Refuse a graph that has none of the first rows' agents: the names are not those meant."""
+    graph = run.play.network
+    if run.settings.rows or run.settings.graph is None or not isinstance(graph, Graph):
+        return
+    if graph.size and set(batch.agents).isdisjoint(graph.labels):
+        raise ValueError(
+            f"graph must have agents of {run.feed.name}, got none of them: an agent of the data is "
+            f"{batch.agents[0]!r}, one of the graph is {graph.labels[0]!r}"
+        )
+
+
 @contextmanager
 def _kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
     """Save what was learned when a run ends before its data do, and say so."""
@@ -211,12 +251,12 @@ def _kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
         if run.rows == 0 or run.busy:
             raise
         _save(run, path, file)
-        said = f"{error}; " if str(error) else ""
-        told = (
-            f"{said}predictions up to line {run.line:,} and the model that learned from them are "
-            f"kept: go on with --resume {path}"
-        )
-        raise type(error)(told) from None
+        kept = f"predictions up to line {run.line:,} and the model that learned from them are kept"
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"{kept}: go on with --resume {path}") from None
+        raise ValueError(
+            f"{error}; {kept}: mend the line in this file, then go on with --resume {path}"
+        ) from None
 
 
 def _save(run: Run, path: Path, file: CsvWriter) -> None:
