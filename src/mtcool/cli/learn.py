@@ -178,8 +178,8 @@ def predict(
     """Predict the rows of a table with a saved model.
 
     The model does not learn from them and stays as it is. Needs the column of the agents; features
-    that are missing are taken as unknown, other columns are ignored. Agents that the model has not met are
-    predicted from their neighbours; where there are none, the row is marked as cold.
+    that are missing are taken as unknown, other columns are ignored. Agents that the model has not
+    met are predicted from their neighbours; where there are none, the row is marked as cold.
     """
     from mtcool.learn.running.answers import CsvWriter, JsonWriter
     from mtcool.learn.running.asking import answer, open_question

@@ -20,7 +20,10 @@ SMALL = 1.0
 """Percent below which a gain is small even if it is sure."""
 ALIKE = 2.0
 """Percent within which the whole interval of a gain must lie for two to be called equally good."""
-NAMED = 3
+NAMED, MORE_NAMED = 3, 10
+"""Agents that a sentence names, and that it names where the figure has no room for names."""
+DRAWN = 60
+"""Agents that the figure has room to name."""
 
 
 class Verdict(NamedTuple):
@@ -238,7 +241,8 @@ def who_gains(outcome: Outcome) -> Iterator[str]:
     for chosen, verb, sign in ((better, "gain", 1), (worse, "lose", -1)):
         if chosen.any():
             order = np.flatnonzero(chosen)
-            order = order[np.argsort(-sign * share[order], kind="stable")][:NAMED]
+            most = NAMED if judged <= DRAWN else MORE_NAMED
+            order = order[np.argsort(-sign * share[order], kind="stable")][:most]
             names = [f"{outcome.agents[k]} ({percent(sign * share[k])})" for k in order]
             yield f"Those that {verb} most for sure: {', '.join(names)}."
 

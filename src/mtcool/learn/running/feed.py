@@ -16,7 +16,7 @@ from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.reading.sources import open_source
 from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
 from mtcool.learn.running.asked import BUILT_IN, Asked
-from mtcool.learn.running.built_in import TARGETS, built_in, built_in_batches
+from mtcool.learn.running.built_in import built_in, built_in_batches
 from mtcool.learn.running.settings import Settings
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
@@ -95,7 +95,7 @@ def open_feed(asked: Asked, columns: Columns | None) -> Feed:
             )
         table = built_in(asked.data)
         above = ": whether it is above its median" if asked.task == "classification" else ""
-        target = TARGETS[asked.data] + above
+        target = table.meaning + above
         return Feed(asked.data, asked.data, target, len(table.target), table)
     if asked.data == STANDARD_INPUT:
         return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
@@ -116,7 +116,7 @@ def check_data(data: str) -> None:
 
 def is_built_in(data: str) -> bool:
     """Whether data are named by one of our words, and no file has that name."""
-    return data in BUILT_IN and not Path(data).exists()
+    return data in BUILT_IN and (not Path(data).exists() or Path(data).is_dir())
 
 
 def count_rows(path: Path) -> int | None:

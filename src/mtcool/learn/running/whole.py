@@ -15,6 +15,7 @@ from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
+from mtcool.learn.running.built_in import places_in
 from mtcool.learn.running.feed import (
     STANDARD_INPUT,
     Feed,
@@ -135,10 +136,16 @@ def _begin(asked: Asked, tell: Tell) -> Run:
         near=asked.near,
         neighbours=asked.neighbours,
         implied=implied,
-        dated=isinstance(feed.source, str) and is_dated(feed.source, asked.columns()),
+        dated=_dated(feed, columns),
         positions=places,
     )
     return Run(play, settings, feed, asked, tell)
+
+
+def _dated(feed: Feed, columns: Columns) -> bool:
+    if isinstance(feed.source, Table):
+        return feed.source.clock is not None
+    return is_dated(feed.source, columns)
 
 
 def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
@@ -161,7 +168,7 @@ def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, 
             os.stat(asked.graph)  # whose complaint names the file
         return graph_from(asked.graph), {}
     if isinstance(feed.source, Table):
-        return graph_from(feed.source.graph), {}
+        return graph_from(feed.source.graph), places_in(feed.source)
     return "complete", {}
 
 
