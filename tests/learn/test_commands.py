@@ -318,6 +318,12 @@ def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
     assert "true or false; predictions up to line 10 and the model" in err
     _, out, _ = call(*words, "--on-bad", "skip", "--json")
     assert json.loads(out)["skipped"] == 1
+    write(
+        path,
+        [line.rpartition(",")[0] + f",{'yes' if k % 2 else 'no'}" for k, line in enumerate(rows)],
+    )
+    _, _, err = call(*words)
+    assert "line 2: 'no' in column 'sales' is not a number; a target is a number, or true or" in err
 
 
 def test_agents_that_the_graph_does_not_have_stand_alone_and_are_named_once(

@@ -128,7 +128,8 @@ class Checker:
             self._forms["target"] = form
         parsed = _read(name, column, form or "number")
         marks.miss("target", name, parsed.missing)
-        values = marks.numbers(name, parsed, form or "number")
+        hint = "" if form == "boolean" else "; a target is a number, or true or false"
+        values = marks.numbers(name, parsed, form or "number", hint)
         large = np.abs(values) > OVERFLOW
         marks.add(name, large, lambda _: f"in column {name!r} is larger than {OVERFLOW:g} in size")
         return values
