@@ -105,7 +105,7 @@ TABLE = pd.DataFrame({"who": ["a"], "lat": [1.0], "lon": [2.0], "day": ["x"]})
     [
         ({"near": "lat,lon", "agents": "who"}, "near must be two columns"),
         ({"near": ("lat", "lon")}, "agents must be the column that names the agents, got None"),
-        ({"near": ("lat", "x"), "agents": "who"}, "must be columns of the frame, got 'x'"),
+        ({"near": ("lat", "x"), "agents": "who"}, "must name one column of the frame, got 'x'"),
         ({"near": ("lat", "lon"), "agents": "who"}, "at least two agents, got 1"),
         ({"near": ("lat", "lon"), "agents": "who", "neighbours": 0}, "neighbours must be"),
     ],

@@ -25,6 +25,7 @@ from mtcool.cli.learn_options import (
     TimeColumn,
 )
 from mtcool.cli.terminal import console, shown, tell
+from mtcool.cli.wording import named_as_typed
 
 if TYPE_CHECKING:
     from mtcool.learn.running.outcome import Outcome
@@ -60,25 +61,35 @@ def learn(
     from mtcool.learn.running.asked import Asked, words_of
     from mtcool.learn.running.whole import learn as learn_all
 
-    asked = Asked(
-        data=data,
-        agent=agent,
-        target=target,
-        time=time,
-        arrives=arrives,
-        features=words_of(features),
-        categories=words_of(categories),
-        graph=graph,
-        near=words_of(near),
-        neighbours=neighbours,
-        task=task,
-        share=share,
-        on_bad=on_bad,
-    )
-    folder = output or Path("results") / asked.short_name
-    with interruptible(), stdout_kept_for_json() if as_json else nullcontext():
-        outcome = learn_all(asked, folder, resume, tell, progress=True)
-        write_report(outcome, folder, progress=True)
+    with (
+        named_as_typed(),
+        interruptible(),
+        stdout_kept_for_json() if as_json else nullcontext(),
+    ):
+        asked = Asked(
+            data=data,
+            agent=agent,
+            target=target,
+            time=time,
+            arrives=arrives,
+            features=words_of(features),
+            categories=words_of(categories),
+            graph=graph,
+            near=words_of(near),
+            neighbours=neighbours,
+            task=task,
+            share=share,
+            on_bad=on_bad,
+        )
+        folder = output or Path("results") / asked.short_name
+        outcome = learn_all(
+            asked,
+            folder,
+            resume,
+            tell,
+            lambda found: write_report(found, folder, progress=True),
+            progress=True,
+        )
     if as_json:
         print(json.dumps(outcome.summary(), indent=1))
     else:

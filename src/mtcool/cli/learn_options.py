@@ -32,7 +32,9 @@ ArrivesColumn = Annotated[
 FeatureColumns = Annotated[
     str | None,
     typer.Option(
-        metavar="COLS", help="Columns to predict from, with commas.  [default: all others]"
+        metavar="COLS",
+        help="Columns to predict from, with commas; a name that has a comma in quotes.  "
+        "[default: all others]",
     ),
 ]
 CategoryColumns = Annotated[
@@ -50,7 +52,9 @@ GraphName = Annotated[
 PlaceColumns = Annotated[
     str | None,
     typer.Option(
-        metavar="LAT,LON", help="Columns with the agents' places: the nearest are neighbours."
+        metavar="LAT,LON",
+        help="Columns with the agents' places: the nearest are neighbours. They are no "
+        "features, unless --features names them.",
     ),
 ]
 Nearest = Annotated[

@@ -13,6 +13,7 @@ import typer
 from mtcool.cli.keeping import interruptible
 from mtcool.cli.learn_options import AsJson, OnBadRow
 from mtcool.cli.terminal import ascii_only, tell
+from mtcool.cli.wording import named_as_typed
 
 
 def predict(
@@ -31,22 +32,24 @@ def predict(
 ) -> None:
     """Predict the rows of a table with a saved model.
 
-    The model does not learn from them and stays as it is. Needs the column of the agents and the
-    columns that the model was given; others are ignored. Agents that the model has not met are
-    predicted from their neighbours; where there are none, the row is marked as cold.
+    The model does not learn from them and stays as it is. Needs the column of the agents; features
+    that are missing are taken as unknown, other columns are ignored. Agents that the model has not
+    met are predicted from their neighbours; where there are none, the row is marked as cold.
     """
     from mtcool.learn.running.answers import CsvWriter, JsonWriter
-    from mtcool.learn.running.asking import predict as answer_all
+    from mtcool.learn.running.asking import answer, open_question
 
-    with interruptible(), _unheard():
+    with named_as_typed(), interruptible(), _unheard():
+        question = open_question(model, data, tell)
         if output is None and as_json:
             document = JsonWriter(sys.stdout, ascii_only=ascii_only())
-            done = answer_all(model, data, on_bad, document, tell)
+            done = answer(question, on_bad, document, tell)
             document.finish(done._asdict())
             return
+        timed = question.columns.time is not None
         place = output or sys.stdout.buffer
-        with CsvWriter(place, dated=False, target=False) as writer:
-            done = answer_all(model, data, on_bad, writer, tell, progress=output is not None)
+        with CsvWriter(place, dated=question.dated, target=False, timed=timed) as writer:
+            done = answer(question, on_bad, writer, tell, progress=output is not None)
     if output is not None:
         _end(done._asdict(), output, as_json)
 

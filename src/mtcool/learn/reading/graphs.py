@@ -92,7 +92,8 @@ def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tu
     table = open_source(source, agents)
     for name in (agents, *near):
         if table.names.count(name) != 1:
-            raise ValueError(f"near and agents must be columns of {table.name}, got {name!r}")
+            role = "agents" if name == agents else "near"
+            raise ValueError(f"{role} must name one column of {table.name}, got {name!r}")
     places: dict[str, tuple[float, float]] = {}
     for piece in table.pieces([agents, *near]):
         texts = named(column_of(piece.table, agents)).dictionary_encode()

@@ -8,7 +8,7 @@ import numpy as np
 from mtcool.learn.metrics.batch_means import Estimates
 from mtcool.learn.model import Task
 from mtcool.learn.running.outcome import Outcome
-from mtcool.types import Integers
+from mtcool.types import Floats
 
 LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}
 OTHERS = {
@@ -20,7 +20,10 @@ SMALL = 1.0
 """Percent below which a gain is small even if it is sure."""
 ALIKE = 2.0
 """Percent within which the whole interval of a gain must lie for two to be called equally good."""
-NAMED = 3
+NAMED, MORE_NAMED = 3, 10
+"""Agents that a sentence names, and that it names where the figure has no room for names."""
+DRAWN = 60
+"""Agents that the figure has room to name."""
 
 
 class Verdict(NamedTuple):
@@ -72,39 +75,98 @@ def overall(outcome: Outcome, other: str) -> Percent:
     return _percent(outcome.evaluation.gain(other), outcome.evaluation.loss(other))
 
 
+def ahead(outcome: Outcome, other: str) -> Percent:
+    """How much less loss another predictor has than sharing, in percent of that of sharing."""
+    gain = outcome.evaluation.gain(other)
+    return _percent(gain._replace(mean=-gain.mean), outcome.evaluation.loss("learned"))
+
+
 def verdict(outcome: Outcome) -> Verdict:
     """The answer to the question whether sharing helps, and what to do."""
-    alone, pooled = overall(outcome, "alone"), overall(outcome, "pooled")
+    alone = overall(outcome, "alone")
     if not outcome.shares:
-        return Verdict(
-            "open",
-            "Nobody shared: every agent learned alone.",
-            "Give a graph (--graph, --near) to see whether sharing would help.",
-        )
+        return _nobody_shared(outcome)
     if not alone.known:
-        return Verdict(
-            "open",
-            "There are too few rows to tell whether sharing helps.",
-            "Come back with more rows; until then nothing here is sure.",
-        )
+        return _nothing_to_tell(outcome)
     if alone.sign < 0:
         headline = f"No. Sharing costs {percent(-alone.mean)} in {_loss(outcome)}"
-        return Verdict("bad", f"{headline} ({alone.interval}).", "Let every agent learn alone.")
+        advice = f"Let every agent learn alone.{_no_better_than_the_mean(outcome)}"
+        return Verdict("bad", f"{headline} ({alone.interval}).", advice)
     if alone.sign == 0:
         return Verdict(
             "open",
             f"No clear gain: the {_loss(outcome)} of sharing is {_lower(alone.mean)} than that of "
             f"learning alone, which may be chance (gain: {percent(alone.mean)}, {alone.interval}, "
             "which covers zero).",
-            f"{_until_sure(alone)}{_some(outcome)} {_if_pooled(pooled, outcome)}",
+            f"{_until_sure(alone)}{_some(outcome)} {_if_pooled(outcome)}"
+            f"{_no_better_than_the_mean(outcome)}",
         )
     start = "Yes, but only a little." if alone.mean < SMALL else "Yes."
+    useless = _no_better_than_the_mean(outcome)
+    share = "" if useless or overall(outcome, "pooled").sign < 0 else "Share. "
     return Verdict(
-        "good",
+        "open" if useless else "good",
         f"{start} Sharing lowers the {_loss(outcome)} by {percent(alone.mean)} ({alone.interval}) "
         "compared with every agent learning alone.",
-        ("Share. " if pooled.sign >= 0 else "") + _if_pooled(pooled, outcome),
+        f"{share}{_if_pooled(outcome)}{useless}",
     )
+
+
+def _nobody_shared(outcome: Outcome) -> Verdict:
+    if outcome.with_rows == 1:
+        return Verdict(
+            "open",
+            "Nobody shared: there is only one agent.",
+            "With rows of other agents one could see whether sharing helps.",
+        )
+    if outcome.network is None:
+        return Verdict(
+            "open",
+            "Nobody shared: every agent learned alone.",
+            "Give a graph (--graph, --near) to see whether sharing would help.",
+        )
+    return Verdict(
+        "open",
+        "Nobody shared: no two agents of the data are neighbours in the graph.",
+        "Compare the names in the data with those in the graph.",
+    )
+
+
+def _nothing_to_tell(outcome: Outcome) -> Verdict:
+    """The answer where no gain can be computed."""
+    paid = {name: outcome.evaluation.loss(name) for name in ("learned", "alone")}
+    if outcome.waiting == outcome.rows:
+        return Verdict(
+            "open",
+            f"No target has arrived yet: {outcome.waiting:,} wait.",
+            "Go on with --resume once rows come after the targets have arrived.",
+        )
+    if outcome.cold == outcome.rows:
+        return Verdict(
+            "open",
+            "Every row was predicted before any target was known.",
+            "Rows of one time are predicted together; rows at later times would tell.",
+        )
+    if paid["alone"] == 0.0:
+        right = paid["learned"] == 0.0
+        return Verdict(
+            "open",
+            "All predict without error." if right else "Alone, every agent predicts without error.",
+            "Learning alone is enough, and needs no messages.",
+        )
+    return Verdict(
+        "open",
+        "There are too few rows to tell whether sharing helps.",
+        "Come back with more rows; until then nothing here is sure.",
+    )
+
+
+def _no_better_than_the_mean(outcome: Outcome) -> str:
+    """A warning where neither sharing nor learning alone has learned anything."""
+    found = outcome.evaluation.metrics()
+    if all(found[name].get("nmse", 0.0) >= 1.0 for name in ("learned", "alone")):
+        return " Neither is better than predicting the mean: these features do not help."
+    return ""
 
 
 def _until_sure(gain: Percent) -> str:
@@ -130,19 +192,30 @@ def _some(outcome: Outcome) -> str:
     )
 
 
-def _if_pooled(pooled: Percent, outcome: Outcome) -> str:
-    if pooled.sign < 0:
+def _if_pooled(outcome: Outcome) -> str:
+    """What one model for all would do: percentages are of whichever loss is larger."""
+    gain, less = overall(outcome, "pooled"), ahead(outcome, "pooled")
+    if less.sign > 0:
         return (
-            f"One model for all agents does better still, by {percent(-pooled.mean)} of its "
-            f"{_loss(outcome)} ({pooled.interval}): the agents' tasks are much alike. If all rows "
-            "may be brought to one place, use one model."
+            f"One model for all agents would have {percent(less.mean)} less {_loss(outcome)} "
+            f"({less.interval}): the agents' tasks are much alike. If all rows may be brought to "
+            "one place, use one model."
         )
-    if pooled.sign > 0:
+    if gain.sign > 0:
         return (
-            f"One model for all agents would be worse: sharing has {percent(pooled.mean)} less "
-            f"{_loss(outcome)} ({pooled.interval}), because agents differ."
+            f"One model for all agents would be worse: sharing has {percent(gain.mean)} less "
+            f"{_loss(outcome)} ({gain.interval}), because agents differ."
         )
-    return "One model for all agents does about as well, as far as one can tell."
+    paid = [outcome.evaluation.loss(name) for name in ("learned", "pooled")]
+    if paid[0] == paid[1] or max(-gain.low, gain.high) <= ALIKE:
+        return "One model for all agents does about as well."
+    first, second, by = "One model for all agents", "sharing", less
+    if gain.mean > 0:
+        first, second, by = "Sharing", "one model for all agents", gain
+    return (
+        f"{first} is ahead of {second} so far ({percent(by.mean)} less {_loss(outcome)}, "
+        f"{by.interval}), but not for sure."
+    )
 
 
 def who_gains(outcome: Outcome) -> Iterator[str]:
@@ -154,14 +227,8 @@ def who_gains(outcome: Outcome) -> Iterator[str]:
     sure, told = gains.clear, np.isfinite(gains.margin)
     better, worse = sure & (gains.mean > 0), sure & (gains.mean < 0)
     judged = int(told.sum())
-    few = len(gains.mean) - judged
-    counted = (
-        f"Of {_many(judged, 'agent', 'agents')} with rows enough to tell, "
-        f"{_many(int(better.sum()), 'gains', 'gain')} clearly, "
-        f"{_many(int(worse.sum()), 'loses', 'lose')} clearly, and "
-        f"{_many(judged - int(sure.sum()), 'shows', 'show')} no clear difference."
-    )
-    yield counted if judged else "No agent has rows enough to tell whether it gains."
+    few = outcome.with_rows - judged
+    yield _counted(judged, int(better.sum()), int(worse.sum()))
     if few and judged:
         yield f"{_many(few, 'agent has', 'agents have')} too few rows to tell."
     if judged >= 20:
@@ -174,39 +241,56 @@ def who_gains(outcome: Outcome) -> Iterator[str]:
     for chosen, verb, sign in ((better, "gain", 1), (worse, "lose", -1)):
         if chosen.any():
             order = np.flatnonzero(chosen)
-            order = order[np.argsort(-sign * share[order], kind="stable")][:NAMED]
+            most = NAMED if judged <= DRAWN else MORE_NAMED
+            order = order[np.argsort(-sign * share[order], kind="stable")][:most]
             names = [f"{outcome.agents[k]} ({percent(sign * share[k])})" for k in order]
             yield f"Those that {verb} most for sure: {', '.join(names)}."
 
 
-def over_time(outcome: Outcome, rows: Integers, gains: "np.typing.NDArray[np.float64]") -> str:
+def _counted(judged: int, better: int, worse: int) -> str:
+    """How many of the agents that can be judged gain and lose."""
+    if judged == 0:
+        return "No agent has rows enough to tell whether it gains."
+    if judged == 1:
+        said = {1: "gains clearly", 0: "shows no clear difference", -1: "loses clearly"}
+        return f"The one agent with rows enough to tell {said[better - worse]}."
+    return (
+        f"Of {judged:,} agents with rows enough to tell, "
+        f"{_many(better, 'gains', 'gain')} clearly, {_many(worse, 'loses', 'lose')} clearly, and "
+        f"{_many(judged - better - worse, 'shows', 'show')} no clear difference."
+    )
+
+
+def over_time(outcome: Outcome, learned: Floats, alone: Floats) -> str:
     """One sentence on when sharing pays: the first tenth of the rows against the last.
 
-    `gains` is the gain of each stretch in percent of the loss of alone.
+    `learned` and `alone` are what sharing and learning alone paid in all on each stretch.
     """
-    if len(gains) < 20:
+    if len(learned) < 20:
         return "There are too few rows to say how the gain changes over time."
-    tenth = max(len(gains) // 10, 1)
-    start = np.average(gains[:tenth], weights=np.maximum(rows[:tenth], 1))
-    end = np.average(gains[-tenth:], weights=np.maximum(rows[-tenth:], 1))
-    ahead = int((gains > 0).sum())
+    tenth = len(learned) // 10
+    first, last = (
+        100 * (1 - learned[part].sum() / paid) if (paid := alone[part].sum()) > 0 else 0.0
+        for part in (slice(tenth), slice(-tenth, None))
+    )
+    ahead = int((learned < alone).sum())
     return (
-        f"Sharing is ahead of learning alone in {ahead} of {len(gains)} stretches of the stream. "
-        f"In the first tenth of the rows its {_loss(outcome)} is {_lower(start)}, in the last "
-        f"tenth {_lower(end)}."
+        f"Sharing is ahead of learning alone in {ahead} of {len(learned)} stretches of the stream. "
+        f"In the first tenth of the rows its {_loss(outcome)} is {_lower(first)}, in the last "
+        f"tenth {_lower(last)}."
     )
 
 
 def graph_matters(outcome: Outcome) -> str:
     """Whether these neighbours are better than any others."""
+    if not outcome.shares:
+        return "Without neighbours there is no graph to test."
     if outcome.network == "complete":
         return (
             "Every agent is a neighbour of every other, so there is no choice of neighbours to "
             "test. A graph of your own (--graph, --near) would show whether it matters who talks "
             "to whom."
         )
-    if "shuffled" not in outcome.evaluation.names:
-        return "Without neighbours there is no graph to test."
     gain = overall(outcome, "shuffled")
     if not gain.known:
         return "There are too few rows to tell whether the graph matters."
@@ -217,9 +301,10 @@ def graph_matters(outcome: Outcome) -> str:
             f"{gain.interval}, which covers zero).{_not_the_graph(outcome)}"
         )
     if gain.sign < 0:
+        less = ahead(outcome, "shuffled")
         return (
             f"The graph is worse than chance: with its agents shuffled the {_loss(outcome)} is "
-            f"{percent(-gain.mean)} lower ({gain.interval}). Neighbours are less alike than "
+            f"{percent(less.mean)} lower ({less.interval}). Neighbours are less alike than "
             "agents at large; try another graph, or `--graph complete`."
         )
     return (
@@ -252,7 +337,8 @@ def costs(outcome: Outcome) -> str:
 def about_rows(outcome: Outcome) -> Iterator[str]:
     """Which rows count, and which do not."""
     earlier = f", {outcome.earlier:,} of them in earlier runs" if outcome.earlier else ""
-    yield f"{outcome.rows:,} rows of {len(outcome.evaluation.counts):,} agents{earlier}."
+    agents = _many(outcome.with_rows, "agent", "agents")
+    yield f"{_many(outcome.rows, 'row', 'rows')} of {agents}{earlier}."
     if outcome.skipped:
         yield f"{_many(outcome.skipped, 'bad row was', 'bad rows were')} skipped."
     if outcome.cold:
@@ -265,6 +351,11 @@ def about_rows(outcome: Outcome) -> Iterator[str]:
             f"{_many(outcome.first, 'row was', 'rows were')} predicted before a target of the "
             "agent itself had been seen: in the metrics, but not in the gains, because learning "
             "alone has nothing to go by there."
+        )
+    if outcome.waiting:
+        yield (
+            f"{_many(outcome.waiting, 'row waits for its target', 'rows wait for their targets')}; "
+            "the model file keeps such rows."
         )
     if outcome.strangers:
         names = ", ".join(map(str, outcome.strangers[:NAMED]))

@@ -30,7 +30,7 @@ HEADS = {
     "auc": "AUC",
 }
 LISTED = 40
-"""Agents that the page lists; of more, the ten at each end."""
+"""Agents that the page lists; of more, those that gain or lose most for sure."""
 
 
 def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> Path:
@@ -117,13 +117,15 @@ def _gain(gain: findings.Percent) -> str:
 
 
 def _agents(outcome: Outcome) -> dict[str, Any]:
-    """Agents by their gain, the largest first; of many only the ends."""
+    """Agents by their gain, the largest first; of many only those at the ends that are sure."""
     share, margin = agent_percents(outcome)
     order = np.argsort(-np.nan_to_num(share, nan=-np.inf), kind="stable").tolist()
     whole = len(order) <= LISTED
-    shown = order if whole else [k for k in order if np.isfinite(share[k] + margin[k])]
-    rows = [_agent(outcome.agents[k], outcome, k, share[k], margin[k]) for k in shown]
-    return {"rows": rows if whole else [*rows[:10], *rows[-10:]], "whole": whole}
+    if not whole:
+        better, worse = ([k for k in order if s * share[k] > margin[k]] for s in (1, -1))
+        order = [*better[: LISTED // 2], *worse[-LISTED // 2 :]]
+    rows = [_agent(outcome.agents[k], outcome, k, share[k], margin[k]) for k in order]
+    return {"rows": rows, "whole": whole}
 
 
 def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> dict[str, str]:
@@ -146,10 +148,8 @@ def _over_time(outcome: Outcome) -> str:
     used = rows > 0
     if not used.any() or not outcome.shares:
         return ""
-    alone, learned = (stretch_losses(metrics, name)[used] for name in ("alone", "learned"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gains = 100 * (1 - learned / alone)
-    return findings.over_time(outcome, rows[used], np.nan_to_num(gains))
+    learned, alone = ((rows * stretch_losses(metrics, name))[used] for name in ("learned", "alone"))
+    return findings.over_time(outcome, learned, alone)
 
 
 def _network(outcome: Outcome) -> str:

@@ -20,12 +20,12 @@ def kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
         if run.rows == 0 or run.busy:
             raise
         save(run, path, file)
-        said = f"{error}; " if str(error) else ""
-        told = (
-            f"{said}predictions up to line {run.line:,} and the model that learned from them are "
-            f"kept: go on with --resume {path}"
-        )
-        raise type(error)(told) from None
+        told = f"predictions up to line {run.line:,} and the model that learned from them are kept"
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(f"{told}: go on with --resume {path}") from None
+        raise ValueError(
+            f"{error}; {told}: mend the line in this file, then go on with --resume {path}"
+        ) from None
 
 
 def save(run: Run, path: Path, file: CsvWriter) -> None:

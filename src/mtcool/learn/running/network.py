@@ -3,11 +3,13 @@
 import os
 
 from mtcool import validation
+from mtcool.graphs import Graph
 from mtcool.learn.neighbourhoods import MOST_COMPLETE
 from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.asked import Asked
+from mtcool.learn.running.built_in import places_in
 from mtcool.learn.running.current import Run
 from mtcool.learn.running.feed import STANDARD_INPUT, Feed
 from mtcool.learn.running.outcome import Network
@@ -37,7 +39,7 @@ def network_of(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float
             os.stat(asked.graph)  # whose complaint names the file
         return graph_from(asked.graph), {}
     if isinstance(feed.source, Table):
-        return graph_from(feed.source.graph), {}
+        return graph_from(feed.source.graph), places_in(feed.source)
     return "complete", {}
 
 
@@ -50,3 +52,15 @@ def check_size(run: Run, batch: Batch) -> None:
                 f"graph must be given for more than {MOST_COMPLETE} agents, got none: --graph "
                 "FILE, --near LAT,LON, --graph complete or --graph none"
             )
+
+
+def check_names(run: Run, batch: Batch) -> None:
+    """Refuse a graph that has none of the first rows' agents: the names are not those meant."""
+    graph = run.play.network
+    if run.settings.rows or run.settings.graph is None or not isinstance(graph, Graph):
+        return
+    if graph.size and set(batch.agents).isdisjoint(graph.labels):
+        raise ValueError(
+            f"graph must have agents of {run.feed.name}, got none of them: an agent of the data is "
+            f"{batch.agents[0]!r}, one of the graph is {graph.labels[0]!r}"
+        )

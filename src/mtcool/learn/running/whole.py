@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mtcool.graphs import Graph
@@ -10,10 +10,10 @@ from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
 from mtcool.learn.running.current import Run, Tell
-from mtcool.learn.running.feed import is_built_in, is_dated, open_feed
+from mtcool.learn.running.feed import Feed, check_data, is_built_in, is_dated, open_feed
 from mtcool.learn.running.interrupts import noted
 from mtcool.learn.running.keeping import kept, save
-from mtcool.learn.running.network import check_size, network_of
+from mtcool.learn.running.network import check_names, check_size, network_of
 from mtcool.learn.running.outcome import LISTED, Outcome
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
@@ -30,12 +30,19 @@ TOLD = 5
 
 
 def learn(
-    asked: Asked, output: Path, resume: Path | None, tell: Tell, *, progress: bool = False
+    asked: Asked,
+    output: Path,
+    resume: Path | None,
+    tell: Tell,
+    report: Callable[[Outcome], object],
+    *,
+    progress: bool = False,
 ) -> Outcome:
-    """Play the data, write predictions and model into the folder, and tell what was found.
+    """Play the data, write predictions and model into the folder, and report what was found.
 
     The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
-    `resume` the same data are then gone on with.
+    `resume` the same data are then gone on with. It counts as done when `report` has returned: a
+    run that ended before is gone on with to its report.
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     earlier = run.settings.rows
@@ -58,14 +65,25 @@ def learn(
                 raise KeyboardInterrupt
             if time.monotonic() > run.saved + BETWEEN_SAVES:
                 save(run, output / MODEL, file)
-        if run.rows == 0:
+        if run.rows == 0 and stop is None:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
+        run.line = max(run.line, run.feed.done(run.settings))
+        save(run, output / MODEL, file)
+        if pressed():
+            raise KeyboardInterrupt
+    outcome = _outcome(run, earlier)
+    try:
+        report(outcome)
+    except KeyboardInterrupt:
+        told = f"all rows are learned from: --resume {output / MODEL} writes the report"
+        raise KeyboardInterrupt(told) from None
     run.settings.stop = None
     write_pass(output / MODEL, run.play, run.settings)
-    return _outcome(run, earlier)
+    return outcome
 
 
 def _begin(asked: Asked, tell: Tell) -> Run:
+    check_data(asked.data)
     columns = None if is_built_in(asked.data) else asked.columns()
     feed = open_feed(asked, columns)
     network, places = network_of(asked, feed)
@@ -74,22 +92,30 @@ def _begin(asked: Asked, tell: Tell) -> Run:
     if isinstance(feed.source, Table):
         named = zip(feed.source.names, feed.source.features[:1].T, strict=True)
         play.learned.encoder.encode(dict(named))
+    if columns is None:
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
     settings = Settings(
         name=feed.name,
         target=feed.target,
-        columns=columns or asked.columns(),
+        columns=columns,
         graph=asked.graph,
         near=asked.near,
         neighbours=asked.neighbours,
         implied=implied,
-        dated=isinstance(feed.source, str) and is_dated(feed.source, asked.columns()),
+        dated=_dated(feed, columns),
         positions=places,
     )
     return Run(play, settings, feed, asked, tell)
 
 
+def _dated(feed: Feed, columns: Columns) -> bool:
+    if isinstance(feed.source, Table):
+        return feed.source.clock is not None
+    return is_dated(feed.source, columns)
+
+
 def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
+    check_data(asked.data)
     play, settings = read_pass(resume)
     others = {
         "graph": settings.graph,
@@ -114,6 +140,7 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     _note(run, bad)
     if batch.line.size:
         check_size(run, batch)
+        check_names(run, batch)
         if run.settings.implied and run.settings.rows == 0:
             run.tell(
                 "no graph was given: every agent is a neighbour of every other (--graph complete); "
@@ -144,6 +171,7 @@ def _note(run: Run, bad: list[BadRow]) -> None:
 def _outcome(run: Run, earlier: int) -> Outcome:
     play, settings = run.play, run.settings
     network = play.network
+    waiting, last = play.progressive.state()
     strangers = play.strangers()
     if strangers:
         names = ", ".join(map(str, strangers[:LISTED]))
@@ -165,4 +193,5 @@ def _outcome(run: Run, earlier: int) -> Outcome:
         dated=settings.dated,
         positions=settings.positions,
         strangers=strangers if isinstance(network, Graph) else (),
+        waiting=int((waiting.arrives > last).sum()),
     )
