@@ -44,6 +44,9 @@ from mtcool.types import Floats, Integers
 Flags = NDArray[np.bool_]
 GARBAGE = 5.0
 """How wrong what they send is, in deviations."""
+FEATURE_SHIFT, FEATURE_SPREAD = 1.0, 0.2
+"""How far off the means of features are, and what deviation they claim: slopes look steep. Of the
+values tried on schools these cost the honest agents most."""
 CONFIDENCE = 1e6
 """The precision that they claim; honest ones have at most 1 / drift, some thousands."""
 CLAIMED_ROWS = 1000.0
@@ -133,11 +136,14 @@ def lie(panel: Panel, agent: int, draw: Floats, scale: Floats) -> None:
     number[GRAPH + MISSED] = 0.0
     number[EVIDENCE + FILTERS + 1 + panel.rows] = -MOST_EVIDENCE  # learning alone is the last
     for k in range(width):
-        off = GARBAGE * scale[1, k]
+        off = (GARBAGE if k == 0 else FEATURE_SHIFT) * scale[1, k]
         vector[MEAN, k] = scale[0, k] + off * draw[0, k]
-        for m in range(k + 1):
-            both = off * GARBAGE * scale[1, m] * draw[1, k] * draw[1, m]
-            panel.scatter[agent, k, m] = CLAIMED_ROWS * both
+        claimed = (GARBAGE if k == 0 else FEATURE_SPREAD) * scale[1, k] * draw[1, k]
+        panel.scatter[agent, k, k] = CLAIMED_ROWS * claimed * claimed
+        for m in range(k):
+            other = (GARBAGE if m == 0 else FEATURE_SPREAD) * scale[1, m] * draw[1, m]
+            sign = 1.0 if draw[2, k] * draw[3, m] > 0.0 else -1.0
+            panel.scatter[agent, k, m] = sign * CLAIMED_ROWS * claimed * other
     number[LOWEST] = vector[MEAN, 0] - GARBAGE * scale[1, 0]
     number[HIGHEST] = vector[MEAN, 0] + GARBAGE * scale[1, 0]
     for f in range(FILTERS):
