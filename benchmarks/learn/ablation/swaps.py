@@ -20,7 +20,7 @@ from mtcool.types import Floats
 WITH_OTHERS, BY_ONESELF = 0, 3
 
 predict_ridge, pool, pool_rows = ridges.predict_ridge, scaling.new_scale, regression.pool
-draw_to_filter, median, own_unit = ridges.draw_to_filter, promises.median, promises.unit_of
+draw_to_filter, own_unit = ridges.draw_to_filter, promises.unit_of
 range_of_all = promises.range_of_neighbours
 
 
@@ -143,20 +143,18 @@ def alone_drawn_to_nothing() -> None:
 
 def unit_of_neighbours() -> None:
     """With few rows, the unit of accounts is the neighbours' median, however the agent varies."""
-    few, line = promises.FEW_ROWS, promises.SORTED
+    few = promises.FEW_ROWS
 
     @inline
     def unit(panel: Panel, agent: int) -> float:
-        rows = panel.number[agent, ROWS]
-        if panel.logistic == 1 or (rows >= few and panel.scatter[agent, 0, 0] > 0.0):
-            return own_unit(panel, agent)
-        found, count = panel.work.reach[line], 0
-        for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
-            j = panel.idx[e]
-            if panel.number[j, ROWS] > 1.0:
-                found[count] = panel.scatter[j, 0, 0] / panel.number[j, ROWS]
-                count += 1
-        return median(found, count) if count > 0 else 0.0
+        rows, found = panel.number[agent, ROWS], 0.0
+        if 1.0 < rows < few:
+            panel.number[agent, ROWS] = 1.0  # nothing is known of its own variance
+            found = own_unit(panel, agent)
+            panel.number[agent, ROWS] = rows
+        else:
+            found = own_unit(panel, agent)
+        return found
 
     promises.unit_of = filters.unit_of = unit
 
