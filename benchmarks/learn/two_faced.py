@@ -14,6 +14,7 @@ from benchmarks.learn.attack import DRAWS, Flags, lie, stage
 from benchmarks.learn.hostile import HOSTILE
 from benchmarks.learn.problem import Problem, problems
 from mtcool.kernels import kernel
+from mtcool.learn.said import nothing_said
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.play import play
 from mtcool.learners.panel.state import Panel
@@ -66,7 +67,7 @@ def play_two_faced(
     """What was predicted, and how many rows its agent had learned from by then."""
     panel, agents, liars, draws, scale = stage(problem, hostile, "gradients")
     count = len(problem.target)
-    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
     features, known = np.ascontiguousarray(problem.features), np.empty(count)
     told = panel.number, panel.vector, panel.scatter
     for t, event in enumerate(late_events(problem.agent, late).tolist()):
