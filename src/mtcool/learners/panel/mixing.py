@@ -15,8 +15,8 @@ from mtcool.types import Floats
 
 MOST_EVIDENCE = 1.0
 """An agent tells of no more, so that many neighbours decide, and no single one."""
-SMALLEST = 1e-100
-"""Losses below this are none: their squares would be zero."""
+SMALLEST = 1e-12
+"""Losses below this, in variances of the targets, are none: they would be rounding errors."""
 
 
 @inline
