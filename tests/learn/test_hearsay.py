@@ -8,6 +8,7 @@ from mtcool.learn import Model
 from mtcool.learn.said import nothing_said
 from mtcool.learners.panel.constants import HEARSAY
 from mtcool.learners.panel.fields import EVIDENCE, EXPERTS, FILTERS
+from mtcool.learners.panel.mixing import learn_weights, weigh_evidence
 from mtcool.learners.panel.play import MOST_HEARSAY, WEIGHTS, play
 
 SHARES = ("gradients", "rows")
@@ -76,6 +77,18 @@ def test_no_neighbour_moves_a_logarithm_of_a_weight_by_more_than_hearsay(share, 
         assert change.min() >= -HEARSAY - 1e-12
         if lie <= -1.0 and place < len(change):
             assert change[place] == pytest.approx(-HEARSAY)
+
+
+def test_rounding_errors_are_neither_losses_nor_evidence():
+    state, evidence = np.zeros((3, 3)), np.full(3, np.nan)
+    learn_weights(state, np.array([5.0, 5.0 + 1e-15, 5.0 - 1e-15]), 5.0, 1.0, 3, 0.0)
+    weigh_evidence(state, evidence, 3, 0.0)
+    assert not state.any()
+    assert not evidence.any()
+    learn_weights(state, np.array([5.0, 5.1, 4.9]), 5.0, 1.0, 3, 0.0)
+    weigh_evidence(state, evidence, 3, 0.0)
+    assert evidence.argmax() == 2
+    assert evidence.min() < -0.5
 
 
 def test_all_neighbours_together_leave_an_expert_its_part():

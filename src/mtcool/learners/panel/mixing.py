@@ -14,8 +14,8 @@ from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
 from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.types import Floats
 
-SMALLEST = 1e-100
-"""Losses below this are none: their squares would be zero."""
+SMALLEST = 1e-12
+"""Losses below this, in variances of the targets, are none: they would be rounding errors."""
 
 
 @inline
