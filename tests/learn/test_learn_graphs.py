@@ -97,6 +97,14 @@ def test_agents_at_one_place_are_not_their_own_neighbours():
     assert (graph.neighbourhood_sizes >= 3).all()
 
 
+def test_of_many_agents_at_one_place_the_first_are_neighbours():
+    names = [f"s{k:02}" for k in range(40)]
+    table = pd.DataFrame({"who": names, "lat": [1.0] * 40, "lon": [2.0] * 40})
+    graph = graph_from(table, near=("lat", "lon"), neighbours=2, agents="who")
+    first, second, *rest = names
+    assert edges(graph) == {(first, second), *((one, k) for one in (first, second) for k in rest)}
+
+
 TABLE = pd.DataFrame({"who": ["a"], "lat": [1.0], "lon": [2.0], "day": ["x"]})
 
 
