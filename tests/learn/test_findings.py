@@ -8,11 +8,13 @@ from outcomes import outcome
 
 from mtcool.graphs import Graph
 from mtcool.learn.metrics.evaluation import Evaluation, Predicted
-from mtcool.learn.report import findings
+from mtcool.learn.report import findings, verdicts
+from mtcool.learn.report.percents import Percent, overall
+from mtcool.learn.report.verdicts import verdict_on
 
 
 def headline(errors, **options):
-    found = findings.verdict(outcome(errors, **options))
+    found = verdict_on(outcome(errors, **options))
     return found.tone, found.headline, found.advice
 
 
@@ -41,7 +43,7 @@ def mixed(seed=0):
 
 
 def test_what_covers_zero_is_no_clear_gain_and_what_hides_behind_it_is_told():
-    found = findings.verdict(mixed())
+    found = verdict_on(mixed())
     assert found.tone == "open"
     assert found.headline.startswith("No clear gain")
     assert "which covers zero" in found.headline
@@ -49,14 +51,14 @@ def test_what_covers_zero_is_no_clear_gain_and_what_hides_behind_it_is_told():
 
 
 def test_a_wide_interval_is_not_called_equally_good():
-    unsure = findings.Percent(-30.0, -73.0, 13.0)
-    assert findings._until_sure(unsure).startswith("Learning alone is ahead so far, but not for")
-    assert findings._until_sure(findings.Percent(0.1, -0.5, 0.7)).startswith("Learning alone is as")
-    assert findings._until_sure(findings.Percent(3.0, -1.0, 7.0)).startswith("Sharing is ahead")
+    unsure = Percent(-30.0, -73.0, 13.0)
+    assert verdicts._until_sure(unsure).startswith("Learning alone is ahead so far, but not for")
+    assert verdicts._until_sure(Percent(0.1, -0.5, 0.7)).startswith("Learning alone is as")
+    assert verdicts._until_sure(Percent(3.0, -1.0, 7.0)).startswith("Sharing is ahead")
 
 
 def test_nobody_gains_more_than_all_of_the_loss():
-    assert findings.overall(outcome([0.01, 1.0, 1.5, 1.0]), "alone").high <= 100.0
+    assert overall(outcome([0.01, 1.0, 1.5, 1.0]), "alone").high <= 100.0
 
 
 def independent(errors, rows, seed=0):
@@ -71,12 +73,12 @@ def independent(errors, rows, seed=0):
 
 
 def test_one_model_for_all_is_called_alike_only_where_the_interval_says_so():
-    alike = findings._if_pooled(independent([1.0, 1.5, 1.0], rows=200_000))
+    alike = verdicts._if_pooled(independent([1.0, 1.5, 1.0], rows=200_000))
     assert alike == "One model for all agents does about as well."
-    ahead = findings._if_pooled(independent([1.0, 1.5, 0.95], rows=60))
+    ahead = verdicts._if_pooled(independent([1.0, 1.5, 0.95], rows=60))
     assert ahead.startswith("One model for all agents is ahead of sharing so far (")
     assert ahead.endswith("), but not for sure.")
-    behind = findings._if_pooled(independent([0.95, 1.5, 1.0], rows=60, seed=1))
+    behind = verdicts._if_pooled(independent([0.95, 1.5, 1.0], rows=60, seed=1))
     assert behind.startswith("Sharing is ahead of one model for all agents so far (")
 
 
@@ -108,8 +110,12 @@ def test_what_is_no_better_than_the_mean_is_not_advised():
     assert said.startswith("Yes. ")
     assert tone == "open"
     assert "Share." not in advice
+    assert advice == "No model is better than predicting the mean: these features do not help."
+    advice = headline([1.1, 1.5, 0.9, 1.2])[2]
+    assert advice.startswith("One model for all agents would have 33.1 % less squared error")
     assert advice.endswith(
-        "Neither is better than predicting the mean: these features do not help."
+        "Neither sharing nor learning alone is better than predicting the mean: these features do "
+        "not help."
     )
     assert "predicting the mean" not in headline([0.9, 1.5, 2.0, 1.2])[2]
 
@@ -121,7 +127,7 @@ def test_one_agent_is_called_one_and_has_nobody_to_share_with():
     one = Evaluation("regression", ("learned", "alone", "pooled"))
     one.add(Predicted(who, np.arange(300.0), rows[:, 0], rows, no, no))
     alone = dataclasses.replace(alone, evaluation=one)
-    assert findings.verdict(alone).headline == "Nobody shared: there is only one agent."
+    assert verdict_on(alone).headline == "Nobody shared: there is only one agent."
     assert findings.graph_matters(alone) == "Without neighbours there is no graph to test."
     assert next(findings.about_rows(alone)) == "300 rows of 1 agent."
 
@@ -138,7 +144,7 @@ def test_agents_without_rows_share_nothing_and_are_not_counted():
     found = dataclasses.replace(found, evaluation=ends)
     assert (found.shares, found.with_rows) == (False, 3)
     assert found.summary()["agents"] == 3
-    assert findings.verdict(found).headline == (
+    assert verdict_on(found).headline == (
         "Nobody shared: no two agents of the data are neighbours in the graph."
     )
 

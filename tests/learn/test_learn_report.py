@@ -103,6 +103,15 @@ def test_the_table_of_the_screen_has_columns_below_each_other():
     assert starts == {lines[0].index("NMSE") - 2}
 
 
+def test_the_table_says_why_there_is_no_gain():
+    for errors, options, words in (
+        ([0.0, 0.0, 0.0], {}, "no error to lower"),
+        ([0.9, 1.0, 1.5], {"rows": 400, "cold": 400}, "no rows to compare"),
+        ([0.9, 1.0, 1.5], {"rows": 16}, "too few rows to tell"),
+    ):
+        assert headline_table(outcome(errors, network="complete", **options))[2].endswith(words)
+
+
 def test_hundreds_of_agents_are_drawn_small_and_months_are_written(tmp_path):
     write_report(outcome([0.9, 1.0, 1.5, 1.0], agents=400, rows=20_000), tmp_path)
     agents = (tmp_path / "agents.svg").read_text()

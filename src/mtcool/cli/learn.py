@@ -99,9 +99,10 @@ def learn(
 def _show(outcome: "Outcome", folder: Path) -> None:
     """Print what the report says at its top, and where the rest is."""
     from mtcool.learn.report import findings, headline_table
+    from mtcool.learn.report.verdicts import verdict_on
 
     screen = console()
-    verdict = findings.verdict(outcome)
+    verdict = verdict_on(outcome)
     screen.print(f"Does sharing help? {shown(outcome.name)}", style="bold", markup=False)
     screen.print(shown(verdict.headline), markup=False, style=COLOURS[verdict.tone])
     screen.print(shown(verdict.advice), markup=False)

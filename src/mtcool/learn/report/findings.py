@@ -1,221 +1,17 @@
-"""What the numbers say, in sentences that are computed from them."""
+"""What the numbers say besides the verdict, in sentences that are computed from them."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
 import numpy as np
 
-from mtcool.learn.metrics.batch_means import Estimates
-from mtcool.learn.model import Task
+from mtcool.learn.report.percents import ahead, loss_of, lower, many, overall, percent
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
-LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}
-OTHERS = {
-    "alone": "every agent learning alone",
-    "pooled": "one model for all agents",
-    "shuffled": "the same graph with its agents shuffled",
-}
-SMALL = 1.0
-"""Percent below which a gain is small even if it is sure."""
-ALIKE = 2.0
-"""Percent within which the whole interval of a gain must lie for two to be called equally good."""
 NAMED, MORE_NAMED = 3, 10
 """Agents that a sentence names, and that it names where the figure has no room for names."""
 DRAWN = 60
 """Agents that the figure has room to name."""
-
-
-class Verdict(NamedTuple):
-    """The answer at the top of the report."""
-
-    tone: Literal["good", "bad", "open"]
-    headline: str
-    advice: str
-
-
-class Percent(NamedTuple):
-    """A gain in percent of the loss of the other one, with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def known(self) -> bool:
-        """Whether there were rows enough for an interval."""
-        return bool(np.isfinite(self.low) and np.isfinite(self.high))
-
-    @property
-    def sign(self) -> int:
-        """1 for a sure gain, -1 for a sure loss, 0 where the interval covers zero."""
-        return int(self.low > 0) - int(self.high < 0) if self.known else 0
-
-    @property
-    def interval(self) -> str:
-        """The interval in words."""
-        low, high = (self.low, self.high) if self.sign >= 0 else (-self.high, -self.low)
-        return f"95 % interval: {percent(low)} to {percent(high)}"
-
-
-def percent(value: float) -> str:
-    """A percentage with as many digits as one reads.
-
-    Examples
-    --------
-    >>> percent(4.23), percent(-0.034), percent(312.7)
-    ('4.2 %', '-0.03 %', '313 %')
-    """
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 1 else 2
-    return f"{value:.{digits}f} %"
-
-
-def overall(outcome: Outcome, other: str) -> Percent:
-    """What sharing gains on another predictor, over all rows."""
-    return _percent(outcome.evaluation.gain(other), outcome.evaluation.loss(other))
-
-
-def ahead(outcome: Outcome, other: str) -> Percent:
-    """How much less loss another predictor has than sharing, in percent of that of sharing."""
-    gain = outcome.evaluation.gain(other)
-    return _percent(gain._replace(mean=-gain.mean), outcome.evaluation.loss("learned"))
-
-
-def verdict(outcome: Outcome) -> Verdict:
-    """The answer to the question whether sharing helps, and what to do."""
-    alone = overall(outcome, "alone")
-    if not outcome.shares:
-        return _nobody_shared(outcome)
-    if not alone.known:
-        return _nothing_to_tell(outcome)
-    if alone.sign < 0:
-        headline = f"No. Sharing costs {percent(-alone.mean)} in {_loss(outcome)}"
-        advice = f"Let every agent learn alone.{_no_better_than_the_mean(outcome)}"
-        return Verdict("bad", f"{headline} ({alone.interval}).", advice)
-    if alone.sign == 0:
-        return Verdict(
-            "open",
-            f"No clear gain: the {_loss(outcome)} of sharing is {_lower(alone.mean)} than that of "
-            f"learning alone, which may be chance (gain: {percent(alone.mean)}, {alone.interval}, "
-            "which covers zero).",
-            f"{_until_sure(alone)}{_some(outcome)} {_if_pooled(outcome)}"
-            f"{_no_better_than_the_mean(outcome)}",
-        )
-    start = "Yes, but only a little." if alone.mean < SMALL else "Yes."
-    useless = _no_better_than_the_mean(outcome)
-    share = "" if useless or overall(outcome, "pooled").sign < 0 else "Share. "
-    return Verdict(
-        "open" if useless else "good",
-        f"{start} Sharing lowers the {_loss(outcome)} by {percent(alone.mean)} ({alone.interval}) "
-        "compared with every agent learning alone.",
-        f"{share}{_if_pooled(outcome)}{useless}",
-    )
-
-
-def _nobody_shared(outcome: Outcome) -> Verdict:
-    if outcome.with_rows == 1:
-        return Verdict(
-            "open",
-            "Nobody shared: there is only one agent.",
-            "With rows of other agents one could see whether sharing helps.",
-        )
-    if outcome.network is None:
-        return Verdict(
-            "open",
-            "Nobody shared: every agent learned alone.",
-            "Give a graph (--graph, --near) to see whether sharing would help.",
-        )
-    return Verdict(
-        "open",
-        "Nobody shared: no two agents of the data are neighbours in the graph.",
-        "Compare the names in the data with those in the graph.",
-    )
-
-
-def _nothing_to_tell(outcome: Outcome) -> Verdict:
-    """The answer where no gain can be computed."""
-    paid = {name: outcome.evaluation.loss(name) for name in ("learned", "alone")}
-    if outcome.waiting == outcome.rows:
-        return Verdict(
-            "open",
-            f"No target has arrived yet: {outcome.waiting:,} wait.",
-            "Go on with --resume once rows come after the targets have arrived.",
-        )
-    if outcome.cold == outcome.rows:
-        return Verdict(
-            "open",
-            "Every row was predicted before any target was known.",
-            "Rows of one time are predicted together; rows at later times would tell.",
-        )
-    if paid["alone"] == 0.0:
-        right = paid["learned"] == 0.0
-        return Verdict(
-            "open",
-            "All predict without error." if right else "Alone, every agent predicts without error.",
-            "Learning alone is enough, and needs no messages.",
-        )
-    return Verdict(
-        "open",
-        "There are too few rows to tell whether sharing helps.",
-        "Come back with more rows; until then nothing here is sure.",
-    )
-
-
-def _no_better_than_the_mean(outcome: Outcome) -> str:
-    """A warning where neither sharing nor learning alone has learned anything."""
-    found = outcome.evaluation.metrics()
-    if all(found[name].get("nmse", 0.0) >= 1.0 for name in ("learned", "alone")):
-        return " Neither is better than predicting the mean: these features do not help."
-    return ""
-
-
-def _until_sure(gain: Percent) -> str:
-    """What to do while the interval covers zero; a wide one does not say that both are equal."""
-    if max(-gain.low, gain.high) <= ALIKE:
-        return "Learning alone is as good and needs no messages."
-    better = "Sharing" if gain.mean > 0 else "Learning alone"
-    return f"{better} is ahead so far, but not for sure; more rows would tell."
-
-
-def _some(outcome: Outcome) -> str:
-    """What hides behind a total of nothing: agents that gain, and others that lose."""
-    gains = outcome.evaluation.gains("alone")
-    better, worse = (int((gains.clear & (sign * gains.mean > 0)).sum()) for sign in (1, -1))
-    if not better + worse:
-        return ""
-    if not better or not worse:
-        said = _many(better, "gains", "gain") if better else _many(worse, "loses", "lose")
-        return f" Of the agents {said} clearly (see who gains)."
-    return (
-        f" But agents differ: {_many(better, 'gains', 'gain')} clearly and "
-        f"{_many(worse, 'loses', 'lose')} clearly (see who gains)."
-    )
-
-
-def _if_pooled(outcome: Outcome) -> str:
-    """What one model for all would do: percentages are of whichever loss is larger."""
-    gain, less = overall(outcome, "pooled"), ahead(outcome, "pooled")
-    if less.sign > 0:
-        return (
-            f"One model for all agents would have {percent(less.mean)} less {_loss(outcome)} "
-            f"({less.interval}): the agents' tasks are much alike. If all rows may be brought to "
-            "one place, use one model."
-        )
-    if gain.sign > 0:
-        return (
-            f"One model for all agents would be worse: sharing has {percent(gain.mean)} less "
-            f"{_loss(outcome)} ({gain.interval}), because agents differ."
-        )
-    paid = [outcome.evaluation.loss(name) for name in ("learned", "pooled")]
-    if paid[0] == paid[1] or max(-gain.low, gain.high) <= ALIKE:
-        return "One model for all agents does about as well."
-    first, second, by = "One model for all agents", "sharing", less
-    if gain.mean > 0:
-        first, second, by = "Sharing", "one model for all agents", gain
-    return (
-        f"{first} is ahead of {second} so far ({percent(by.mean)} less {_loss(outcome)}, "
-        f"{by.interval}), but not for sure."
-    )
 
 
 def who_gains(outcome: Outcome) -> Iterator[str]:
@@ -230,7 +26,7 @@ def who_gains(outcome: Outcome) -> Iterator[str]:
     few = outcome.with_rows - judged
     yield _counted(judged, int(better.sum()), int(worse.sum()))
     if few and judged:
-        yield f"{_many(few, 'agent has', 'agents have')} too few rows to tell."
+        yield f"{many(few, 'agent has', 'agents have')} too few rows to tell."
     if judged >= 20:
         yield (
             "Each is judged with 95 % confidence: by chance alone about "
@@ -256,8 +52,8 @@ def _counted(judged: int, better: int, worse: int) -> str:
         return f"The one agent with rows enough to tell {said[better - worse]}."
     return (
         f"Of {judged:,} agents with rows enough to tell, "
-        f"{_many(better, 'gains', 'gain')} clearly, {_many(worse, 'loses', 'lose')} clearly, and "
-        f"{_many(judged - better - worse, 'shows', 'show')} no clear difference."
+        f"{many(better, 'gains', 'gain')} clearly, {many(worse, 'loses', 'lose')} clearly, and "
+        f"{many(judged - better - worse, 'shows', 'show')} no clear difference."
     )
 
 
@@ -273,11 +69,11 @@ def over_time(outcome: Outcome, learned: Floats, alone: Floats) -> str:
         100 * (1 - learned[part].sum() / paid) if (paid := alone[part].sum()) > 0 else 0.0
         for part in (slice(tenth), slice(-tenth, None))
     )
-    ahead = int((learned < alone).sum())
+    wins = int((learned < alone).sum())
     return (
-        f"Sharing is ahead of learning alone in {ahead} of {len(learned)} stretches of the stream. "
-        f"In the first tenth of the rows its {_loss(outcome)} is {_lower(first)}, in the last "
-        f"tenth {_lower(last)}."
+        f"Sharing is ahead of learning alone in {wins} of {len(learned)} stretches of the stream. "
+        f"In the first tenth of the rows its {loss_of(outcome)} is {lower(first)}, in the last "
+        f"tenth {lower(last)}."
     )
 
 
@@ -297,18 +93,18 @@ def graph_matters(outcome: Outcome) -> str:
     if gain.sign == 0:
         return (
             "It makes no clear difference who talks to whom: with the agents of the graph shuffled "
-            f"the {_loss(outcome)} is about the same (this graph: {_lower(gain.mean)}, "
+            f"the {loss_of(outcome)} is about the same (this graph: {lower(gain.mean)}, "
             f"{gain.interval}, which covers zero).{_not_the_graph(outcome)}"
         )
     if gain.sign < 0:
         less = ahead(outcome, "shuffled")
         return (
-            f"The graph is worse than chance: with its agents shuffled the {_loss(outcome)} is "
+            f"The graph is worse than chance: with its agents shuffled the {loss_of(outcome)} is "
             f"{percent(less.mean)} lower ({less.interval}). Neighbours are less alike than "
             "agents at large; try another graph, or `--graph complete`."
         )
     return (
-        f"Yes: with the agents of the graph shuffled, the {_loss(outcome)} is higher; this graph "
+        f"Yes: with the agents of the graph shuffled, the {loss_of(outcome)} is higher; this graph "
         f"saves {percent(gain.mean)} ({gain.interval}). Neighbours are more alike than others."
     )
 
@@ -337,24 +133,24 @@ def costs(outcome: Outcome) -> str:
 def about_rows(outcome: Outcome) -> Iterator[str]:
     """Which rows count, and which do not."""
     earlier = f", {outcome.earlier:,} of them in earlier runs" if outcome.earlier else ""
-    agents = _many(outcome.with_rows, "agent", "agents")
-    yield f"{_many(outcome.rows, 'row', 'rows')} of {agents}{earlier}."
+    agents = many(outcome.with_rows, "agent", "agents")
+    yield f"{many(outcome.rows, 'row', 'rows')} of {agents}{earlier}."
     if outcome.skipped:
-        yield f"{_many(outcome.skipped, 'bad row was', 'bad rows were')} skipped."
+        yield f"{many(outcome.skipped, 'bad row was', 'bad rows were')} skipped."
     if outcome.cold:
         yield (
-            f"{_many(outcome.cold, 'row was', 'rows were')} predicted before any target had been "
+            f"{many(outcome.cold, 'row was', 'rows were')} predicted before any target had been "
             "seen in the neighbourhood (cold); in no metric."
         )
     if outcome.first:
         yield (
-            f"{_many(outcome.first, 'row was', 'rows were')} predicted before a target of the "
+            f"{many(outcome.first, 'row was', 'rows were')} predicted before a target of the "
             "agent itself had been seen: in the metrics, but not in the gains, because learning "
             "alone has nothing to go by there."
         )
     if outcome.waiting:
         yield (
-            f"{_many(outcome.waiting, 'row waits for its target', 'rows wait for their targets')}; "
+            f"{many(outcome.waiting, 'row waits for its target', 'rows wait for their targets')}; "
             "the model file keeps such rows."
         )
     if outcome.strangers:
@@ -376,24 +172,3 @@ def size(count: float) -> str:
         if count >= unit:
             return f"{count / unit:.{0 if count >= 100 * unit else 1}f} {name}"
     return f"{count:.0f} bytes"
-
-
-def _percent(gain: Estimates, loss: float) -> Percent:
-    mean, margin = float(gain.mean[0]), float(gain.margin[0])
-    if not loss > 0:
-        return Percent(0.0, np.nan, np.nan)
-    # No loss is below zero, so nobody gains more than all of it, whatever the margin.
-    high = min(100 * (mean + margin) / loss, 100.0)
-    return Percent(100 * mean / loss, 100 * (mean - margin) / loss, high)
-
-
-def _loss(outcome: Outcome) -> str:
-    return LOSS[outcome.evaluation.task]
-
-
-def _lower(value: float) -> str:
-    return f"{percent(abs(value))} {'lower' if value >= 0 else 'higher'}"
-
-
-def _many(count: int, one: str, more: str) -> str:
-    return f"{count:,} {one if count == 1 else more}"

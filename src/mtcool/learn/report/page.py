@@ -15,8 +15,10 @@ from mtcool.learn.metrics.evaluation import COMPARED, ROWS
 from mtcool.learn.report import findings
 from mtcool.learn.report.drawn_graph import draw_graph
 from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
+from mtcool.learn.report.percents import Percent, loss_of, overall, percent
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
+from mtcool.learn.report.verdicts import verdict_on
 from mtcool.learn.running.outcome import Outcome
 from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
@@ -63,7 +65,7 @@ def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
     return templates.get_template("report.html.jinja").render(
         outcome=outcome,
         shuffled="shuffled" in outcome.evaluation.names,
-        verdict=findings.verdict(outcome),
+        verdict=verdict_on(outcome),
         pictures=pictures,
         table=_table(outcome),
         who=list(findings.who_gains(outcome)),
@@ -72,7 +74,7 @@ def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
         graph_matters=findings.graph_matters(outcome),
         costs=findings.costs(outcome),
         about=list(findings.about_rows(outcome)),
-        loss=findings.LOSS[outcome.evaluation.task],
+        loss=loss_of(outcome),
         network=_network(outcome),
         environment=f"mtcool {version('mtcool')}, Python {platform.python_version()}",
     )
@@ -86,8 +88,9 @@ def _table(outcome: Outcome) -> dict[str, Any]:
         cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
         row = {"name": TITLES[name], "cells": cells, "gain": "", "short": ""}
         if name != "learned":
-            gain = findings.overall(outcome, name)
-            row |= {"gain": _gain(gain), "short": _short(gain)}
+            gain = overall(outcome, name)
+            words = _why_unknown(outcome, name)
+            row |= {"gain": _gain(gain, words), "short": _short(gain, words)}
         rows.append(row)
     return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
 
@@ -101,19 +104,27 @@ def headline_table(outcome: Outcome) -> list[str]:
     return ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
 
 
-def _short(gain: findings.Percent) -> str:
-    if not gain.known:
-        return "too few rows to tell"
-    ends = f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
-    return f"{findings.percent(gain.mean)} ({ends}){'' if gain.sign else ', not clear'}"
+def _why_unknown(outcome: Outcome, other: str) -> str:
+    """Why there is no gain on another predictor, if there is none."""
+    loss = outcome.evaluation.loss(other)
+    if np.isnan(loss):
+        return "no rows to compare"
+    return "too few rows to tell" if loss > 0.0 else "no error to lower"
 
 
-def _gain(gain: findings.Percent) -> str:
+def _short(gain: Percent, if_unknown: str) -> str:
     if not gain.known:
-        return "too few rows to tell"
+        return if_unknown
+    ends = f"{percent(gain.low)} to {percent(gain.high)}"
+    return f"{percent(gain.mean)} ({ends}){'' if gain.sign else ', not clear'}"
+
+
+def _gain(gain: Percent, if_unknown: str) -> str:
+    if not gain.known:
+        return if_unknown
     word = {1: "gains", 0: "no clear difference:", -1: "loses"}[gain.sign]
     mean = gain.mean if gain.sign >= 0 else -gain.mean
-    return f"{word} {findings.percent(mean)} ({gain.interval})"
+    return f"{word} {percent(mean)} ({gain.interval})"
 
 
 def _agents(outcome: Outcome) -> dict[str, Any]:
@@ -129,15 +140,13 @@ def _agents(outcome: Outcome) -> dict[str, Any]:
 
 
 def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> dict[str, str]:
-    gain = findings.Percent(share, share - margin, share + margin)
+    gain = Percent(share, share - margin, share + margin)
     words = {1: "gains", 0: "no clear difference", -1: "loses"}
     return {
         "name": str(label),
         "rows": f"{outcome.evaluation.counts[k, ROWS]:,}",
-        "gain": findings.percent(share) if np.isfinite(share) else "",
-        "interval": f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
-        if gain.known
-        else "",
+        "gain": percent(share) if np.isfinite(share) else "",
+        "interval": f"{percent(gain.low)} to {percent(gain.high)}" if gain.known else "",
         "verdict": words[gain.sign] if gain.known else "too few rows to tell",
         "tone": {1: "good", 0: "open", -1: "bad"}[gain.sign],
     }
