@@ -186,6 +186,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/received.py",
         "agents/single_task.py",
         "graphs/files.py",
+        "graphs/gal.py",
         "graphs/nearest.py",
         "graphs/parameters.py",
         "learners/panel/growth.py",
