@@ -93,7 +93,7 @@ def learn(
         typer.Option(
             metavar="gradients|rows",
             help="What neighbours are told. With gradients rows stay with their agents; with rows "
-            "sums of them travel too.  [default: gradients]",
+            "they tell sums over them too.  [default: gradients]",
         ),
     ] = None,
     output: Annotated[
