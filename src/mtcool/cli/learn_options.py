@@ -73,7 +73,7 @@ ShareName = Annotated[
     typer.Option(
         metavar="gradients|rows",
         help="What neighbours are told. With gradients rows stay with their agents; with rows "
-        "sums of them travel too.  [default: gradients]",
+        "they tell sums over them too.  [default: gradients]",
     ),
 ]
 Folder = Annotated[

@@ -78,7 +78,7 @@ class Model:
         "regression" (squared error) or "classification" (log loss; targets 0 and 1).
     share
         What agents tell their neighbours: "gradients" and models, while rows stay where they are;
-        or "rows", which adds sums of rows that travel over the network.
+        or "rows", which adds sums of products of their rows.
 
     Examples
     --------

@@ -122,7 +122,7 @@ def costs(outcome: Outcome) -> str:
     each = outcome.message_bytes / max(outcome.rows, 1)
     what = {
         "gradients": "Rows stayed with their agents.",
-        "rows": "Sums of rows were passed on from neighbour to neighbour.",
+        "rows": "Agents told their neighbours sums over their rows.",
     }
     return (
         f"Agents sent {outcome.messages:,} messages with {size(outcome.message_bytes)} in all, "
