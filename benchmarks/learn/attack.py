@@ -1,9 +1,12 @@
 """The attack of the hostile agents: what they do to a run of mtcool.
 
 From the first round on they claim to know everything: garbage of five deviations with a precision
-that no honest agent reaches, statistics of a thousand rows that were never seen, and with each of
-their rows a false lesson for their neighbours' cliques and, where sums travel, false sums.
+that no honest agent reaches, statistics and sums of products of a thousand rows that were never
+seen, evidence against learning alone, and with each of their rows a false lesson for their
+neighbours' cliques.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +17,11 @@ from benchmarks.learn.problem import Problem
 from mtcool import learn
 from mtcool.kernels import inline, kernel
 from mtcool.learn.neighbourhoods import Neighbourhoods
+from mtcool.learn.said import nothing_said
 from mtcool.learners.panel.fields import (
     CLIQUE,
     CLIQUE_VARIANCE,
+    EVIDENCE,
     FILTER_SIZE,
     FILTERS,
     FIRST_FILTER,
@@ -26,21 +31,22 @@ from mtcool.learners.panel.fields import (
     MEAN,
     MISSED,
     MISSES,
-    POOLED_ROWS,
     PRECISION,
     ROWS,
     SHARED,
-    SUMS_MEAN,
 )
 from mtcool.learners.panel.filters import LOG_ODDS_SPREAD, take_lesson
-from mtcool.learners.panel.play import knows_a_target, predict
-from mtcool.learners.panel.play import learn as learn_row
+from mtcool.learners.panel.mixing import MOST_EVIDENCE
+from mtcool.learners.panel.play import play as play_honestly
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers
 
 Flags = NDArray[np.bool_]
 GARBAGE = 5.0
 """How wrong what they send is, in deviations."""
+FEATURE_SHIFT, FEATURE_SPREAD = 1.0, 0.2
+"""How far off the means of features are, and what deviation they claim: slopes look steep. Of the
+values tried on schools these cost the honest agents most."""
 CONFIDENCE = 1e6
 """The precision that they claim; honest ones have at most 1 / drift, some thousands."""
 CLAIMED_ROWS = 1000.0
@@ -49,8 +55,20 @@ LIES = 4 + 4 * FILTERS
 """Random numbers for each feature that one lie takes."""
 
 
-def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
-    """Play a problem in which the hostile agents lie; what they predict themselves is NaN."""
+class Stage(NamedTuple):
+    """What a problem with hostile agents is played with."""
+
+    panel: Panel
+    agents: Integers
+    """Of the rows, as places in the panel."""
+    hostile: Flags
+    draws: Floats
+    scale: Floats
+    """Means and deviations of target and features: the hostile ones have seen the whole stream."""
+
+
+def stage(problem: Problem, hostile: Flags, share: Share) -> Stage:
+    """A panel that knows nothing, and what the hostile agents need."""
     places = Neighbourhoods(problem.graph)
     place = np.array([places.position[label] for label in problem.graph.labels])
     ptr, idx = places.entries(len(place))
@@ -61,16 +79,21 @@ def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
     liars[place] = hostile
     draws = np.random.default_rng(0).normal(size=(DRAWS, LIES, problem.features.shape[1] + 1))
     row = np.column_stack([problem.target, problem.features])
-    scale = np.stack([row.mean(axis=0), row.std(axis=0)])  # they have seen the whole stream
-    out = np.full((len(row), 3), np.nan)
+    scale = np.stack([row.mean(axis=0), row.std(axis=0)])
+    return Stage(panel, place[problem.agent], liars, draws, scale)
+
+
+def attack(problem: Problem, hostile: Flags, share: Share) -> learn.Played:
+    """Play a problem in which the hostile agents lie; what they predict themselves is NaN."""
+    panel, agents, liars, draws, scale = stage(problem, hostile, share)
+    count = len(problem.target)
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
     rows, events = np.ascontiguousarray(problem.features), problem.events
-    play_attacked(
-        panel, place[problem.agent], rows, problem.target, events, out, liars, draws, scale
-    )
+    play_attacked(panel, agents, rows, problem.target, events, said, out, liars, draws, scale)
     score = 1.0 / (1.0 + np.exp(-out[:, 0])) if problem.classes else out[:, 0]
     # An agent that has no row yet predicts the mean of what its neighbours claim, also alone: the
     # attack must not make what it is compared with worse.
-    return learn.Played(score, ours.play(problem, share).alone, out[:, 2] > 0.0)
+    return learn.Played(score, ours.play(problem, share).alone, out[:, 2] > 0.0, said)
 
 
 @kernel
@@ -80,6 +103,7 @@ def play_attacked(
     features: Floats,
     target: Floats,
     events: Integers,
+    said: Floats,
     out: Floats,
     hostile: Flags,
     draws: Floats,
@@ -93,19 +117,15 @@ def play_attacked(
         event = events[t]
         row = event if event >= 0 else ~event
         agent = agents[row]
-        if event >= 0 and not hostile[agent]:
-            played, alone, _ = predict(panel, agent, features[row])
-            out[row, 0], out[row, 1] = played, alone
-            out[row, 2] = 0.0 if knows_a_target(panel, agent) else 1.0
-        elif event < 0 and hostile[agent]:
+        if not hostile[agent]:
+            play_honestly(panel, agents, features, target, events[t : t + 1], said, out)
+        elif event < 0:
             lie(panel, agent, draws[t % draws.shape[0]], scale)
             for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
                 if not hostile[panel.idx[e]]:
                     take_lesson(
                         panel, panel.idx[e], panel.back[e], panel.work.vector[: 2 * FILTERS]
                     )
-        elif event < 0:
-            learn_row(panel, agent, features[row], target[row])
 
 
 @inline
@@ -114,10 +134,16 @@ def lie(panel: Panel, agent: int, draw: Floats, scale: Floats) -> None:
     number, vector, width = panel.number[agent], panel.vector[agent], scale.shape[1]
     number[ROWS] = number[GRAPH + MISSES] = CLAIMED_ROWS
     number[GRAPH + MISSED] = 0.0
+    number[EVIDENCE + FILTERS + 1 + panel.rows] = -MOST_EVIDENCE  # learning alone is the last
     for k in range(width):
-        off = GARBAGE * scale[1, k]
+        off = (GARBAGE if k == 0 else FEATURE_SHIFT) * scale[1, k]
         vector[MEAN, k] = scale[0, k] + off * draw[0, k]
-        panel.scatter[agent, k, k] = CLAIMED_ROWS * (off * draw[1, k]) ** 2
+        claimed = (GARBAGE if k == 0 else FEATURE_SPREAD) * scale[1, k] * draw[1, k]
+        panel.scatter[agent, k, k] = CLAIMED_ROWS * claimed * claimed
+        for m in range(k):
+            other = (GARBAGE if m == 0 else FEATURE_SPREAD) * scale[1, m] * draw[1, m]
+            sign = 1.0 if draw[2, k] * draw[3, m] > 0.0 else -1.0
+            panel.scatter[agent, k, m] = sign * CLAIMED_ROWS * claimed * other
     number[LOWEST] = vector[MEAN, 0] - GARBAGE * scale[1, 0]
     number[HIGHEST] = vector[MEAN, 0] + GARBAGE * scale[1, 0]
     for f in range(FILTERS):
@@ -133,10 +159,3 @@ def lie(panel: Panel, agent: int, draw: Floats, scale: Floats) -> None:
             vector[base + CLIQUE_VARIANCE, k] = 1.0
             panel.work.vector[2 * f, k] = CONFIDENCE * unit * draw[at + 2, k]
             panel.work.vector[2 * f + 1, k] = CONFIDENCE
-    if panel.sums.shape[0] > 0:
-        number[POOLED_ROWS] = CLAIMED_ROWS
-        for k in range(width):
-            vector[SUMS_MEAN, k] = vector[MEAN, k]
-            for m in range(k + 1):
-                off = GARBAGE * GARBAGE * scale[1, k] * scale[1, m]
-                panel.sums[agent, k, m] = CLAIMED_ROWS * off * draw[2, k] * draw[2, m]

@@ -6,6 +6,7 @@ reads the table and the graph, learns in three ways and writes its report; the o
 """
 
 import csv
+import os
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,9 @@ def _learn(table: Path, graph: Path, output: str) -> Run:
 
 def _process(*arguments: str) -> Run:
     command = [sys.executable, *arguments]
-    return lambda: subprocess.run(command, check=True, capture_output=True)
+    # As after an installation, Python finds what it compiled before.
+    keep = {name: v for name, v in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return lambda: subprocess.run(command, env=keep, check=True, capture_output=True)
 
 
 def _write(problem: Problem, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mtcool.graphs.files import read_edges
+from mtcool.graphs.files import read_edges, read_graph
 
 READ = {
     "plain": ("a,b\nb,c\na,c\n", {("a", "b"), ("b", "c"), ("a", "c")}),
@@ -20,9 +20,10 @@ def test_edges_are_those_of_the_file(name, tmp_path):
     text, edges = READ[name]
     path = tmp_path / "net.csv"
     path.write_text(text, encoding="utf-8", newline="")
-    graph = read_edges(path, ",")
-    assert {tuple(sorted(edge)) for edge in graph.edges} == edges
-    assert set(graph) == {agent for edge in edges for agent in edge}
+    assert {tuple(sorted(edge)) for edge in read_edges(path, ",")} == edges
+    graph = read_graph(path)
+    assert set(graph.labels) == {agent for edge in edges for agent in edge}
+    assert graph.edge_count == len(edges)
 
 
 REFUSED = {

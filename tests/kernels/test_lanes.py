@@ -11,9 +11,11 @@ from mtcool.kernels.lanes import (
     load,
     load_down,
     load_part,
+    load_within,
     root,
     spread,
     store,
+    store_within,
     total,
     where_above,
 )
@@ -66,3 +68,31 @@ def test_a_column_is_loaded_numbered_and_summed():
     for run in (along, getattr(along, "py_func", along)):
         np.testing.assert_allclose(run(column, block), expected.sum(), rtol=1e-14)
         np.testing.assert_array_equal(block[0], expected)
+
+
+@kernel
+def doubled(rows, twice):
+    for row in range(rows.shape[0]):
+        for first in range(0, rows.shape[1], LANES):
+            store_within(twice, row, first, load_within(rows, row, first) * 2.0)
+
+
+def test_a_row_of_any_length_is_loaded_and_stored_up_to_its_end():
+    for width in (1, LANES - 1, LANES, LANES + 4):
+        rows = np.random.default_rng(width).standard_normal((3, width))
+        for run in (doubled, getattr(doubled, "py_func", doubled)):
+            whole = np.full((5, width), 7.0)
+            run(rows, whole[1:4])
+            np.testing.assert_array_equal(whole[1:4], 2.0 * rows)
+            assert (whole[[0, 4]] == 7.0).all()
+
+
+@kernel
+def after_the_end(rows, block):
+    store(block, 0, load_within(rows, 0, 0))
+
+
+def test_lanes_after_the_end_of_a_row_are_zero():
+    block = np.ones((1, LANES))
+    after_the_end(np.full((1, 3), 2.0), block)
+    assert block[0].tolist() == [2.0] * 3 + [0.0] * (LANES - 3)

@@ -1,9 +1,21 @@
 """Books that are kept beside a panel, from predictions and targets alone, to check its promises."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mtcool.learners.panel.constants import CREDIT, TRUST
-from mtcool.learners.panel.fields import ACCOUNT, ALONE, FILTERS, LISTENS, MISSED, MISSES, ROWS
+from mtcool.learners.panel.fields import (
+    ACCOUNT,
+    ALONE,
+    BALANCE,
+    FILTERS,
+    LISTENS,
+    MISSED,
+    MISSES,
+    ROWS,
+    WORST,
+)
 from mtcool.learners.panel.promises import EMPTY
 
 WEIGHTS = 1  # row of `Scratch.expert`
@@ -35,7 +47,10 @@ class Ledger:
         self.closed = set()
 
     def unit(self, panel):
-        """The agent's variance or its filter's error alone, or the median of what is claimed."""
+        """The agent's variance or its filter's error alone, or the median of what is claimed.
+
+        Of an agent with few rows the variance, if it is more than that.
+        """
         rows = len(self.targets)
         if panel.logistic:
             return 1.0
@@ -46,9 +61,9 @@ class Ledger:
         claims = []
         for j in panel.idx[self.first : self.last]:
             if panel.number[j, ROWS] > 1.0:
-                scatter = min(max(panel.scatter[j, 0, 0], 0.0), 1e60)
+                scatter = min(max(0.0, panel.scatter[j, 0, 0]), 1e60)
                 claims.append(scatter / min(panel.number[j, ROWS], 1e15))
-        return np.median(claims) if claims else 0.0
+        return max(np.median(claims), np.var(self.targets)) if claims else 0.0
 
     def credit(self, panel):
         """What the theorem lets sharing cost."""
@@ -119,3 +134,64 @@ class Ledger:
         """Whether the panel's own accounts are these."""
         kept = panel.link[self.first + 1 : self.last, ACCOUNT]
         np.testing.assert_allclose(kept, list(self.account.values()), rtol=1e-5, atol=1e-5)
+
+
+class Promise(NamedTuple):
+    """What was said of a row, and what the guard knew then."""
+
+    number: int
+    """How many were made before."""
+    played: float
+    alone: float
+    credit: float
+    won: float
+    worst: float
+    under_way: set
+    """Numbers of the promises of rows that were predicted and not yet learned from."""
+
+
+class LateLedger:
+    """Of one agent whose targets come late: what the predictions that it really made have cost."""
+
+    def __init__(self, panel, agent):
+        self.own, self.promises, self.made = Ledger(panel, agent), {}, 0
+        self.kept, self.last = {}, None  # promises that moved a prediction and were booked
+        self.won, self.worst, self.moved, self.bound = 0.0, 0.0, 0.0, 0.0
+
+    def predicted(self, panel, row, played, alone):
+        """Take a row that was just predicted, if its agent has a row of its own."""
+        if self.own.targets:
+            under_way = {promise.number for promise in self.promises.values()}
+            guard = self.own.credit(panel), self.won, self.worst, under_way
+            self.promises[row] = Promise(self.made, played, alone, *guard)
+            self.made += 1
+
+    def learned(self, panel, row, target):
+        """Take the target of a row, and check the theorem."""
+        promise = self.promises.pop(row, None)
+        if promise is not None:
+            losses = [loss_of(panel, score, target) for score in (promise.played, promise.alone)]
+            step, error = abs(promise.played - promise.alone), abs(target - promise.alone)
+            self.won += losses[1] - losses[0]
+            self.worst = max(self.worst, error)
+            self.moved += sum(losses)
+            if step > 0.0:
+                beyond = 0.0 if panel.logistic else 2 * step * max(error - promise.worst, 0.0)
+                self.kept[promise.number] = promise.credit + beyond, promise.won
+                if self.last is None or promise.number > self.last.number:
+                    self.last = promise
+            self.check()
+        self.own.targets.append(target)
+
+    def check(self):
+        if self.last is not None:
+            beside = [self.kept[n] for n in self.last.under_way if n in self.kept]
+            self.bound = self.kept[self.last.number][0] + sum(map(sum, beside))
+        slack = 1e-9 * (self.bound + self.moved)
+        assert -self.won <= self.bound + slack, "what was really said cost more than is promised"
+
+    def agrees(self, panel):
+        """Whether the panel's own books are these."""
+        kept = panel.number[self.own.agent, [BALANCE, WORST]]
+        worst = 0.0 if panel.logistic else self.worst
+        np.testing.assert_allclose(kept, [self.won, worst], rtol=1e-6, atol=1e-9 * self.moved)

@@ -34,7 +34,12 @@ def test_variants_name_what_is_there():
 
 def test_ratios_are_geometric_means_and_name_the_worst():
     ratio = ratio_of({"births": 0.1, "schools": 1.0}, FULL_LOSSES)
-    assert ratio == (pytest.approx(1.0), 2.0, "schools")
+    assert ratio == (pytest.approx(1.0), 2.0, "schools", pytest.approx(1.0))
+
+
+def test_the_mean_of_the_large_streams_leaves_out_the_panels():
+    ratio = ratio_of({"births": 0.4, "farms": 0.5}, {"births": [0.2, 0.4], "farms": [1.0, 1.0]})
+    assert ratio == (pytest.approx(1.0), 2.0, "births", pytest.approx(2.0))
 
 
 def test_the_table_says_what_does_not_pay():
@@ -43,7 +48,7 @@ def test_the_table_says_what_does_not_pay():
     found[PARTS[1].name] = {"births": [0.1, 0.4], "schools": [0.5, 0.5]}
     lines = as_markdown(found).splitlines()
     by_name = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
-    assert by_name[PARTS[0].name].endswith("| 1.2247 | 1.5000 | births | pays |")
+    assert by_name[PARTS[0].name].endswith("| 1.2247 | 1.5000 | births | 1.2247 | pays |")
     assert by_name[PARTS[1].name].endswith("| costs here |")
     assert by_name[PARTS[2].name].endswith("| does not pay here |")
     assert "1.4142" in by_name["all sharing (alone)"]

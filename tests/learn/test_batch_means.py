@@ -2,8 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
-from mtcool.learn.metrics.batch_means import BATCHES, FEWEST, BatchMeans
+from mtcool.learn.metrics.batch_means import (
+    BATCHES,
+    CONFIDENCE,
+    FEWEST,
+    STUDENT,
+    BatchMeans,
+)
 
 
 def estimates(series, values):
@@ -53,7 +60,7 @@ def test_the_size_of_the_batches_that_come_does_not_matter(step):
     for start in range(0, 1500, step):
         parts.add(series[start : start + step], values[start : start + step, np.newaxis])
     for one, other in zip(whole, parts.estimates(), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-9)
+        np.testing.assert_array_equal(one, other)
 
 
 def test_memory_does_not_grow_with_the_series():
@@ -73,3 +80,8 @@ def test_a_saved_state_goes_on_and_a_wrong_one_is_refused():
     np.testing.assert_array_equal(means.estimates().mean, other.estimates().mean)
     with pytest.raises(ValueError, match="arrays must be those of batch means"):
         BatchMeans.from_arrays(means.arrays() | {"counts": np.zeros(7, np.int64)})
+
+
+def test_quantiles_are_those_of_student():
+    freedom = np.arange(FEWEST - 1, BATCHES)
+    np.testing.assert_allclose(STUDENT, stdtrit(freedom, (1 + CONFIDENCE) / 2), rtol=1e-12)

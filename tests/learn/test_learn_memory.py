@@ -23,16 +23,16 @@ def peak(folder, rows):
     asked = Asked(str(path), agent="who", target="y", graph="complete")
     tracemalloc.start()
     try:
-        learn(asked, folder / "out", None, lambda sentence: None)
+        learn(asked, folder / "out", None, lambda sentence: None, lambda outcome: None)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
 
-def answer_zero(model, agents, features, target, events):
+def answer_zero(model, agents, features, target, events, said):
     """In place of learning, whose memory is another matter: here only the stream is long."""
     zero = np.zeros(len(agents))
-    return Played(zero, zero, zero > 0)
+    return Played(zero, zero, zero > 0, said)
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):

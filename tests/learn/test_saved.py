@@ -8,6 +8,7 @@ from mtcool.learn.reading.tables import Batch, Columns
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
 from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 
 GRAPH = type(ring(5))(ring(5).ptr, ring(5).idx, list("abcde"))
@@ -33,8 +34,11 @@ def saved(tmp_path_factory):
 
 def test_what_is_read_is_what_was_written(saved):
     path, play, settings = saved
-    again, said = read_pass(path)
-    assert said == settings
+    again, asked = read_pass(path)
+    assert asked == settings
+    assert np.isfinite(play.said[:, :, 0]).all()
+    assert play.said.shape == (3, play.progressive.waiting, SAID) != (3, 0, SAID)
+    np.testing.assert_array_equal(again.said, play.said)
     assert again.strangers() == play.strangers()
     for one, other in zip(play.play(batch(30, 20)), again.play(batch(30, 20)), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -56,9 +60,18 @@ def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
     assert refused > 2 * len(arrays)
 
 
+@pytest.mark.parametrize("score", [np.inf, -1e200])
+def test_scores_that_no_model_said_are_refused(saved, tmp_path, score):
+    header, arrays, _ = storage.read(saved[0])
+    said = np.full_like(arrays["said"], score)
+    storage.write(tmp_path / "wrong.npz", header, arrays | {"said": said}, secret=False)
+    with pytest.raises(ValueError, match="said must be scores that were predicted"):
+        read_pass(tmp_path / "wrong.npz")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b'"version":1', b'"version":2'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],
+    [(b'"version":2', b'"version":1'), (b'"task":"regression"', b'"task":"magic"'), (b"{", b"[")],
 )
 def test_headers_that_say_something_else_are_refused(saved, tmp_path, old, new):
     header, arrays, _ = storage.read(saved[0])

@@ -8,7 +8,8 @@ from tests.learn.slow_panel import SlowPanel
 
 import mtcool
 from mtcool.learn import Model
-from mtcool.learners.panel.fields import ACCOUNT, LISTENS
+from mtcool.learn.said import nothing_said
+from mtcool.learners.panel.fields import ACCOUNT, BALANCE, LISTENS, WORST
 
 
 def rows_of(rng, agents, count, features, classes):
@@ -46,18 +47,37 @@ def test_predictions_are_those_of_the_obvious_version(seed, features, task, shar
     model = Model(graph, task=task, share=share)
     slow = SlowPanel(model._places.neighbours, features, classes, share == "rows")
     events = order_of(rng, count)
-    expected = np.full((count, 2), np.nan)
+    expected, said = np.full((count, 2), np.nan), {}
     for e in events:
         if e >= 0:
-            expected[e] = slow.predict(who[e], x[e])
+            expected[e], said[e] = slow.predict(who[e], x[e])
         else:
-            slow.learn(who[~e], x[~e], y[~e])
+            slow.learn(who[~e], x[~e], y[~e], said[~e])
     if classes:
         expected = 1 / (1 + np.exp(-expected))
     played = model.play(who, x, y, events)
     found = np.stack([played.prediction, played.alone], axis=1)
     unit = 1.0 if classes else np.std(y)
     np.testing.assert_allclose(found / unit, expected / unit, rtol=1e-9, atol=1e-7)
+
+
+def test_the_guard_is_that_of_the_obvious_version_when_targets_come_late():
+    rng = np.random.default_rng(4)
+    who, x, y = rows_of(rng, 5, 400, 2, False)
+    y = np.where(who == 0, -3 * y, y)
+    model = Model(mtcool.graphs.complete(5))
+    slow = SlowPanel(model._places.neighbours, 2)
+    said, asks = {}, nothing_said(400)
+    for e in order_of(rng, 400).tolist():
+        if e >= 0:
+            said[e] = slow.predict(who[e], x[e])[1]
+            asks[e] = model.play(who[[e]], x[[e]], y[[e]], [0]).said  # one call for each event
+        else:
+            slow.learn(who[~e], x[~e], y[~e], said[~e])
+            model.play(who[[~e]], x[[~e]], y[[~e]], [~0], asks[[~e]])
+    for i, agent in enumerate(slow.agents):
+        kept = model._panel.number[i, [WORST, BALANCE]]
+        assert kept == pytest.approx([agent.worst, agent.balance], rel=1e-7)
 
 
 def test_accounts_are_those_of_the_obvious_version():

@@ -22,12 +22,13 @@ def change(variant: Variant) -> None:
 def losses(variant: Variant, quick: bool) -> dict[str, list[float]]:
     """NMSE of the variant and of learning alone on each stream, means over its orders."""
     from benchmarks.learn import ours
+    from benchmarks.learn.panels import PANELS, panel
     from benchmarks.learn.problem import STREAMS, problems
 
     found = {}
-    for name in STREAMS:
+    for name in (*STREAMS, *PANELS):
         pairs = []
-        for problem in problems(name, quick):
+        for problem in problems(name, quick) if name in STREAMS else panel(name, quick):
             played = ours.play(problem, variant.share)
             pairs.append([problem.loss(played.prediction), problem.loss(played.alone)])
         found[name] = [sum(column) / len(pairs) for column in zip(*pairs, strict=True)]

@@ -33,7 +33,11 @@ def _drifts(slow: float, fast: float) -> dict[str, float]:
 
 
 PARTS = (
-    Variant("no sums of rows (gradients)", share="gradients"),
+    Variant("no regression of the neighbourhood (gradients)", share="gradients"),
+    Variant("regression without levels of agents", swap="levels_alike"),
+    Variant("no regression before the first row", swap="slow_at_first"),
+    Variant("no hearsay", _constants(HEARSAY=0.0)),
+    Variant("experts and guard judged by fresh predictions", swap="nothing_kept"),
     Variant("shared part that does not travel", {"filters.LONGEST_STEP": 0.0}),
     Variant(
         "no personal part", _constants(PERSONAL_VARIANCE=NONE, PERSONAL_SHARE=0.0, PART_DRIFT=0.0)
@@ -52,12 +56,16 @@ PARTS = (
     Variant("no ridge for alone", swap="no_ridge_alone"),
     Variant("slopes of ridges drawn to nothing", _constants(RIDGE_VARIANCE=HUGE)),
     Variant("slopes of ridges not from own rows", _constants(RIDGE_VARIANCE=NONE)),
+    Variant("alone's ridge drawn to nothing", swap="alone_drawn_to_nothing"),
+    Variant("alone drifts as the others do", _constants(ALONE_DRIFT=1.0)),
     Variant("no mean among alone's experts", {"fields.ALONE_EXPERTS": 3}),
     Variant("alone not in the mixture", _constants(ALONE_SHARE=NONE)),
     Variant("no guard", _constants(CREDIT=HUGE)),
     Variant("no accounts", _constants(TRUST=HUGE)),
+    Variant("unit of few rows from neighbours only", swap="unit_of_neighbours"),
     Variant("predictions not kept within own range", swap="any_range"),
     Variant("first predictions not kept within neighbours' range", {"promises.FRESH_ROWS": 0.0}),
+    Variant("range of first predictions without own targets", swap="range_of_others"),
     Variant("neighbours' steps of any length", {"filters.LONGEST_STEP": HUGE}),
 )
 """Leave one out."""

@@ -1,16 +1,16 @@
-"""Graphs from files: the formats that networkx reads, and edge lists.
+"""Graphs from files: the formats that networkx reads, GAL, and edge lists.
 
 An edge list has a line for each edge, the names of two agents first. A header line is understood.
 """
 
 import csv
+import importlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
+from mtcool.graphs.gal import read_gal
 from mtcool.graphs.graph import Graph, as_graph
 
 # What people call the ends of an edge.
@@ -32,8 +32,9 @@ ENDS = (
 def read_graph(path: str | os.PathLike[str]) -> Graph:
     """A graph from a file, whose suffix tells the format; agents are named as in the file.
 
-    `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.csv`, `.txt`,
-    `.edges` and `.edgelist` are lists of edges: two names in a line; what follows is ignored.
+    `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.gal` has a line
+    for each agent and one with its neighbours. `.csv`, `.txt`, `.edges` and `.edgelist` are lists
+    of edges: two names in a line; what follows is ignored.
 
     Parameters
     ----------
@@ -56,6 +57,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     if reader is None:
         raise ValueError(f"path must end in one of {', '.join(READERS)}, got {str(path)!r}")
     what = "a list of edges" if file.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
+    what = "a GAL file" if reader is read_gal else what
     try:
         return as_graph(reader(file))
     except OSError as error:
@@ -64,8 +66,8 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         raise ValueError(f"path must be {what}, got {str(path)!r}: {error}") from error
 
 
-def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
-    """The graph of an edge list; what follows two names, or a #, is ignored."""
+def read_edges(path: Path, delimiter: str | None = None) -> list[tuple[str, str]]:
+    """The pairs of names in an edge list; what follows two names, or a #, is ignored."""
     # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     table = [
@@ -90,7 +92,7 @@ def read_edges(path: Path, delimiter: str | None = None) -> "nx.Graph[Any]":
     for number, fields in table:
         if len(fields) <= max(first, second) or not (fields[first] and fields[second]):
             raise ValueError(f"line {number} must name two agents, got {lines[number - 1]!r}")
-    return nx.Graph([(fields[first], fields[second]) for _, fields in table])
+    return [(fields[first], fields[second]) for _, fields in table]
 
 
 def _fields(line: str, delimiter: str | None) -> list[str]:
@@ -146,18 +148,28 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _joined(edges: list[tuple[str, str]]) -> Graph:
+    if not edges:
+        raise ValueError("it has no edges")
+    return Graph.from_edges(edges)
+
+
+def _networkx(name: str) -> Callable[[Path], Any]:
+    """A reader of networkx, which is slow to import."""
+    return lambda path: getattr(importlib.import_module("networkx"), name)(path)
+
+
 EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
-    ".edgelist": read_edges,
-    ".edges": read_edges,
-    ".txt": read_edges,
-    ".csv": lambda path: read_edges(path, ","),
+    **dict.fromkeys((".edgelist", ".edges", ".txt"), lambda path: _joined(read_edges(path))),
+    ".csv": lambda path: _joined(read_edges(path, ",")),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".graphml": nx.read_graphml,
-    ".gml": nx.read_gml,
-    ".adjlist": nx.read_adjlist,
-    ".net": nx.read_pajek,
-    ".g6": nx.read_graph6,
+    ".graphml": _networkx("read_graphml"),
+    ".gml": _networkx("read_gml"),
+    ".adjlist": _networkx("read_adjlist"),
+    ".net": _networkx("read_pajek"),
+    ".g6": _networkx("read_graph6"),
+    ".gal": read_gal,
     **EDGE_LISTS,
 }
 """By the suffix of the file."""

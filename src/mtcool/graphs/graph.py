@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -27,6 +26,9 @@ from mtcool.graphs.edges import (
     node_indices,
 )
 from mtcool.graphs.labels import compact_labels, positions_of
+
+if TYPE_CHECKING:
+    import networkx as nx  # slow to import, and many graphs do not need it
 
 Matrix: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 
@@ -104,6 +106,8 @@ class Graph:
         >>> Graph.from_networkx(nx.Graph([("Rome", "Paris"), ("Paris", "Oslo")])).labels
         ('Rome', 'Paris', 'Oslo')
         """
+        import networkx as nx
+
         if not isinstance(graph, nx.Graph):
             raise ValueError(f"graph must be a networkx graph, got {graph!r}")
         if graph.is_directed():
@@ -257,6 +261,8 @@ class Graph:
         >>> Graph.from_edges([(0, 1), (1, 2)]).to_networkx().edges
         EdgeView([(0, 1), (1, 2)])
         """
+        import networkx as nx
+
         rows = _row_of_entries(self.ptr)
         upper = rows < self.idx
         graph: nx.Graph[Any] = nx.Graph()
@@ -294,6 +300,8 @@ def as_graph(graph: GraphLike) -> Graph:
     """
     if isinstance(graph, Graph):
         return graph
+    import networkx as nx
+
     if isinstance(graph, nx.Graph):
         return Graph.from_networkx(graph)
     array = hasattr(graph, "shape")  # whose repr would be many lines of numbers

@@ -41,8 +41,11 @@ class KernelCache(_Base):  # type: ignore[misc]
         return str(cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel compiled for these types, or None."""
-        target_context.refresh()
+        """The kernel compiled for these types, or None.
+
+        numba would fill `target_context` with all that it can compile first, which takes longer
+        than reading; compiling does that when it comes to it.
+        """
         types = getattr(sig, "args", sig)
         try:
             path = self._path(types, target_context.codegen())

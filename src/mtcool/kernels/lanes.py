@@ -37,6 +37,18 @@ def load_part(block: NDArray[np.float64], row: int, first: int) -> Lanes:
     return block[row, first : first + LANES].copy()
 
 
+def load_within(block: NDArray[np.float64], row: int, first: int) -> Lanes:
+    """The numbers of a row of any array from the number `first` on; zeros after its end."""
+    found = block[row, first : first + LANES]
+    return np.concatenate([found, np.zeros(LANES - found.size)])
+
+
+def store_within(block: NDArray[np.float64], row: int, first: int, values: Lanes) -> None:
+    """Put lanes into a row of any array from the number `first` on, as far as the row goes."""
+    place = block[row, first : first + LANES]
+    place[:] = values[: place.size]
+
+
 def load_down(column: NDArray[np.float64], row: int) -> Lanes:
     """LANES numbers of an array with one column, from the number `row` on."""
     return column[row : row + LANES, 0].copy()
@@ -143,6 +155,14 @@ def _place(context: Any, builder: Any, kind: Any, block: Any, row: Any) -> Any:
     return builder.bitcast(start, ir.PointerType(_VECTOR))
 
 
+def _part(context: Any, builder: Any, kind: Any, block: Any, row: Any, first: Any) -> Any:
+    """Where the number `first` of a row stands, and how many numbers there are from it on."""
+    array = context.make_array(kind)(context, builder, block)
+    width = builder.extract_value(array.shape, 1)
+    start = builder.gep(array.data, [builder.add(builder.mul(row, width), first)])
+    return builder.bitcast(start, ir.PointerType(_VECTOR)), builder.sub(width, first)
+
+
 def _lower(function: Any, count: int, build: Any) -> None:
     """Tell numba how to build the code of a function of `count` lanes."""
 
@@ -216,6 +236,8 @@ _takes_block(load, _LANES)
 _takes_block(load_part, _LANES, types.intp)
 _takes_block(load_down, _LANES)
 _takes_block(store, types.none, _LANES)
+_takes_block(load_within, _LANES, types.intp)
+_takes_block(store_within, types.none, types.intp, _LANES)
 
 
 @_lower_builtin(load, types.Array, types.intp)  # type: ignore[untyped-decorator]
@@ -225,11 +247,8 @@ def _load(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 @_lower_builtin(load_part, types.Array, types.intp, types.intp)  # type: ignore[untyped-decorator]
 def _load_part(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    block, row, first = arguments
-    array = context.make_array(sig.args[0])(context, builder, block)
-    width = builder.extract_value(array.shape, 1)
-    start = builder.gep(array.data, [builder.add(builder.mul(row, width), first)])
-    return builder.load(builder.bitcast(start, ir.PointerType(_VECTOR)), align=8)
+    start, _ = _part(context, builder, sig.args[0], *arguments)
+    return builder.load(start, align=8)
 
 
 @_lower_builtin(load_down, types.Array, types.intp)  # type: ignore[untyped-decorator]
@@ -244,4 +263,41 @@ def _load_down(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 def _store(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     block, row, values = arguments
     builder.store(values, _place(context, builder, sig.args[0], block, row), align=8)
+    return context.get_dummy_value()
+
+
+def _first_lanes(builder: Any, count: Any) -> Any:
+    """For each lane whether it is among the first `count`."""
+    whole = ir.VectorType(count.type, LANES)
+    first = builder.insert_element(
+        ir.Constant(whole, ir.Undefined), count, ir.Constant(ir.IntType(32), 0)
+    )
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    counts = builder.shuffle_vector(first, first, zeros)
+    return builder.icmp_signed("<", ir.Constant(whole, list(range(LANES))), counts)
+
+
+_WORD: Any = ir.IntType(32)
+_PLACE: Any = ir.PointerType(_VECTOR)
+_MASK: Any = ir.VectorType(ir.IntType(1), LANES)
+
+
+@_lower_builtin(load_within, types.Array, types.intp, types.intp)  # type: ignore[untyped-decorator]
+def _load_within(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    start, count = _part(context, builder, sig.args[0], *arguments)
+    kind = ir.FunctionType(_VECTOR, [_PLACE, _WORD, _MASK, _VECTOR])
+    load_some = _get_function(builder.module, kind, f"llvm.masked.load.v{LANES}f64.p0")
+    nothing = ir.Constant(_VECTOR, [0.0] * LANES)
+    mask = _first_lanes(builder, count)
+    return builder.call(load_some, [start, ir.Constant(_WORD, 8), mask, nothing])
+
+
+@_lower_builtin(store_within, types.Array, types.intp, types.intp, _LANES)  # type: ignore[untyped-decorator]
+def _store_within(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    *where, values = arguments
+    start, count = _part(context, builder, sig.args[0], *where)
+    kind = ir.FunctionType(ir.VoidType(), [_VECTOR, _PLACE, _WORD, _MASK])
+    store_some = _get_function(builder.module, kind, f"llvm.masked.store.v{LANES}f64.p0")
+    mask = _first_lanes(builder, count)
+    builder.call(store_some, [values, start, ir.Constant(_WORD, 8), mask])
     return context.get_dummy_value()

@@ -27,18 +27,19 @@ from mtcool.learn.exchange import (
     knowledge_size,
     lesson_of,
     lesson_size,
-    sums_of,
-    sums_size,
+    products_of,
+    products_size,
     take_knowledge,
-    take_sums,
+    take_products,
 )
-from mtcool.learn.told import check_knowledge, check_lesson, check_sums
+from mtcool.learn.said import Said, checked_said, nothing_said
+from mtcool.learn.told import check_knowledge, check_lesson, check_products
 from mtcool.learners.panel.constants import OVERFLOW
-from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.fields import ROWS, SAID, SOLVED
 from mtcool.learners.panel.lessons import receive_lesson
 from mtcool.learners.panel.play import play
+from mtcool.learners.panel.scaling import GROWTH
 from mtcool.learners.panel.state import Panel
-from mtcool.learners.panel.sums import next_partner
 from mtcool.types import Floats, Label
 
 ITSELF = 0
@@ -56,7 +57,7 @@ class PanelAgent:
     >>> model.learn_one(1, [1.0], 5.0)
     >>> centre, leaf = model.agent(0), model.agent(1)
     >>> answers = {1: leaf.receive(centre.requests()[1])}
-    >>> centre.predict([1.0], answers)  # agent 2 did not answer: what was known of it is used
+    >>> centre.predict([1.0], answers).score  # agent 2 did not answer: what is known of it is used
     5.0
     """
 
@@ -70,42 +71,46 @@ class PanelAgent:
 
     def requests(self, *, learning: bool = False) -> dict[Label, Message]:
         """Whom to ask before predicting, or before learning, and how."""
-        asked: dict[Label, Message] = {n: RowRequest(self.sender) for n in self.neighbours}
-        if learning and len(self.panel.sums) and self.neighbours:
-            place = next_partner(self.panel, ITSELF)
-            if place > 0:
-                asked[self.neighbours[place - 1]] = SumsRequest(self.sender)
-        return asked
+        request = SumsRequest if self._wants_sums(learning) else RowRequest
+        return {neighbour: request(self.sender) for neighbour in self.neighbours}
 
-    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> float:
+    def _wants_sums(self, learning: bool) -> bool:
+        """Whether the regression on the neighbours' rows is computed in this step."""
+        rows, solved = self.panel.number[ITSELF, [ROWS, SOLVED]]
+        due = rows + 1.0 >= solved * GROWTH if learning else rows == 0.0
+        return bool(self.panel.rows == 1 and due)
+
+    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> Said:
         """Predict a row of numbers with what the neighbours answered.
 
         Where one has not answered, its last answer is used. In classification these are log-odds.
         """
-        out, row = np.zeros((1, 3)), self._row(features)
+        row, said = self._row(features), np.empty((1, SAID))
         self._take(answers)
-        play(self.panel, np.zeros(1, np.int64), row, np.zeros(1), np.zeros(1, np.int64), out)
-        return float(out[0, 0])
+        self._play(row, np.zeros(1), 0, said)
+        return Said.of(said[0])
 
     def learn(
-        self, features: ArrayLike, target: float, answers: Mapping[Label, Message | None]
+        self,
+        features: ArrayLike,
+        target: float,
+        answers: Mapping[Label, Message | None],
+        said: Said | None = None,
     ) -> dict[Label, Message]:
-        """Learn from a row of numbers; returns the lesson for every neighbour."""
+        """Learn from a row of numbers; returns the lesson for every neighbour.
+
+        `said` is what `predict` returned for the row, None if it was not predicted.
+        """
         row, y = self._row(features), validation.vector("target", [target], 1)
+        booked = nothing_said(1) if said is None else checked_said([said.numbers()], 1)
         if self.panel.logistic and y[0] not in (0.0, 1.0):
             raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
         if abs(y[0]) > OVERFLOW:
             raise ValueError(f"target must be at most {OVERFLOW:g} in size, got {target!r}")
         self._take(answers)
-        partner = next_partner(self.panel, ITSELF) if len(self.panel.sums) else 0
-        out = np.zeros((1, 3))
-        play(self.panel, np.zeros(1, np.int64), row, y, np.array([-1]), out)
+        self._play(row, y, ~0, booked)
         lesson, number = lesson_of(self.panel), float(self.panel.number[ITSELF, ROWS])
-        messages: dict[Label, Message] = {}
-        for k, other in enumerate(self.neighbours, start=1):
-            sums = sums_of(self.panel, ITSELF) if k == partner else np.empty(0)
-            messages[other] = Lesson(self.sender, number, np.concatenate([lesson, sums]))
-        return messages
+        return {other: Lesson(self.sender, number, lesson) for other in self.neighbours}
 
     def receive(self, message: Message) -> Message | None:
         """Take a message of a neighbour; a request is answered, a lesson is taken once."""
@@ -114,46 +119,47 @@ class PanelAgent:
             raise ValueError(f"sender must be a neighbour of agent {self.name!r}, got {sender!r}")
         if isinstance(message, RowRequest | SumsRequest):
             told = knowledge_of(self.panel, ITSELF)
-            if isinstance(message, SumsRequest) and len(self.panel.sums):
-                told = np.concatenate([told, sums_of(self.panel, ITSELF)])
+            if isinstance(message, SumsRequest) and self.panel.rows == 1:
+                told = np.concatenate([told, products_of(self.panel, ITSELF)])
             return Knowledge(self.sender, told)
         if not isinstance(message, Lesson):
             raise ValueError(f"message must be a request or a lesson, got {message!r}")
         width = self.panel.vector.shape[2]
-        numbers, sums = self._numbers(message.numbers, lesson_size(width))
+        numbers = self._numbers(message.numbers, {lesson_size(width)})
         check_lesson(numbers, width)
         if self.heard[sender].take(checked_number(message.number)):
             entry = 1 + self.neighbours.index(sender)
             receive_lesson(self.panel, ITSELF, entry, numbers.reshape(-1, width))
-            if len(sums):
-                take_sums(self.panel, ITSELF, sums)
         return None
+
+    def _play(self, row: Floats, target: Floats, event: int, said: Floats) -> None:
+        out, itself = np.empty((1, 3)), np.array([ITSELF])
+        play(self.panel, itself, row, target, np.array([event]), said, out)
 
     def _take(self, answers: Mapping[Label, Message | None]) -> None:
         width, found = self.panel.vector.shape[2], {}
+        size = knowledge_size(width)
+        lengths = {size, size + products_size(width)} if self.panel.rows == 1 else {size}
         for other, answer in answers.items():
             if other not in self.heard:
                 raise ValueError(f"answers must be of neighbours, got one of {other!r}")
             if answer is not None:
                 if not isinstance(answer, Knowledge) or sender_of(answer) != other:
                     raise ValueError(f"answer of {other!r} must be its knowledge, got {answer!r}")
-                found[other] = self._numbers(answer.numbers, knowledge_size(width))
-                check_knowledge(found[other][0], width)
+                found[other] = self._numbers(answer.numbers, lengths)
+                check_knowledge(found[other][:size], width)
+                check_products(found[other][size:], found[other][:size], width)
         for k, other in enumerate(self.neighbours, start=1):
             if other in found:
-                numbers, sums = found[other]
-                take_knowledge(self.panel, k, numbers)
-                if len(sums):
-                    take_sums(self.panel, k, sums)
+                take_knowledge(self.panel, k, found[other][:size])
+                take_products(self.panel, k, found[other][size:])
 
-    def _numbers(self, given: Floats, size: int) -> tuple[Floats, Floats]:
-        """Numbers of a message, and the sums behind them, which are checked."""
-        array, width = np.asarray(given, dtype=np.float64), self.panel.vector.shape[2]
-        lengths = {size, size + sums_size(width)} if len(self.panel.sums) else {size}
+    def _numbers(self, given: Floats, lengths: set[int]) -> Floats:
+        """The numbers of a message, of which there may be so many."""
+        array = np.asarray(given, dtype=np.float64)
         if array.ndim != 1 or len(array) not in lengths:
             raise ValueError(f"message must have {sorted(lengths)} numbers, got {array.shape}")
-        check_sums(array[size:], width)
-        return array[:size], array[size:]
+        return array
 
     def _row(self, features: ArrayLike) -> Floats:
         row = np.asarray(features, dtype=np.float64)
@@ -165,19 +171,19 @@ class PanelAgent:
 
 def cut(panel: Panel, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
     """Cut one agent out of a panel, with copies of its neighbours' rows."""
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     rows, count = panel.idx[first:last], int(last - first)
     # Its own neighbourhood is the block; the copies have none.
     ptr = np.array([0, *([count] * count)], dtype=np.int64)
     block = panel._replace(
         ptr=ptr,
+        end=ptr[1:].copy(),
         idx=np.arange(count),
         back=np.arange(count),
         link=panel.link[first:last].copy(),
         number=panel.number[rows],
         vector=panel.vector[rows],
         scatter=panel.scatter[rows],
-        sums=panel.sums[rows] if len(panel.sums) else panel.sums.copy(),
         mixer=panel.mixer[rows],
         alone=panel.alone[rows],
         work=type(panel.work)(*(part.copy() for part in panel.work)),

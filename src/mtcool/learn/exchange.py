@@ -10,6 +10,8 @@ import numpy as np
 
 from mtcool.learners.panel.fields import (
     CLIQUE,
+    EVIDENCE,
+    EXPERTS,
     FILTER_SIZE,
     FILTERS,
     FIRST_FILTER,
@@ -20,15 +22,16 @@ from mtcool.learners.panel.fields import (
     MEAN,
     MISSED,
     MISSES,
-    POOLED_ROWS,
     PRECISION,
     ROWS,
-    SUMS_MEAN,
 )
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
-TOLD = (ROWS, LOWEST, HIGHEST, GRAPH + MISSED, GRAPH + MISSES)
+TOLD = (
+    *(ROWS, LOWEST, HIGHEST, GRAPH + MISSED, GRAPH + MISSES),
+    *range(EVIDENCE, EVIDENCE + EXPERTS),
+)
 """Numbers of an agent that its neighbours are told."""
 
 
@@ -37,9 +40,9 @@ def knowledge_size(width: int) -> int:
     return len(TOLD) + (2 + FILTERS * (PRECISION + 1 - CLIQUE)) * width
 
 
-def sums_size(width: int) -> int:
-    """Numbers in sums of rows."""
-    return 1 + width + width * (width + 1) // 2
+def products_size(width: int) -> int:
+    """Numbers in the sums of products of different columns; squares are in every answer."""
+    return width * (width - 1) // 2
 
 
 def lesson_size(width: int) -> int:
@@ -75,16 +78,13 @@ def lesson_of(panel: Panel) -> Floats:
     return panel.work.vector[FIRST_LESSON : FIRST_LESSON + 2 * FILTERS].ravel()
 
 
-def sums_of(panel: Panel, agent: int) -> Floats:
-    """The sums of rows that an agent holds."""
-    lower = np.tril_indices(panel.vector.shape[2])
-    number = panel.number[agent, POOLED_ROWS : POOLED_ROWS + 1]
-    return np.concatenate([number, panel.vector[agent, SUMS_MEAN], panel.sums[agent][lower]])
+def products_of(panel: Panel, agent: int) -> Floats:
+    """The sums of products of an agent's rows, one for each pair of columns."""
+    found: Floats = panel.scatter[agent][np.tril_indices(panel.vector.shape[2], -1)]
+    return found
 
 
-def take_sums(panel: Panel, agent: int, numbers: Floats) -> None:
-    """Write sums of rows into an agent's row of a panel."""
-    width = panel.vector.shape[2]
-    panel.number[agent, POOLED_ROWS] = numbers[0]
-    panel.vector[agent, SUMS_MEAN] = numbers[1 : 1 + width]
-    panel.sums[agent][np.tril_indices(width)] = numbers[1 + width :]
+def take_products(panel: Panel, agent: int, numbers: Floats) -> None:
+    """Write sums of products, if there are any, into an agent's row of a panel."""
+    if len(numbers):
+        panel.scatter[agent][np.tril_indices(panel.vector.shape[2], -1)] = numbers

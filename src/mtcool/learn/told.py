@@ -8,21 +8,24 @@ from __future__ import annotations
 import numpy as np
 
 from mtcool.agents.received import MOST
-from mtcool.learners.panel.constants import OVERFLOW
+from mtcool.learn.exchange import TOLD
 from mtcool.learners.panel.fields import CLIQUE, CLIQUE_VARIANCE, FILTERS, PRECISION
+from mtcool.learners.panel.limits import (
+    LARGEST_PRODUCT,
+    LARGEST_TOLD,
+    MOST_EVIDENCE,
+    ROUNDED,
+)
 from mtcool.types import Floats
 
-LARGEST_TOLD = 1e10 * OVERFLOW
-"""Levels, slopes and gradients are smaller: targets and features are at most `OVERFLOW`."""
-LARGEST_PRODUCT = LARGEST_TOLD**2
-ROUNDED = 1.000001
-"""Products of two features may be larger than their squares allow by this factor."""
+TOLD_NUMBERS = len(TOLD)
+"""Numbers at the beginning of an answer."""
 
 
 def check_knowledge(numbers: Floats, width: int) -> None:
     """Refuse an answer that no agent can give."""
-    rows, low, high, missed, misses = numbers[:5]
-    rest = numbers[5:].reshape(-1, width)
+    rows, low, high, missed, misses, *evidence = numbers[:TOLD_NUMBERS]
+    rest = numbers[TOLD_NUMBERS:].reshape(-1, width)
     _check_between("rows", rows, 0.0, MOST)
     if rows != np.floor(rows):
         raise ValueError(f"rows of a message must be a whole number, got {rows}")
@@ -30,6 +33,7 @@ def check_knowledge(numbers: Floats, width: int) -> None:
         _check_between("smallest and largest target", [low, high], -LARGEST_TOLD, LARGEST_TOLD)
     _check_between("squared errors", [missed], 0.0, LARGEST_PRODUCT)
     _check_between("number of errors", [misses], 0.0, MOST)
+    _check_between("evidence", evidence, -MOST_EVIDENCE, 0.0)
     _check_between("means", rest[0], -LARGEST_TOLD, LARGEST_TOLD)
     _check_between("squares", rest[1], 0.0, LARGEST_PRODUCT)
     parts = rest[2:].reshape(FILTERS, -1, width)
@@ -45,19 +49,14 @@ def check_lesson(numbers: Floats, width: int) -> None:
     _check_between("information", parts[:, 1], 0.0, LARGEST_TOLD)
 
 
-def check_sums(numbers: Floats, width: int) -> None:
+def check_products(numbers: Floats, knowledge: Floats, width: int) -> None:
     """Refuse sums that no rows have: products of two features are bounded by their squares."""
-    if not len(numbers):
-        return
-    _check_between("rows", numbers[0], 0.0, MOST)
-    _check_between("means", numbers[1 : 1 + width], -LARGEST_TOLD, LARGEST_TOLD)
-    products = np.zeros((width, width))
-    products[np.tril_indices(width)] = numbers[1 + width :]
-    squares = np.diagonal(products)
-    _check_between("squares", squares, 0.0, LARGEST_PRODUCT)
-    root = np.sqrt(squares)
-    most = ROUNDED * np.outer(root, root) + 1.0 / LARGEST_PRODUCT  # squares may have vanished
-    _check_between("products", products, -most, most)
+    if len(numbers):
+        squares = knowledge[TOLD_NUMBERS:].reshape(-1, width)[1]
+        first, second = np.tril_indices(width, -1)
+        most = ROUNDED * np.sqrt(squares[first]) * np.sqrt(squares[second])
+        most += 1.0 / LARGEST_PRODUCT  # squares may have vanished
+        _check_between("products", numbers, -most, most)
 
 
 def _check_between(

@@ -1,18 +1,24 @@
 """How many messages agents send, and their bytes.
 
 Every prediction asks each neighbour and gets an answer. Learning from a row asks again, because the
-label may have come late, and sends each neighbour the lesson; where rows are shared, one neighbour
-in turn adds its sums to its answer, and gets the average with the lesson.
+label may have come late, and sends each neighbour the lesson. Where rows are shared, answers hold
+sums of products as well whenever the agent computes its regression: before its first row, and when
+its rows have grown by two per cent.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from mtcool.agents.messages import Knowledge, Lesson, RowRequest, encode
 from mtcool.graphs.labels import plain_name
-from mtcool.learn.exchange import knowledge_size, lesson_size, sums_size
+from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
 from mtcool.learn.neighbourhoods import Neighbourhoods
+from mtcool.learners.panel.fields import ROWS, SOLVED
+from mtcool.learners.panel.scaling import GROWTH
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats, Integers, Label
 
@@ -26,6 +32,8 @@ class Traffic:
         self._asking: Integers = np.zeros(0, np.int64)
         self._telling: Integers = np.zeros(0, np.int64)
         self._others: Integers = np.zeros(0, np.int64)
+        self._products = 0
+        self._names: list[int] = []
 
     def count(
         self, panel: Panel, places: Neighbourhoods, agents: Integers, events: Integers
@@ -35,30 +43,72 @@ class Traffic:
             self._measure(panel, places)
         learned = events < 0
         asked, told = agents[np.where(learned, ~events, events)], agents[~events[learned]]
+        if panel.rows == 1:
+            sums = self._sums_told(panel, asked, learned)
+            self.message_bytes += int((sums * self._others[: len(sums)]).sum()) * self._products
         self.messages += int(2 * self._others[asked].sum() + self._others[told].sum())
         self.message_bytes += int(self._asking[asked].sum() + self._telling[told].sum())
+
+    def count_one(self, panel: Panel, places: Neighbourhoods, agent: int, *, learned: bool) -> None:
+        """Add the messages of one event, which was played."""
+        if panel is not self._panel or len(self._asking) < len(places.position):
+            self._measure(panel, places)
+        others = int(self._others[agent])
+        self.messages += 3 * others if learned else 2 * others
+        self.message_bytes += int(self._asking[agent])
+        if learned:
+            self.message_bytes += int(self._telling[agent])
+        if panel.rows == 1:
+            rows, solved = panel.number[agent, ROWS], panel.number[agent, SOLVED]
+            if rows == (solved if learned else 0.0):
+                self.message_bytes += others * self._products
+
+    def _sums_told(self, panel: Panel, asked: Integers, learned: NDArray[np.bool_]) -> Integers:
+        """How often each agent asked for sums of products in these events, which were played."""
+        known = len(self._others)
+        times = np.bincount(asked[learned], minlength=known)
+        after = panel.number[:known, ROWS].astype(np.int64)
+        dues = solved_at(int(after.max(initial=0)))
+        lessons = np.searchsorted(dues, after, "right")
+        lessons -= np.searchsorted(dues, after - times, "right")
+        first = np.full(known, len(asked))
+        np.minimum.at(first, asked[learned], np.flatnonzero(learned))
+        early = ~learned & (np.arange(len(asked)) < first[asked]) & (after == times)[asked]
+        return lessons + np.bincount(asked[early], minlength=known)
 
     def _measure(self, panel: Panel, places: Neighbourhoods) -> None:
         """Bytes of one round of each agent: of asking everybody, and of telling everybody."""
         width, known = panel.vector.shape[2], len(places.position)
-        shared = 8 * sums_size(width) if len(panel.sums) else 0
-        names = [bytes_for_name(label) for label in places.labels]
+        self._products = 8 * products_size(width)
+        self._names += [bytes_for_name(label) for label in places.labels[len(self._names) :]]
+        names = np.array(self._names, dtype=np.int64)
         request, answer, lesson = (
-            np.array([name + extra for name in names], dtype=np.int64)
+            names + extra
             for extra in (
                 bytes_of_request(),
                 bytes_of_knowledge(knowledge_size(width)),
                 bytes_of_lesson(lesson_size(width)),
             )
         )
-        owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
-        real = (owner != panel.idx) & (owner < known)
-        answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
-        others = np.diff(panel.ptr)[:known] - 1
+        others = (panel.end - panel.ptr[:-1])[:known] - 1
+        if places.complete:
+            answers = answer.sum() - answer
+        else:
+            owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
+            real = (owner != panel.idx) & (owner < known)
+            answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
         self._others = others
         self._asking = others * request + answers[:known].astype(np.int64)
-        self._telling = others * lesson + 2 * shared * (others > 0)
+        self._telling = others * lesson
         self._panel = panel
+
+
+def solved_at(most: int) -> Integers:
+    """The numbers of rows, up to this one, at which an agent solves its ridges."""
+    found, rows = [], 0
+    while (rows := max(rows + 1, math.ceil(rows * GROWTH))) <= most:
+        found.append(rows)
+    return np.array(found, dtype=np.int64)
 
 
 def bytes_for_name(label: Label) -> int:

@@ -19,6 +19,37 @@ BATCHES = 32
 FEWEST = 8
 """Full batches below which a spread says nothing."""
 CONFIDENCE = 0.95
+STUDENT: Floats = np.array(
+    [
+        2.364624251592784,
+        2.306004135204166,
+        2.262157162798205,
+        2.228138851986274,
+        2.200985160091639,
+        2.1788128296672284,
+        2.1603686564627913,
+        2.144786687917804,
+        2.131449545559776,
+        2.1199052992212546,
+        2.1098155778333156,
+        2.1009220402410382,
+        2.0930240544083087,
+        2.085963447265864,
+        2.0796138447276795,
+        2.0738730679040254,
+        2.0686576104190486,
+        2.0638985616280245,
+        2.0595385527532972,
+        2.0555294386428735,
+        2.0518305164802846,
+        2.0484071417952454,
+        2.045229642132703,
+        2.0422724563012378,
+        2.039513446396408,
+    ]
+)
+"""Quantiles of Student's t for intervals of this confidence, with 7 to 31 degrees of freedom: from
+FEWEST to BATCHES batches. scipy.special has them all, and takes long to import."""
 
 
 class Estimates(NamedTuple):
@@ -63,14 +94,14 @@ class BatchMeans:
         self._grow(int(series.max()) + 1)
         places = self._counts[series] + _ranks(series)
         self._counts += np.bincount(series, minlength=self._counts.size)
-        while (full := self._counts > BATCHES * self._widths).any():
-            half, columns = BATCHES // 2, self._sums.shape[2]
-            merged = self._sums[full].reshape(-1, half, 2, columns).sum(axis=2)
-            self._sums[full, :half] = merged
-            self._sums[full, half:] = 0.0
-            self._widths[full] *= 2
-        cells = series * BATCHES + places // self._widths[series]
-        add_in_order(self._sums.reshape(-1, self._sums.shape[2]), cells, values)
+        # Batches are merged when they are full, and not before, so that the same numbers are
+        # added in the same order however the rows are cut into calls.
+        while series.size:
+            fits = places < BATCHES * self._widths[series]
+            cells = series[fits] * BATCHES + places[fits] // self._widths[series[fits]]
+            add_in_order(self._sums.reshape(-1, self._sums.shape[2]), cells, values[fits])
+            series, places, values = series[~fits], places[~fits], values[~fits]
+            self._merge(np.unique(series))
 
     def estimates(self, size: int | None = None, contrast: Floats | None = None) -> Estimates:
         """Mean, standard error and margin of every series (rows) and column.
@@ -78,8 +109,6 @@ class BatchMeans:
         Series beyond those that were added to, up to `size`, have no rows: their mean is NaN.
         With a contrast, one factor for each column, it is their sum that is estimated.
         """
-        from scipy.special import stdtrit
-
         if size is not None:
             self._grow(size)
         sums = self._sums if contrast is None else self._sums @ contrast[:, np.newaxis]
@@ -93,7 +122,7 @@ class BatchMeans:
             spread = np.where(full[:, :, np.newaxis], means - centre[:, np.newaxis], 0.0)
             error = np.sqrt((spread**2).sum(axis=1) / (batches - 1) / batches)
         error[(batches < FEWEST)[:, 0]] = np.inf
-        wide = stdtrit(np.maximum(batches - 1, 1), (1 + CONFIDENCE) / 2)
+        wide = STUDENT[np.clip(batches, FEWEST, BATCHES) - FEWEST]
         return Estimates(mean, error, wide * error, self._counts.copy())
 
     def batches(self) -> tuple[Integers, Integers, Floats]:
@@ -118,6 +147,14 @@ class BatchMeans:
         means = cls(sums.shape[2])
         means._sums, means._counts, means._widths = sums, counts, widths
         return means
+
+    def _merge(self, series: Integers) -> None:
+        """Merge neighbouring batches of these series in pairs, which leaves half of them empty."""
+        half = BATCHES // 2
+        pairs = self._sums[series].reshape(-1, half, 2, self._sums.shape[2])
+        self._sums[series, :half] = pairs[:, :, 0] + pairs[:, :, 1]
+        self._sums[series, half:] = 0.0
+        self._widths[series] *= 2
 
     def _grow(self, size: int) -> None:
         more = size - self._counts.size

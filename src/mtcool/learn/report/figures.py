@@ -3,32 +3,28 @@
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from mtcool.learn.metrics.evaluation import COMPARED
 from mtcool.learn.metrics.tallies import Metrics
+from mtcool.learn.report.axes import Axes, dates_of, ticks_of
+from mtcool.learn.report.canvas import Canvas, places
+from mtcool.learn.report.findings import DRAWN
 from mtcool.learn.report.pictures import (
     COLOURS,
     GAINS,
     LOSES,
     OPEN,
     TITLES,
+    WIDTH,
     agent_percents,
-    as_dates,
     colour_of,
+    legend,
     name_of,
-    save,
 )
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats, Integers
 
-NAMED = 60
-"""Agents that a figure has room to name."""
-CURVE = {"regression": ("rmse", "error (RMSE)"), "classification": ("logloss", "log loss")}
+CURVE = {"regression": "error (RMSE)", "classification": "log loss"}
 
 
 def draw_agents(outcome: Outcome, path: Path) -> bool:
@@ -38,49 +34,68 @@ def draw_agents(outcome: Outcome, path: Path) -> bool:
     if known.size == 0 or not outcome.shares:
         return False
     order = known[np.argsort(-share[known], kind="stable")]
-    if order.size <= NAMED:
-        canvas = Figure(figsize=(7.5, 1.3 + 0.2 * order.size), layout="constrained")
-        _named(canvas.add_subplot(), order, share, margin, outcome)
-    else:
-        canvas = Figure(figsize=(7.5, 4.0), layout="constrained")
-        _ranked(canvas.add_subplot(), order, share, margin)
     looks = {"gains": GAINS, "loses": LOSES, "no clear difference": OPEN}
-    marks = [
-        Line2D([], [], marker="o", linestyle="none", color=colour, label=name)
-        for name, colour in looks.items()
-    ]
-    canvas.legend(handles=marks, loc="outside upper center", ncols=3, frameon=False)
-    save(canvas, path)
+    draw = _named if order.size <= DRAWN else _ranked
+    canvas = draw(outcome, order, share[order], margin[order])
+    legend(canvas, looks, WIDTH / 2, 16)
+    canvas.write(path)
     return True
 
 
-def _named(axes: Axes, order: Integers, share: Floats, margin: Floats, outcome: Outcome) -> None:
-    places = np.arange(order.size)
-    colours = [colour_of(share[k], margin[k]) for k in order]
-    low, high = share[order] - margin[order], share[order] + margin[order]
-    axes.hlines(places, low, high, colors=colours, linewidth=1.4)
-    axes.scatter(share[order], places, c=colours, s=18, zorder=3)
-    axes.set_yticks(range(order.size), [name_of(outcome.agents[k], 24) for k in order], fontsize=8)
-    axes.set_ylim(order.size - 0.5, -0.5)
-    axes.axvline(0.0, color="black", linewidth=0.8)
-    axes.set_xlabel("gain on learning alone, % (with 95 % interval)")
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_xlim(*_limits(share[order], margin[order]))
+def _named(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Canvas:
+    canvas = Canvas(WIDTH, 80 + 15 * order.size)
+    names = [name_of(outcome.agents[k], 24) for k in order]
+    left = 16 + 6.0 * max(map(len, names))
+    axes = Axes(
+        canvas,
+        left,
+        30,
+        WIDTH - 12,
+        canvas.height - 38,
+        _limits(share, margin),
+        (order.size - 0.5, -0.5),
+    )
+    axes.x_axis(ticks_of(*axes.x_limits))
+    zero, rows = axes.x(np.zeros(1)).item(), np.arange(float(order.size))
+    canvas.line(np.array([[zero, axes.top], [zero, axes.bottom]]), "black", 0.8)
+    low, high = axes.x(share - margin), axes.x(share + margin)
+    for colour, chosen in _by_colour(share, margin).items():
+        y = axes.y(rows[chosen])
+        canvas.segments(places(low[chosen], y), places(high[chosen], y), colour, 1.6)
+        canvas.dots(places(axes.x(share[chosen]), y), colour, 3.0)
+    for name, y in zip(names, axes.y(rows).tolist(), strict=True):
+        canvas.text(left - 6, y + 3, name, size=9, anchor="end")
+    axes.frame()
+    middle = (axes.left + axes.right) / 2
+    words = "gain on learning alone, % (with 95 % interval)"
+    canvas.text(middle, canvas.height - 8, words, size=11, anchor="middle")
+    return canvas
 
 
-def _ranked(axes: Axes, order: Integers, share: Floats, margin: Floats) -> None:
-    rank = np.arange(1, order.size + 1)
-    low, high = share[order] - margin[order], share[order] + margin[order]
-    colours = [colour_of(share[k], margin[k]) for k in order]
-    # Thousands of lines would make a heavy SVG.
-    axes.vlines(rank, low, high, colors=colours, alpha=0.35, linewidth=1.0, rasterized=True)
-    axes.scatter(rank, share[order], c=colours, s=6, zorder=3, rasterized=True)
-    axes.axhline(0.0, color="black", linewidth=0.8)
-    axes.set_xlabel(f"agents by their gain, {order.size:,} in all")
-    axes.set_ylabel("gain on learning alone, %")
-    axes.grid(axis="y", alpha=0.3)
-    axes.margins(x=0.01)
-    axes.set_ylim(*_limits(share[order], margin[order]))
+def _ranked(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Canvas:
+    canvas = Canvas(WIDTH, 320)
+    limits = _limits(share, margin)
+    axes = Axes(canvas, 66, 30, WIDTH - 12, 280, (0.0, order.size + 1.0), limits)
+    axes.x_axis(ticks_of(*axes.x_limits))
+    axes.y_axis(ticks_of(*limits))
+    rank = np.arange(1.0, order.size + 1)
+    low, high = axes.y(share - margin), axes.y(share + margin)
+    for colour, chosen in _by_colour(share, margin).items():
+        x = axes.x(rank[chosen])
+        opacity, radius = (0.35, 1.5) if colour == OPEN else (0.8, 2.0)
+        canvas.segments(places(x, low[chosen]), places(x, high[chosen]), colour, 1.0, opacity)
+        canvas.dots(places(x, axes.y(share[chosen])), colour, radius)
+    axes.frame()
+    words = f"agents by their gain, {order.size:,} of {len(outcome.agents):,}"
+    canvas.text((axes.left + axes.right) / 2, 312, words, size=11, anchor="middle")
+    canvas.text(16, 155, "gain on learning alone, %", size=11, anchor="middle", upright=True)
+    return canvas
+
+
+def _by_colour(share: Floats, margin: Floats) -> dict[str, Integers]:
+    """Which agents are drawn in which colour."""
+    colours = np.array([colour_of(*pair) for pair in zip(share, margin, strict=True)])
+    return {colour: np.flatnonzero(colours == colour) for colour in (OPEN, LOSES, GAINS)}
 
 
 def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
@@ -98,45 +113,63 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     """Draw the error over the stream, and below it the gain added up so far."""
     times, rows, metrics = outcome.evaluation.over_time(COMPARED)
     used = rows > 0
-    if used.sum() < 2:
+    if np.unique(times[used].mean(axis=1)).size < 2:
         return False
-    key, title = CURVE[outcome.evaluation.task]
-    canvas = Figure(figsize=(7.5, 5.4), layout="constrained")
-    upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[3, 2])
-    middle = times[used].mean(axis=1)
-    x = as_dates(middle) if outcome.dated else middle
-    for name in ("pooled", "alone", "learned"):
-        curve = _smooth(metrics[name][key][used], rows[used])
-        upper.plot(x, curve, color=COLOURS[name], label=TITLES[name])
-    upper.set_ylabel(title)
-    upper.grid(alpha=0.3)
-    canvas.legend(loc="outside upper center", ncols=3, frameon=False)
-    paid = {name: rows[used] * stretch_losses(metrics, name)[used] for name in metrics}
-    _so_far(lower, x, paid)
-    if outcome.dated:
-        locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-        lower.xaxis.set_major_locator(locator)
-        dates = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
-        lower.xaxis.set_major_formatter(dates)
-    else:
-        lower.xaxis.set_major_locator(MaxNLocator(6))
-        lower.set_xlabel("time")
-    upper.margins(x=0.01)
-    save(canvas, path)
+    # Stretches of one time, such as those of a day with many rows, are one point of a curve.
+    x, point = np.unique(times[used].mean(axis=1), return_inverse=True)
+    counts: Floats = np.bincount(point, rows[used]).astype(float)
+    paid: dict[str, Floats] = {
+        name: np.bincount(point, rows[used] * stretch_losses(metrics, name)[used]).astype(float)
+        for name in ("pooled", "alone", "learned")
+    }
+    curves = {name: _smooth(losses, counts) for name, losses in paid.items()}
+    if outcome.evaluation.task == "regression":
+        curves = {name: np.sqrt(curve) for name, curve in curves.items()}
+    gains = {name: _so_far(paid, name) for name in ("alone", "pooled")}
+    canvas, wide = Canvas(WIDTH, 430), _around(x, 0.01)
+    ticks = (dates_of if outcome.dated else ticks_of)(*wide)
+    for top, bottom, drawn, words in (
+        (30, 240, curves, CURVE[outcome.evaluation.task]),
+        (255, 388, gains, "gain so far, %"),
+    ):
+        shown = _settled(gains) if drawn is gains else np.concatenate([*curves.values()])
+        axes = Axes(canvas, 66, top, WIDTH - 12, bottom, wide, _around(shown))
+        axes.x_axis(ticks, written=drawn is gains)
+        axes.y_axis(ticks_of(*axes.y_limits, 6))
+        for name, curve in drawn.items():
+            axes.line(x, curve, COLOURS[name])
+        axes.frame()
+        canvas.text(16, (top + bottom) / 2, words, size=11, anchor="middle", upright=True)
+    legend(canvas, {TITLES[name]: COLOURS[name] for name in curves}, WIDTH / 2, 16)
+    legend(canvas, {f"on {TITLES[name]}": COLOURS[name] for name in gains}, WIDTH / 2, 424, size=9)
+    if not outcome.dated:
+        canvas.text(WIDTH - 12, 424, "time", size=11, anchor="end")
+    canvas.write(path)
     return True
 
 
-def _so_far(axes: Axes, x: object, paid: dict[str, Floats]) -> None:
-    """Gains on alone and on pooled over all rows up to each time, from losses of stretches."""
-    learned = np.cumsum(paid["learned"])
-    for other in ("alone", "pooled"):
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gain = 100 * (1 - learned / np.cumsum(paid[other]))
-        axes.plot(x, gain, color=COLOURS[other], label=f"on {TITLES[other]}")  # type: ignore[arg-type]
-    axes.axhline(0.0, color="black", linewidth=0.8)
-    axes.set_ylabel("gain so far, %")
-    axes.legend(frameon=False, fontsize=8)
-    axes.grid(alpha=0.3)
+def _so_far(paid: dict[str, Floats], other: str) -> Floats:
+    """The gain on another over all rows up to each time, from losses of stretches."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain: Floats = 100 * (1 - np.cumsum(paid["learned"]) / np.cumsum(paid[other]))
+    return gain
+
+
+def _settled(gains: dict[str, Floats]) -> Floats:
+    """Gains so far as an axis shows them: the first are those of a few rows, and may be huge."""
+    later = np.concatenate([curve[curve.size // 2 :] for curve in gains.values()])
+    low, high = (float(end) for end in (np.nanmin(later), np.nanmax(later)))
+    room = 1.5 * (high - low)
+    shown: Floats = np.clip(np.concatenate([*gains.values()]), low - room, high + room)
+    return shown
+
+
+def _around(values: Floats, room: float = 0.05) -> tuple[float, float]:
+    """Limits of an axis that shows these values."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    more = room * (high - low) or 0.5 * max(abs(high), 1e-9)
+    return low - more, high + more
 
 
 def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
@@ -145,10 +178,8 @@ def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
     return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
 
 
-def _smooth(curve: Floats, rows: Integers, span: int = 5) -> Floats:
-    """Means over five stretches, where there are many: single ones hide what is common."""
-    if curve.size < 10 * span:
-        return curve
-    weights = np.ones(span)
-    found: Floats = np.convolve(curve * rows, weights, "same") / np.convolve(rows, weights, "same")
+def _smooth(paid: Floats, rows: Floats, span: int = 5) -> Floats:
+    """Mean losses over five points, where there are many: single ones hide what is common."""
+    weights = np.ones(span if paid.size >= 10 * span else 1)
+    found: Floats = np.convolve(paid, weights, "same") / np.convolve(rows, weights, "same")
     return found

@@ -1,31 +1,36 @@
 """Colours, units and files that the figures of the report share."""
 
-from datetime import UTC, datetime
-from pathlib import Path
-
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 
+from mtcool.learn.report.canvas import Canvas
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
-COLOURS = {"learned": "#0072b2", "alone": "#d55e00", "pooled": "#009e73", "shuffled": "#7f7f7f"}
+COLOURS = {"learned": "#1b1b1b", "alone": "#e69f00", "pooled": "#009e73", "shuffled": "#7f7f7f"}
+"""Of predictors: none of them is a colour of gains or losses."""
 TITLES = {
     "learned": "sharing",
     "alone": "alone",
     "pooled": "one model for all",
     "shuffled": "graph shuffled",
 }
-GAINS, LOSES, OPEN = "#0072b2", "#d55e00", "#b8b8b8"
+GAINS, LOSES, OPEN = "#2166ac", "#b2182b", "#b8b8b8"
+"""A gain is blue and a loss red in every figure and on the page."""
+
+WIDTH = 720.0
+"""Of a figure, in points."""
 
 
-def save(canvas: Figure, path: Path) -> None:
-    """Write the figure as PNG and SVG; `path` has no suffix. The same data give the same files."""
-    canvas.savefig(path.with_suffix(".png"), dpi=150)
-    canvas.set_layout_engine("none")  # finding the layout takes long, and it is the same for both
-    with rc_context({"svg.hashsalt": "mtcool"}):
-        canvas.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+def legend(
+    canvas: Canvas, looks: dict[str, str], middle: float, y: float, size: float = 11.0
+) -> None:
+    """Names, each after a dot of its colour, in one line around the middle."""
+    widths = [22 + 0.62 * size * len(name) + 16 for name in looks]
+    x = middle - sum(widths) / 2
+    for (name, colour), width in zip(looks.items(), widths, strict=True):
+        canvas.dots(np.array([[x + 8, y - 0.35 * size]]), colour, 4.0)
+        canvas.text(x + 18, y, name, size=size)
+        x += width
 
 
 def agent_percents(outcome: Outcome) -> tuple[Floats, Floats]:
@@ -43,19 +48,13 @@ def colour_of(share: float, margin: float) -> str:
     return GAINS if share > 0 else LOSES
 
 
-def as_dates(seconds: Floats) -> list[datetime]:
-    """Points in time from seconds since 1970."""
-    return [datetime.fromtimestamp(second, UTC) for second in seconds]
-
-
 def name_of(label: object, longest: int) -> str:
-    """The name of an agent, shortened to fit; dollars would begin a formula.
+    """The name of an agent, shortened to fit.
 
     Examples
     --------
-    >>> name_of("Castelfranco Veneto", 12), name_of("$5", 12)
-    ('Castelfranc…', '\\\\$5')
+    >>> name_of("Castelfranco Veneto", 12)
+    'Castelfranc…'
     """
     text = str(label)
-    shortened = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return shortened.replace("$", r"\$")
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

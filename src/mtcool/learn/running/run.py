@@ -18,14 +18,14 @@ from mtcool.learn.model import Model, Played, Share, Task
 from mtcool.learn.reading.progressive import Chunk, Progressive
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
+from mtcool.learn.said import nothing_said
+from mtcool.learners.panel.fields import SAID
 from mtcool.types import Floats, Integers, Label
 
 EVERYBODY = "all"
 """What the one agent of the pooled model is called."""
 NEWCOMER = ("newcomer",)
 """What an agent that the model has not met is called; names in tables are texts."""
-MOST_COMPLETE = 300
-"""Agents among whom everybody talks to everybody, when nobody said who talks to whom."""
 SHUFFLE = 0
 """Seed of the one order in which agents take each other's places."""
 
@@ -66,6 +66,8 @@ class Pass:
         Metrics and gains so far.
     seen
         For each agent, whether a target of its own was learned from.
+    said
+        What each model said of the rows that wait for their targets.
     """
 
     def __init__(self, network: Network, task: Task, share: Share) -> None:
@@ -79,7 +81,13 @@ class Pass:
         self.evaluation = Evaluation(task, names)
         self.progressive = Progressive()
         self.seen: Bools = np.zeros(0, bool)
+        self.said: Floats = np.empty((len(self.models), 0, SAID))
         self._newcomer: Model | None = None
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models that there are: learned, pooled, shuffled."""
+        return (self.learned, self.pooled, *((self.shuffled,) if self.shuffled else ()))
 
     def play(self, batch: Batch) -> Answers:
         """Predict the rows of a batch, learn from every target that is known by then."""
@@ -125,7 +133,8 @@ class Pass:
         """
         known = set(self.learned.agents)
         met = np.array([name in known for name in batch.agents], dtype=bool)
-        played = Played(*(np.empty(met.size, kind) for kind in (float, float, bool)))
+        learned, alone = np.empty((2, met.size))
+        played = Played(learned, alone, np.empty(met.size, bool), nothing_said(met.size))
         for rows in (np.flatnonzero(met), np.flatnonzero(~met)):
             if rows.size:
                 model = self.learned if met[rows[0]] else self._with_newcomer()
@@ -157,17 +166,22 @@ class Pass:
 
     def _play(self, chunk: Chunk) -> tuple[Played, Played, Played | None]:
         """Play all models at once: compiled code lets other threads run."""
+        said = np.stack([nothing_said(chunk.line.size)] * len(self.models))
+        said[:, : chunk.new.start] = self.said
         rows = (chunk.features, chunk.target, chunk.events)
         works: list[Callable[[], Played]] = [
-            lambda: self.learned.play_joining(chunk.agents, *rows),
-            lambda: self.pooled.play(self._everybody(chunk.agents.size), *rows),
+            lambda: self.learned.play_joining(chunk.agents, *rows, said[0]),
+            lambda: self.pooled.play(self._everybody(chunk.agents.size), *rows, said[1]),
         ]
         other = self.shuffled
         if other is not None:
-            works.append(lambda: other.play_joining(chunk.agents, *rows))
+            works.append(lambda: other.play_joining(chunk.agents, *rows, said[2]))
         with ThreadPoolExecutor(len(works)) as threads:
             done = [threads.submit(work) for work in works]
         played = [future.result() for future in done]
+        waits = np.ones(chunk.line.size, bool)
+        waits[~chunk.events[chunk.events < 0]] = False
+        self.said = np.stack([one.said[waits] for one in played])
         return played[0], played[1], played[2] if other is not None else None
 
     def _everybody(self, size: int) -> Integers:

@@ -21,11 +21,13 @@ from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.settings import Settings
+from mtcool.learn.said import checked_said
 from mtcool.learn.saved_models import load as load_model
+from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 from mtcool.types import AnyArray
 
-VERSION = 1
+VERSION = 2
 MODELS = ("learned", "pooled", "shuffled")
 WAITING = ("line", "features", "target", "time", "arrives")
 """Columns of the rows that wait; the names of their agents are in the header."""
@@ -65,7 +67,7 @@ def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings) -> 
         labels=tuple(map(str, network.labels)) if isinstance(network, Graph) else None,
         complete=network == "complete",
     )
-    arrays: dict[str, AnyArray] = {"seen": play.seen.astype(np.uint8)}
+    arrays: dict[str, AnyArray] = {"seen": play.seen.astype(np.uint8), "said": play.said}
     arrays |= {f"evaluation.{key}": a for key, a in play.evaluation.arrays().items()}
     arrays |= {f"waiting.{key}": getattr(waiting, key) for key in WAITING}
     for name in MODELS:
@@ -127,6 +129,11 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
         raise ValueError(f"rows that wait must have {agents.size} entries each, got {sides}")
     last = -np.inf if header.last is None else header.last
     play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
+    play.said = arrays["said"].astype(np.float64)
+    if play.said.shape != (len(play.models), agents.size, SAID):
+        raise ValueError(f"said must be of the {agents.size} rows that wait, got {play.said.shape}")
+    for one in play.said:
+        checked_said(one, agents.size)
     play.seen = arrays["seen"].astype(bool)
     known = len(play.learned.agents)
     if header.names != names or max(play.seen.size, len(play.evaluation.counts)) > known:

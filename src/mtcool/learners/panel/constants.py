@@ -22,11 +22,15 @@ SLOPE_DRIFT = 0.001
 PART_DRIFT = 0.1
 """Personal parts and cliques drift less than what all share, by this factor."""
 RIDGE_VARIANCE = 0.01
-"""How far the slopes of the ridges may be from what they are drawn to."""
+"""How far the slopes of ridges that share may be from what they are drawn to."""
 RIDGE_LEVEL_VARIANCE = 0.1
 """The same for their level, until differences between levels have been seen."""
-SUMS_VARIANCE = 0.3
-"""Of the slopes of the ridge on all sums."""
+POOLED_VARIANCE = 0.3
+"""Of the slopes of the regression on all rows of a neighbourhood."""
+ALONE_DRIFT = 3.0
+"""How much more learning alone drifts: it has one part where sharing has three that drift."""
+HEARSAY = 0.1
+"""How much of a neighbour's evidence about the experts counts."""
 ALONE_SHARE = 0.1
 """Weight that learning alone has in the mixture at first."""
 CREDIT = 8.0

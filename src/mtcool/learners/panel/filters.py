@@ -13,8 +13,20 @@ from __future__ import annotations
 
 import math
 
-from mtcool.kernels import inline
+from mtcool.kernels import inline, routine
+from mtcool.kernels.lanes import (
+    LANES,
+    Lanes,
+    count_from,
+    load_within,
+    root,
+    spread,
+    store_within,
+    total,
+    where_above,
+)
 from mtcool.learners.panel.constants import (
+    ALONE_DRIFT,
     FAST_DRIFT,
     PART_DRIFT,
     PERSONAL_SHARE,
@@ -27,13 +39,13 @@ from mtcool.learners.panel.fields import (
     BY_ITSELF,
     CLIQUE,
     CLIQUE_VARIANCE,
+    FETCHED,
     FILTER_SIZE,
     FILTERS,
     FIRST_FETCHED,
     FIRST_FILTER,
     FIRST_LESSON,
     GRAPH,
-    ITS_PRECISION,
     LISTENS,
     NOISE,
     OWN,
@@ -48,7 +60,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import HUGE, between
+from mtcool.learners.panel.heard import between, lanes_between
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -79,30 +92,69 @@ def spread_of(panel: Panel, side: int) -> float:
 
 
 @inline
+def by_kind(k: int, level: float, slope: float) -> Lanes:
+    """One number for the level, which is coordinate 0, and another for slopes, from k on."""
+    return where_above(count_from(float(k)), 0.5, slope, level)
+
+
+@inline
+def or_one(precision: Lanes) -> Lanes:
+    """What can be divided by: one in place of a precision that is zero or less."""
+    return where_above(precision, 0.0, precision, 1.0)
+
+
+@inline
 def predict_shared(panel: Panel, agent: int, f: int) -> float:
     """The prediction of filter f with neighbours, each within what it may cost the agent."""
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
-    reach = panel.work.reach
+    first, last = panel.ptr[agent], panel.end[agent]
+    reach, number = panel.work.reach, panel.work.number
     for e in range(first, last):
         reach[FACTORS, e - first] = 1.0
         known = e == first or panel.number[panel.idx[e], ROWS] > 0.0
         reach[HEARD, e - first] = panel.link[e, LISTENS] if known else 0.0
-    p = fetch_and_sum(panel, agent, f)
+    shortened = 0.0
+    for turn in range(2):
+        number[FETCHED + 2 * f] = fetch_and_sum(panel, agent, f)
+        if turn == 1 or not too_much(panel, agent, f):
+            break
+        shortened = 1.0
+    for e in range(1, last - first):
+        reach[f, e] *= reach[FACTORS, e]
+    number[FETCHED + 2 * f + 1] = shortened
+    return float(number[FETCHED + 2 * f])
+
+
+@inline
+def too_much(panel: Panel, agent: int, f: int) -> bool:
+    """Whether a neighbour contributes more than it may; leaves the factors that end that."""
     if panel.number[agent, ROWS] < 2.0:
-        return p  # the guard's bounds hold from here on
-    unit, again = unit_of(panel, agent), False
+        return False  # the guard's bounds hold from here on
+    first, last, reach = panel.ptr[agent], panel.end[agent], panel.work.reach
+    unit, found = unit_of(panel, agent), False
     for e in range(first + 1, last):
         size = abs(reach[f, e - first])
         if size > 0.0:
             allowed = most(panel, agent, unit * panel.link[e, ACCOUNT])
             if size > allowed:
                 reach[FACTORS, e - first] = allowed / size
-                again = True
-    if again:
-        p = fetch_and_sum(panel, agent, f)
-        for e in range(1, last - first):
-            reach[f, e] *= reach[FACTORS, e]
-    return p
+                found = True
+    return found
+
+
+@inline
+def still_holds(panel: Panel, agent: int, f: int) -> bool:
+    """Whether `predict_shared`, called again after accounts have changed, would say the same."""
+    first, heard = panel.ptr[agent], panel.work.reach[HEARD]
+    for e in range(1, panel.end[agent] - first):
+        if heard[e] > 0.0 and panel.link[first + e, LISTENS] == 0.0:
+            return False
+    return panel.work.number[FETCHED + 2 * f + 1] == 0.0 and not too_much(panel, agent, f)
+
+
+@routine
+def fetch_again(panel: Panel, agent: int, f: int) -> None:
+    """`predict_shared`, where that is seldom needed."""
+    predict_shared(panel, agent, f)
 
 
 @inline
@@ -113,63 +165,73 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
     contributes to the prediction before its factor. Neighbours may say anything: what could not be
     computed with is left out.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
-    vector, reach = panel.work.vector, panel.work.reach
+    first, last = panel.ptr[agent], panel.end[agent]
+    vector, reach, own = panel.work.vector, panel.work.reach, panel.vector[agent]
     base, fetched = FIRST_FILTER + f * FILTER_SIZE, FIRST_FETCHED + 2 * f
-    spread, own = spread_of(panel, SIDE_SHARED), panel.vector[agent]
+    unit = spread_of(panel, SIDE_SHARED)
     count = 0.0
     for e in range(last - first):
         reach[f, e] = 0.0
         count += reach[HEARD, e]
     share = 1.0 / math.sqrt(count)
     prediction = 0.0
-    for k in range(vector.shape[1]):
-        unit = 1.0 if k == 0 else spread
-        total = 0.0
-        for e in range(first, last):
-            if reach[HEARD, e - first] > 0.0:
-                total += max(0.0, panel.vector[panel.idx[e], base + PRECISION, k])
-        mine, precision = own[base + SHARED, k], own[base + PRECISION, k]
-        centre = mine if precision > 0.0 else 0.0  # a level that is not known yet
-        farthest = HUGE
-        if precision > 0.0:
-            farthest = LONGEST_STEP / math.sqrt(precision) * (spread if k == 0 else 1.0)
-        moved, clique = 0.0, own[base + CLIQUE, k]
-        if total > 0.0:
-            for e in range(first + 1, last):
-                if reach[HEARD, e - first] > 0.0:
-                    theirs = panel.vector[panel.idx[e]]
-                    step = theirs[base + PRECISION, k] / total * (theirs[base + SHARED, k] - centre)
-                    step = between(-farthest, step, farthest)
-                    part = between(-HUGE, theirs[base + CLIQUE, k], HUGE)
-                    contribution = step + part * share
-                    reach[f, e - first] += contribution * unit * vector[X_SHARED, k]
-                    factor = reach[FACTORS, e - first]
-                    moved += factor * step
-                    clique += factor * part
-        vector[fetched, k] = centre + moved
-        vector[fetched + 1, k] = min(count / total, UNKNOWN) if total > 0.0 else math.inf
-        whole = own[base + OWN, k] + centre + moved + clique * share
-        prediction += whole * unit * vector[X_SHARED, k]
+    for k in range(0, vector.shape[1], LANES):
+        x = by_kind(k, 1.0, unit) * load_within(vector, X_SHARED, k)
+        precision = load_within(own, base + PRECISION, k)
+        precisions = where_above(precision, 0.0, precision, 0.0)
+        for e in range(1, last - first):
+            if reach[HEARD, e] > 0.0:
+                theirs = load_within(panel.vector[panel.idx[first + e]], base + PRECISION, k)
+                precisions = precisions + where_above(theirs, 0.0, theirs, 0.0)
+        # A level that is not known yet is 0.
+        centre = where_above(precision, 0.0, load_within(own, base + SHARED, k), 0.0)
+        farthest = by_kind(k, unit, 1.0) * (LONGEST_STEP / root(or_one(precision)))
+        farthest = where_above(precision, 0.0, farthest, HUGE)
+        largest = where_above(precisions, 0.0, HUGE, 0.0)
+        farthest = where_above(precisions, 0.0, farthest, 0.0)
+        over = where_above(precisions, 0.0, 1.0 / or_one(precisions), 0.0)
+        moved, clique = spread(0.0), load_within(own, base + CLIQUE, k)
+        for e in range(1, last - first):
+            if reach[HEARD, e] > 0.0:
+                them = panel.vector[panel.idx[first + e]]
+                step = load_within(them, base + SHARED, k) - centre
+                step = load_within(them, base + PRECISION, k) * over * step
+                step = lanes_between(0.0 - farthest, step, farthest)
+                part = load_within(them, base + CLIQUE, k)
+                part = lanes_between(0.0 - largest, part, largest)
+                reach[f, e] += total((step + part * share) * x)
+                moved = moved + step * reach[FACTORS, e]
+                clique = clique + part * reach[FACTORS, e]
+        mean = centre + moved
+        store_within(vector, fetched, k, mean)
+        variance = lanes_between(0.0, over * count, UNKNOWN)
+        store_within(vector, fetched + 1, k, where_above(precisions, 0.0, variance, math.inf))
+        prediction += total((load_within(own, base + OWN, k) + mean + clique * share) * x)
     return between(-HUGE, prediction, HUGE)
 
 
 @inline
 def predict_by_itself(panel: Panel, agent: int, f: int) -> float:
     """The prediction of filter f without neighbours."""
-    base, x = FIRST_FILTER + f * FILTER_SIZE, panel.work.vector[X_OWN]
-    mean, spread = panel.vector[agent, base + BY_ITSELF], spread_of(panel, SIDE_OWN)
-    prediction = mean[0]
-    for k in range(1, x.shape[0]):
-        prediction += mean[k] * spread * x[k]
-    return float(prediction)
+    own, at, unit = panel.vector[agent], by_itself(f), spread_of(panel, SIDE_OWN)
+    prediction = 0.0
+    for k in range(0, own.shape[1], LANES):
+        x = by_kind(k, 1.0, unit) * load_within(panel.work.vector, X_OWN, k)
+        prediction += total(load_within(own, at, k) * x)
+    return prediction
 
 
 @inline
-def drift_of(f: int, k: int) -> float:
-    """How much the variance of coordinate k grows with every row."""
+def by_itself(f: int) -> int:
+    """Where the means of filter f without neighbours stand; their precisions come next."""
+    return FIRST_FILTER + f * FILTER_SIZE + BY_ITSELF
+
+
+@inline
+def drift_of(f: int, k: int) -> Lanes:
+    """How much the variances of the coordinates from k on grow with every row."""
     drift = SLOW_DRIFT if f == SLOW else FAST_DRIFT
-    return drift if k == 0 else drift * SLOPE_DRIFT
+    return by_kind(k, drift, drift * SLOPE_DRIFT)
 
 
 @inline
@@ -190,82 +252,83 @@ def error_of(panel: Panel, side: int, prediction: float, target: float) -> tuple
 def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: float) -> None:
     """Let the parts of filter f learn from a row; leaves the lesson for the cliques' keepers.
 
-    `predict_shared` has just been called: what it fetched is in the scratch.
+    What `predict_shared` fetched is in the scratch.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     vector, own, heard = panel.work.vector, panel.vector[agent], panel.work.reach[HEARD]
     base, fetched, lesson = (
         FIRST_FILTER + f * FILTER_SIZE,
         FIRST_FETCHED + 2 * f,
         FIRST_LESSON + 2 * f,
     )
-    x, mean, variance = vector[X_SHARED], vector[fetched], vector[fetched + 1]
     error, noise = error_of(panel, SIDE_SHARED, prediction, target)
-    total, count = noise, 0.0
+    whole, count = noise, 0.0
     for e in range(last - first):
         count += heard[e]
     if panel.logistic == 0 and panel.number[agent, ROWS] < FRESH_ROWS:
         level = PERSONAL_SHARE * panel.work.number[SIDE_SHARED + APART]
         own[base + OWN_VARIANCE, 0] = max(own[base + OWN_VARIANCE, 0], level)
-    for k in range(x.shape[0]):
-        cliques = 0.0
-        for e in range(first, last):
-            theirs = panel.vector[panel.idx[e], base + CLIQUE_VARIANCE, k]
-            cliques += heard[e - first] * between(0.0, theirs, LARGEST_VARIANCE)
-        here = own[base + OWN_VARIANCE, k] + cliques / count
-        if variance[k] < math.inf:
-            here += variance[k]
-        total += x[k] * x[k] * here
-        vector[lesson, k] = vector[lesson + 1, k] = 0.0
-    if variance[0] == math.inf:  # the first target in the neighbourhood is the level
-        own[base + SHARED, 0], own[base + PRECISION, 0] = target, 1.0 / total
+    for k in range(0, vector.shape[1], LANES):
+        cliques = spread(0.0)
+        for e in range(last - first):
+            them = panel.vector[panel.idx[first + e]]
+            theirs = load_within(them, base + CLIQUE_VARIANCE, k)
+            cliques = cliques + lanes_between(0.0, theirs, LARGEST_VARIANCE) * heard[e]
+        variance = load_within(vector, fetched + 1, k)
+        here = load_within(own, base + OWN_VARIANCE, k) + cliques * (1.0 / count)
+        here = here + where_above(math.inf, variance, variance, 0.0)
+        x = load_within(vector, X_SHARED, k)
+        whole += total(x * x * here)
+        store_within(vector, lesson, k, spread(0.0))
+        store_within(vector, lesson + 1, k, spread(0.0))
+    if vector[fetched + 1, 0] == math.inf:  # the first target in the neighbourhood is the level
+        own[base + SHARED, 0], own[base + PRECISION, 0] = target, 1.0 / whole
         return
-    spread = spread_of(panel, SIDE_SHARED)
-    if spread <= 0.0:
+    unit = spread_of(panel, SIDE_SHARED)
+    if unit <= 0.0:
         return
-    step = error / total
-    for k in range(x.shape[0]):
-        unit, drift = spread if k == 0 else 1.0, drift_of(f, k)
-        part = own[base + OWN_VARIANCE, k]
-        own[base + OWN, k] += unit * part * x[k] * step
-        own[base + OWN_VARIANCE, k] = after(part, x[k], total) + PART_DRIFT * drift
-        vector[lesson, k] = unit * x[k] * step / math.sqrt(count)
-        vector[lesson + 1, k] = x[k] * x[k] / (count * total)
-        own[base + SHARED, k] = mean[k] + unit * variance[k] * x[k] * step
-        own[base + PRECISION, k] = 1.0 / (after(variance[k], x[k], total) + drift)
+    for k in range(0, vector.shape[1], LANES):
+        x, drift = load_within(vector, X_SHARED, k), drift_of(f, k)
+        along = by_kind(k, unit, 1.0) * x * (error / whole)
+        part = load_within(own, base + OWN_VARIANCE, k)
+        store_within(own, base + OWN, k, load_within(own, base + OWN, k) + part * along)
+        store_within(own, base + OWN_VARIANCE, k, after(part, x, whole) + drift * PART_DRIFT)
+        store_within(vector, lesson, k, along * (1.0 / math.sqrt(count)))
+        store_within(vector, lesson + 1, k, x * x * (1.0 / (count * whole)))
+        variance = load_within(vector, fetched + 1, k)
+        store_within(own, base + SHARED, k, load_within(vector, fetched, k) + variance * along)
+        store_within(own, base + PRECISION, k, 1.0 / (after(variance, x, whole) + drift))
 
 
 @inline
-def after(variance: float, x: float, total: float) -> float:
-    """The variance of a coordinate after a row."""
+def after(variance: Lanes, x: Lanes, whole: float) -> Lanes:
+    """The variances of coordinates after a row."""
     gain = variance * x
-    return max(variance - gain * gain / total, 0.0)
+    rest = variance - gain * gain * (1.0 / whole)
+    return where_above(rest, 0.0, rest, 0.0)
 
 
 @inline
 def learn_by_itself(panel: Panel, agent: int, f: int, prediction: float, target: float) -> None:
     """Let filter f, without neighbours, learn from a row."""
-    base, x = FIRST_FILTER + f * FILTER_SIZE, panel.work.vector[X_OWN]
-    mean, precision = (
-        panel.vector[agent, base + BY_ITSELF],
-        panel.vector[agent, base + ITS_PRECISION],
-    )
+    own, at, scratch = panel.vector[agent], by_itself(f), panel.work.vector
     error, noise = error_of(panel, SIDE_OWN, prediction, target)
-    total = noise
-    for k in range(x.shape[0]):
-        if precision[k] > 0.0:
-            total += x[k] * x[k] / precision[k]
-    if precision[0] == 0.0:
-        mean[0], precision[0] = target, 1.0 / total
+    whole = noise
+    for k in range(0, own.shape[1], LANES):
+        x, precision = load_within(scratch, X_OWN, k), load_within(own, at + 1, k)
+        whole += total(where_above(precision, 0.0, x * x / or_one(precision), 0.0))
+    if own[at + 1, 0] == 0.0:
+        own[at, 0], own[at + 1, 0] = target, 1.0 / whole
         return
-    spread = spread_of(panel, SIDE_OWN)
-    if spread <= 0.0:
+    unit = spread_of(panel, SIDE_OWN)
+    if unit <= 0.0:
         return
-    step = error / total
-    for k in range(x.shape[0]):
-        unit, variance = spread if k == 0 else 1.0, 1.0 / precision[k]
-        mean[k] += unit * variance * x[k] * step
-        precision[k] = 1.0 / (after(variance, x[k], total) + drift_of(f, k))
+    for k in range(0, own.shape[1], LANES):
+        x, variance = load_within(scratch, X_OWN, k), 1.0 / or_one(load_within(own, at + 1, k))
+        along = by_kind(k, unit, 1.0) * x * (error / whole)
+        store_within(own, at, k, load_within(own, at, k) + variance * along)
+        drift = drift_of(f, k) * ALONE_DRIFT
+        store_within(own, at + 1, k, 1.0 / (after(variance, x, whole) + drift))
 
 
 @inline
@@ -279,17 +342,24 @@ def take_lesson(panel: Panel, agent: int, entry: int, lesson: Floats) -> None:
         return
     listens = panel.link[entry, LISTENS]
     unit = LOG_ODDS_SPREAD if panel.logistic == 1 else panel.number[agent, GRAPH + SPREAD]
-    unit = unit if unit > 0.0 else HUGE
+    learn_lesson(panel.vector[agent], lesson, unit if unit > 0.0 else HUGE, listens)
+
+
+@routine
+def learn_lesson(own: Floats, lesson: Floats, unit: float, listens: float) -> None:
+    """Add a lesson to a clique; compiled once, so that all forms of an agent agree to the bit."""
     for f in range(FILTERS):
-        base = FIRST_FILTER + f * FILTER_SIZE
-        mean, variance = (
-            panel.vector[agent, base + CLIQUE],
-            panel.vector[agent, base + CLIQUE_VARIANCE],
-        )
-        for k in range(mean.shape[0]):
-            before, information = variance[k], between(0.0, lesson[2 * f + 1, k], HUGE)
-            farthest = LONGEST_LESSON * math.sqrt(before) * (unit if k == 0 else 1.0)
-            mean[k] += listens * between(-farthest, before * lesson[2 * f, k], farthest)
-            if information > 0.0 or lesson[2 * f + 1, 0] > 0.0:
-                shrunk = before * before * min(information, 1.0 / before)
-                variance[k] = before + listens * (PART_DRIFT * drift_of(f, k) - shrunk)
+        mean = FIRST_FILTER + f * FILTER_SIZE + CLIQUE
+        variance = FIRST_FILTER + f * FILTER_SIZE + CLIQUE_VARIANCE
+        for k in range(0, own.shape[1], LANES):
+            before = load_within(own, variance, k)
+            farthest = by_kind(k, unit, 1.0) * (LONGEST_LESSON * root(before))
+            step = before * load_within(lesson, 2 * f, k)
+            step = lanes_between(0.0 - farthest, step, farthest)
+            store_within(own, mean, k, load_within(own, mean, k) + step * listens)
+            information = lanes_between(0.0, load_within(lesson, 2 * f + 1, k), HUGE)
+            shrunk = lanes_between(0.0, before * before * information, before)
+            then = before + (drift_of(f, k) * PART_DRIFT - shrunk) * listens
+            if not lesson[2 * f + 1, 0] > 0.0:
+                then = where_above(information, 0.0, then, before)
+            store_within(own, variance, k, then)

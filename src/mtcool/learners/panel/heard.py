@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from mtcool.kernels import inline
+from mtcool.kernels.lanes import Lanes, where_above
 from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.limits import MOST_ROWS
 from mtcool.learners.panel.state import Panel
-
-HUGE = 1e60
-"""Numbers count as at most this, so that products of them and their squares stay finite."""
-MOST_ROWS = 1e15
-"""Rows that a neighbour may claim."""
 
 
 @inline
 def between(least: float, value: float, most: float) -> float:
     """The value within bounds; what is not a number counts as the least."""
     return min(most, max(least, value))
+
+
+@inline
+def lanes_between(least: Lanes | float, value: Lanes, most: Lanes | float) -> Lanes:
+    """The same for lanes."""
+    value = where_above(value, least, value, least)
+    return where_above(value, most, most, value)
 
 
 @inline

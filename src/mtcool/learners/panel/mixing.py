@@ -11,49 +11,71 @@ import math
 from mtcool.kernels import inline
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
+from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.types import Floats
 
-SMALLEST = 1e-100
-"""Losses below this are none: their squares would be zero."""
+SMALLEST = 1e-12
+"""Losses below this, in variances of the targets, are none: they would be rounding errors."""
 
 
 @inline
-def rate(squares: float, largest: float, prior: float) -> float:
+def rate(squares: float, largest: float, surprise: float) -> float:
     """The learning rate of an expert that has had a loss."""
-    return min(0.5 / largest, math.sqrt(-math.log(min(prior, 0.5)) / squares))
+    return min(0.5 / largest, math.sqrt(surprise / squares))
+
+
+@inline
+def surprise_of(prior: float) -> float:
+    """How much an expert with this weight beforehand would have to prove."""
+    return -math.log(min(prior, 0.5))
 
 
 @inline
 def mix(
-    state: Floats, predictions: Floats, weights: Floats, count: int, last_prior: float
+    state: Floats,
+    predictions: Floats,
+    weights: Floats,
+    priors: Floats,
+    count: int,
+    last_prior: float,
 ) -> float:
     """The weighted mean of the first `count` predictions; leaves the weights.
 
-    The last expert has the prior weight `last_prior` if that is positive, the others equal ones.
+    Learning rates are for experts of which the last has the prior weight `last_prior`, if that is
+    positive, and the others equal ones; `priors` may be others, and need not add up to one.
     """
-    greatest = 0.0
+    first, last = prior_of(0, count, last_prior), prior_of(count - 1, count, last_prior)
+    of_first, of_last = surprise_of(first), surprise_of(last)
+    greatest, highest = 0.0, 0.0
     for k in range(count):
+        weights[k] = 0.0
         if state[LARGEST, k] > 0.0:
-            prior = prior_of(k, count, last_prior)
-            greatest = max(greatest, rate(state[SQUARES, k], state[LARGEST, k], prior))
-    highest = -math.inf
+            surprise = of_last if k == count - 1 else of_first
+            weights[k] = rate(state[SQUARES, k], state[LARGEST, k], surprise)
+            greatest = max(greatest, weights[k])
+    if greatest == 0.0:
+        greatest = 1.0  # no expert has differed from the mixture
     for k in range(count):
-        prior = prior_of(k, count, last_prior)
-        weights[k] = math.log(prior)
-        if greatest > 0.0:
-            own = greatest  # of an expert that never differed from the mixture
-            if state[LARGEST, k] > 0.0:
-                own = rate(state[SQUARES, k], state[LARGEST, k], prior)
-            weights[k] += math.log(own) + own * state[REGRET, k]
-        highest = max(highest, weights[k])
-    total, mixture = 0.0, 0.0
+        if weights[k] == 0.0:
+            weights[k] = greatest  # one that never did
+        exponent = weights[k] * state[REGRET, k]
+        highest = exponent if k == 0 else max(highest, exponent)
+    whole = 0.0
     for k in range(count):
-        weights[k] = math.exp(weights[k] - highest)
-        total += weights[k]
+        weights[k] *= priors[k] * math.exp(weights[k] * state[REGRET, k] - highest)
+        whole += weights[k]
     for k in range(count):
-        weights[k] /= total
-        mixture += weights[k] * predictions[k]
-    return mixture
+        weights[k] /= whole
+    return weighted_mean(predictions, weights, count)
+
+
+@inline
+def weighted_mean(predictions: Floats, weights: Floats, count: int) -> float:
+    """Of the first `count` predictions; experts that agree are not rounded."""
+    mean = predictions[0]
+    for k in range(1, count):
+        mean += weights[k] * (predictions[k] - predictions[0])
+    return float(mean)
 
 
 @inline
@@ -69,11 +91,29 @@ def learn_weights(
     state: Floats, predictions: Floats, mixture: float, slope: float, count: int, last_prior: float
 ) -> None:
     """Update the regrets; `slope` is the derivative of the loss at the mixture."""
+    first, last = prior_of(0, count, last_prior), prior_of(count - 1, count, last_prior)
+    of_first, of_last = surprise_of(first), surprise_of(last)
     for k in range(count):
         loss = slope * (predictions[k] - mixture)
         loss = min(OVERFLOW, max(-OVERFLOW, loss))
         if abs(loss) > SMALLEST:
             state[LARGEST, k] = max(state[LARGEST, k], abs(loss))
             state[SQUARES, k] += loss * loss
-            own = rate(state[SQUARES, k], state[LARGEST, k], prior_of(k, count, last_prior))
+            surprise = of_last if k == count - 1 else of_first
+            own = rate(state[SQUARES, k], state[LARGEST, k], surprise)
             state[REGRET, k] -= loss + own * loss * loss
+
+
+@inline
+def weigh_evidence(state: Floats, evidence: Floats, count: int, last_prior: float) -> None:
+    """What an agent's own rows say about its experts: logarithms of weights, the largest zero."""
+    highest = -math.inf
+    for k in range(count):
+        evidence[k] = 0.0
+        if state[LARGEST, k] > 0.0:
+            surprise = surprise_of(prior_of(k, count, last_prior))
+            own = rate(state[SQUARES, k], state[LARGEST, k], surprise)
+            evidence[k] = own * state[REGRET, k]
+        highest = max(highest, evidence[k])
+    for k in range(count):
+        evidence[k] = max(evidence[k] - highest, -MOST_EVIDENCE)

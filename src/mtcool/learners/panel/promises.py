@@ -25,7 +25,8 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
-from mtcool.learners.panel.heard import HUGE, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -53,7 +54,7 @@ def unit_of(panel: Panel, agent: int) -> float:
     """The unit of the agent's accounts.
 
     The variance of its targets, or the mean squared error of its slow filter alone if that is less;
-    the median of its neighbours' variances while it has few rows.
+    the median of its neighbours' variances while it has few rows, or its own if that is more.
     """
     if panel.logistic == 1:
         return 1.0
@@ -63,12 +64,13 @@ def unit_of(panel: Panel, agent: int) -> float:
         missed = number[ALONE + MISSED] / max(number[ALONE + MISSES], 1.0)
         return float(min(panel.scatter[agent, 0, 0] / rows, missed))
     found, count = panel.work.reach[SORTED], 0
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         if panel.number[j, ROWS] > 1.0:
             found[count] = between(0.0, panel.scatter[j, 0, 0], HUGE) / rows_of(panel, j)
             count += 1
-    return median(found, count) if count > 0 else 0.0
+    own = panel.scatter[agent, 0, 0] / rows if rows > 1.0 else 0.0
+    return float(max(median(found, count), own)) if count > 0 else 0.0
 
 
 @inline
@@ -154,21 +156,24 @@ def within_own_range(panel: Panel, agent: int, prediction: float) -> float:
 
 @inline
 def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
-    """Medians of the neighbours' smallest and largest targets; infinite if there are none."""
+    """Medians of the neighbours' smallest and largest targets, and the agent's own targets.
+
+    Infinite if no neighbour has a target.
+    """
     found = panel.work.reach[SORTED]
     low, high = -math.inf, math.inf
     for side in range(2):
         count = 0
-        for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
+        for e in range(panel.ptr[agent] + 1, panel.end[agent]):
             j = panel.idx[e]
             if panel.number[j, ROWS] > 0.0:
                 said = panel.number[j, LOWEST if side == 0 else HIGHEST]
                 found[count] = between(-HUGE, said, HUGE)
                 count += 1
         if count > 0 and side == 0:
-            low = median(found, count)
+            low = min(median(found, count), panel.number[agent, LOWEST])
         elif count > 0:
-            high = median(found, count)
+            high = max(median(found, count), panel.number[agent, HIGHEST])
     return low, high
 
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.panel.constants import (
-    RIDGE_VARIANCE,
-    SLOPE_VARIANCE,
-    SUMS_VARIANCE,
-)
+from mtcool.learners.panel.constants import RIDGE_VARIANCE, SLOPE_VARIANCE
 from mtcool.learners.panel.fields import (
     ALONE,
     APART,
     AROUND,
+    BETWEEN,
+    BY_ITSELF,
     CENTRE,
     DEVIATION,
     DRAWN_TO,
@@ -28,7 +26,6 @@ from mtcool.learners.panel.fields import (
     MEAN,
     NOISE,
     OWN_SCALE,
-    POOLED_ROWS,
     RIDGE_SIZE,
     ROWS,
     SCALE_OWN,
@@ -38,17 +35,17 @@ from mtcool.learners.panel.fields import (
     SOLUTION,
     SOLVED,
     SPREAD,
-    SUMS_MEAN,
-    TO_NOTHING,
+    TO_ITSELF,
+    TO_NEIGHBOURS,
     TO_SHARED,
-    TO_SUMS,
 )
+from mtcool.learners.panel.filters import LOG_ODDS_SPREAD
+from mtcool.learners.panel.regression import SYSTEM, draw_to_neighbours, level_ratio
 from mtcool.learners.panel.scaling import FARTHEST, GROWTH, TINY
+from mtcool.learners.panel.solving import set_up, solve
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
-ROUNDING = 1e-14
-"""A feature whose pivot is a smaller part of what it was consists of rounding errors."""
 ANY_LEVEL = 1000.0
 """Variance of a level of which nothing is known."""
 
@@ -58,7 +55,7 @@ def predict_ridge(panel: Panel, agent: int, which: int, features: Floats) -> flo
     """The prediction of one of the agent's ridges, for features within their usual range."""
     at = FIRST_RIDGE + which * RIDGE_SIZE
     line, around = panel.vector[agent, at + LEVEL_AND_SLOPES], panel.vector[agent, at + AROUND]
-    found = SCALE_OWN if which == TO_NOTHING else SCALE_SHARED
+    found = SCALE_OWN if which == TO_ITSELF else SCALE_SHARED
     centre, deviation = panel.work.vector[found + CENTRE], panel.work.vector[found + DEVIATION]
     prediction = line[0]
     for k in range(1, line.shape[0]):
@@ -79,59 +76,38 @@ def is_due(panel: Panel, agent: int) -> bool:
 @routine
 def solve_ridges(panel: Panel, agent: int) -> None:
     """Solve the agent's ridges for the rows that it has."""
-    drawn = panel.work.vector[DRAWN_TO]
-    panel.number[agent, SOLVED] = panel.number[agent, ROWS]
-    draw_to_shared(panel, agent, drawn)
-    level = panel.number[agent, GRAPH + APART]
-    solve_ridge(panel, agent, TO_SHARED, drawn, RIDGE_VARIANCE, level)
-    for k in range(drawn.shape[0]):
-        drawn[k] = 0.0
-    drawn[0] = panel.vector[agent, MEAN, 0]
-    solve_ridge(panel, agent, TO_NOTHING, drawn, SLOPE_VARIANCE, ANY_LEVEL)
-    if panel.sums.shape[0] > 0:
-        draw_to_sums(panel, agent, drawn)
-        solve_ridge(panel, agent, TO_SUMS, drawn, RIDGE_VARIANCE, level)
+    drawn, number = panel.work.vector[DRAWN_TO], panel.number[agent]
+    number[SOLVED] = number[ROWS]
+    draw_to_filter(panel, agent, ALONE, drawn)
+    solve_ridge(panel, agent, TO_ITSELF, drawn, SLOPE_VARIANCE, ANY_LEVEL)
+    draw_to_filter(panel, agent, GRAPH, drawn)
+    solve_ridge(panel, agent, TO_SHARED, drawn, RIDGE_VARIANCE, number[GRAPH + APART])
+    if panel.rows == 1:
+        scale = panel.vector[agent, SHARED_SCALE : SHARED_SCALE + 2]
+        spread, noise = number[GRAPH + SPREAD], number[GRAPH + NOISE]
+        draw_to_neighbours(panel, agent, scale, spread, noise, drawn)
+        number[BETWEEN] = level_ratio(panel, agent, scale, spread, drawn)
+        level = number[BETWEEN] * noise
+        solve_ridge(panel, agent, TO_NEIGHBOURS, drawn, RIDGE_VARIANCE, level)
 
 
 @inline
-def draw_to_shared(panel: Panel, agent: int, drawn: Floats) -> None:
-    """The shared part of the slow filter: level at the centre of the scale, and slopes."""
-    shared = panel.vector[agent, FIRST_FILTER + SHARED]
-    number = panel.number[agent]
+def draw_to_filter(panel: Panel, agent: int, side: int, drawn: Floats) -> None:
+    """The slow filter's shared part, or the one that learns alone: level at the centre, slopes."""
+    part, scale = SHARED, SHARED_SCALE
+    if side == ALONE:
+        part, scale = BY_ITSELF, OWN_SCALE
+    told = panel.vector[agent, FIRST_FILTER + part]
     if panel.logistic == 0:
         for k in range(drawn.shape[0]):
-            drawn[k] = shared[k]
+            drawn[k] = told[k]
         return
     # Log-odds as probabilities: a slope times mu (1 - mu), which is the variance of the targets.
-    mean = panel.vector[agent, SHARED_SCALE + CENTRE, 0]
-    drawn[0] = 1.0 / (1.0 + math.exp(-shared[0]))
+    mean, spread = panel.vector[agent, scale + CENTRE, 0], panel.number[agent, side + SPREAD]
+    drawn[0] = 1.0 / (1.0 + math.exp(-told[0]))
     for k in range(1, drawn.shape[0]):
-        slope = 2.0 * shared[k] * mean * (1.0 - mean)
-        drawn[k] = slope / number[GRAPH + SPREAD] if number[GRAPH + SPREAD] > TINY else 0.0
-
-
-@inline
-def draw_to_sums(panel: Panel, agent: int, drawn: Floats) -> None:
-    """The ridge on the sums that have reached the agent."""
-    scale = SHARED_SCALE
-    deviation, centre = panel.vector[agent, scale + DEVIATION], panel.vector[agent, scale + CENTRE]
-    mean, number = panel.vector[agent, SUMS_MEAN], panel.number[agent]
-    spread, noise = number[GRAPH + SPREAD], number[GRAPH + NOISE]
-    solution = panel.work.vector[SOLUTION]
-    drawn[0] = mean[0]
-    if number[POOLED_ROWS] <= 0.0 or spread <= TINY:
-        for k in range(1, drawn.shape[0]):
-            drawn[k] = 0.0
-        return
-    set_up(panel.work.matrix, panel.sums[agent], deviation, noise / SUMS_VARIANCE)
-    for k in range(1, drawn.shape[0]):
-        usable = deviation[k] > TINY
-        solution[k] = panel.sums[agent, k, 0] / (deviation[k] * spread) if usable else 0.0
-    solve(panel.work.matrix, solution)
-    for k in range(1, drawn.shape[0]):
-        drawn[k] = solution[k]
-        if deviation[k] > TINY:
-            drawn[0] += solution[k] * spread * (centre[k] - mean[k]) / deviation[k]
+        slope = LOG_ODDS_SPREAD * told[k] * mean * (1.0 - mean)
+        drawn[k] = slope / spread if spread > TINY else 0.0
 
 
 @inline
@@ -140,7 +116,7 @@ def solve_ridge(
 ) -> None:
     """Solve the ridge on the agent's own rows that is drawn to a level and slopes."""
     scale, side = SHARED_SCALE, GRAPH
-    if which == TO_NOTHING:
+    if which == TO_ITSELF:
         scale, side = OWN_SCALE, ALONE
     deviation, centre = panel.vector[agent, scale + DEVIATION], panel.vector[agent, scale + CENTRE]
     mean, scatter, rows = panel.vector[agent, MEAN], panel.scatter[agent], panel.number[agent, ROWS]
@@ -148,7 +124,7 @@ def solve_ridge(
     at, solution = FIRST_RIDGE + which * RIDGE_SIZE, panel.work.vector[SOLUTION]
     line, around = panel.vector[agent, at + LEVEL_AND_SLOPES], panel.vector[agent, at + AROUND]
     base, width = drawn[0], drawn.shape[0]
-    set_up(panel.work.matrix, scatter, deviation, noise / slopes)
+    set_up(panel.work.matrix[SYSTEM], scatter, deviation, noise / slopes)
     for k in range(1, width):
         around[k] = mean[k]
         solution[k] = 0.0
@@ -160,44 +136,8 @@ def solve_ridge(
                     left -= product / deviation[m] * drawn[m]
             solution[k] = left / deviation[k]
             base += drawn[k] * spread * (mean[k] - centre[k]) / deviation[k]
-    solve(panel.work.matrix, solution)
+    solve(panel.work.matrix[SYSTEM], solution)
     line[0] = base + (mean[0] - base) * rows / (rows + noise / level)
     for k in range(1, width):
         slope = (drawn[k] + solution[k]) * spread
         line[k] = slope / deviation[k] if deviation[k] > TINY else 0.0
-
-
-@inline
-def set_up(matrix: Floats, scatter: Floats, deviation: Floats, ridge: float) -> None:
-    """The products of the scaled features, plus the ridge; the lower half, from index 1 on."""
-    for k in range(1, matrix.shape[0]):
-        for m in range(1, k + 1):
-            usable = deviation[k] > TINY and deviation[m] > TINY
-            matrix[k, m] = scatter[k, m] / (deviation[k] * deviation[m]) if usable else 0.0
-        matrix[k, k] += ridge
-
-
-@inline
-def solve(matrix: Floats, right: Floats) -> None:
-    """Solve a positive definite system in place by Cholesky's method, from index 1 on.
-
-    A feature that others determine up to rounding gets nothing: its pivot counts as infinite.
-    """
-    width = matrix.shape[0]
-    for k in range(1, width):
-        for m in range(1, k + 1):
-            rest = matrix[k, m]
-            for q in range(1, m):
-                rest -= matrix[k, q] * matrix[m, q]
-            if m < k:
-                matrix[k, m] = rest / matrix[m, m]
-            else:
-                matrix[k, k] = math.sqrt(rest) if rest > ROUNDING * matrix[k, k] else math.inf
-    for k in range(1, width):
-        for q in range(1, k):
-            right[k] -= matrix[k, q] * right[q]
-        right[k] /= matrix[k, k]
-    for k in range(width - 1, 0, -1):
-        for q in range(k + 1, width):
-            right[k] -= matrix[q, k] * right[q]
-        right[k] /= matrix[k, k]

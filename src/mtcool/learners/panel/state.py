@@ -25,6 +25,7 @@ from mtcool.learners.panel.fields import (
     ALONE,
     ALONE_EXPERTS,
     APART,
+    BETWEEN,
     CLIQUE_VARIANCE,
     EXPERTS,
     FILTER_SIZE,
@@ -36,6 +37,7 @@ from mtcool.learners.panel.fields import (
     LOWEST,
     NOISE,
     NUMBERS,
+    NUMBERS_OF_A_ROUND,
     OWN_VARIANCE,
     PRECISION,
     VECTORS,
@@ -50,22 +52,24 @@ class Scratch(NamedTuple):
     vector: Floats
     """(VECTORS_OF_A_ROUND, features + 1)."""
     matrix: Floats
-    """(features + 1, features + 1)."""
+    """(2, features + 1, features + 1): sums of products, and a system that is solved."""
     reach: Floats
     """(FILTERS + 3, largest neighbourhood): what each neighbour contributes, and factors."""
     expert: Floats
-    """(4, EXPERTS): predictions and weights, with neighbours and alone."""
+    """(6, EXPERTS): predictions, weights and prior weights, with neighbours and alone."""
     number: Floats
-    """(8,)."""
+    """(NUMBERS_OF_A_ROUND,)."""
 
 
 class Panel(NamedTuple):
     """All agents of a panel.
 
-    Entry e in ptr[i]:ptr[i + 1] says that agent i listens to agent `idx[e]`; the first is itself.
+    Entry e in ptr[i]:end[i] says that agent i listens to agent `idx[e]`; the first is itself.
+    Those from end[i] to ptr[i + 1] are room for neighbours that may join.
     """
 
     ptr: Integers
+    end: Integers
     idx: Integers
     back: Integers
     """The entry of the same pair seen from the other side."""
@@ -77,34 +81,46 @@ class Panel(NamedTuple):
     """(agents, VECTORS, features + 1)."""
     scatter: Floats
     """Sums of products of deviations from the means, (agents, features + 1, features + 1)."""
-    sums: Floats
-    """The same for the sums that are swapped; empty where rows are not shared."""
     mixer: Floats
     """(agents, 3, EXPERTS) regrets, squares and largest losses with neighbours."""
     alone: Floats
     """(agents, 3, ALONE_EXPERTS), the same for learning alone."""
     logistic: int
     """1 for classification, 0 for regression."""
+    rows: int
+    """1 where agents tell their neighbours the sums of products of their rows, else 0."""
     work: Scratch
 
 
-def make_panel(ptr: Integers, idx: Integers, features: int, *, logistic: bool, rows: bool) -> Panel:
-    """A fresh panel for agents that listen to each other as these entries say."""
+def make_panel(
+    ptr: Integers,
+    idx: Integers,
+    features: int,
+    *,
+    logistic: bool,
+    rows: bool,
+    end: Integers | None = None,
+) -> Panel:
+    """A fresh panel for agents that listen to each other as these entries say.
+
+    Without `end` all entries are used.
+    """
     count, width, entries = len(ptr) - 1, features + 1, len(idx)
     number = np.zeros((count, NUMBERS))
     vector = np.zeros((count, VECTORS, width))
     panel = Panel(
         ptr=ptr,
+        end=ptr[1:].copy() if end is None else end,
         idx=idx,
         back=reverse_entries(ptr, idx),
         link=np.ones((entries, 2)),
         number=number,
         vector=vector,
         scatter=np.zeros((count, width, width)),
-        sums=np.zeros((count if rows else 0, width, width)),
         mixer=np.zeros((count, 3, EXPERTS)),
         alone=np.zeros((count, 3, ALONE_EXPERTS)),
         logistic=int(logistic),
+        rows=int(rows),
         work=make_scratch(ptr, width),
     )
     set_up_agents(panel, 0)
@@ -118,10 +134,10 @@ def make_scratch(ptr: Integers, width: int) -> Scratch:
     largest = int(np.diff(ptr).max(initial=1))
     return Scratch(
         np.zeros((VECTORS_OF_A_ROUND, width)),
-        np.zeros((width, width)),
+        np.zeros((2, width, width)),
         np.zeros((FILTERS + 3, largest)),
-        np.zeros((4, EXPERTS)),
-        np.zeros(8),
+        np.zeros((6, EXPERTS)),
+        np.zeros(NUMBERS_OF_A_ROUND),
     )
 
 
@@ -129,6 +145,7 @@ def set_up_agents(panel: Panel, first: int) -> None:
     """Give the agents from `first` on the numbers of one that has seen nothing."""
     number = panel.number[first:]
     number[:, LOWEST], number[:, HIGHEST] = np.inf, -np.inf
+    number[:, BETWEEN] = RIDGE_LEVEL_VARIANCE
     number[:, GRAPH + NOISE] = number[:, ALONE + NOISE] = 1.0
     number[:, GRAPH + APART] = number[:, ALONE + APART] = RIDGE_LEVEL_VARIANCE
     set_up_features(panel, 0, first)
