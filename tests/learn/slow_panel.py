@@ -66,7 +66,7 @@ class Mixture:
 
     def learn(self, predictions, mixture, slope):
         losses = slope * (np.array(predictions) - mixture)
-        losses[np.abs(losses) <= 1e-12] = 0.0
+        losses[np.abs(losses) <= 1e-9] = 0.0
         self.largest = np.maximum(self.largest, np.abs(losses))
         self.squares += losses**2
         rates = np.where(losses != 0, self.rates(), 0.0)
