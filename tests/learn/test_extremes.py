@@ -93,6 +93,34 @@ def test_an_account_that_overflows_is_closed_and_finite():
     assert np.isfinite(panel.link).all()
 
 
+def play_alone(target):
+    """Absolute errors of one agent that learns three slopes."""
+    features = np.random.default_rng(0).normal(size=(len(target), 3))
+    model, rows = Model("none"), np.arange(len(target))
+    who = model.index(["agent"] * len(target))
+    y = target + features @ [1.0, 2.0, 3.0]
+    played = model.play(who, features, y, np.stack([rows, ~rows], axis=1).ravel())
+    return np.abs(played.prediction - y)
+
+
+@pytest.mark.parametrize("wrong", [-9999.0, 99_999.0, 1e6, 1e12])
+def test_one_wrong_entry_is_forgotten(wrong):
+    target = 0.1 * np.random.default_rng(1).normal(size=600)
+    target[100] = wrong
+    error = play_alone(target)
+    assert np.median(error[150:]) < 0.4  # it was 94 and more while targets were believed at once
+    assert error[250:].max() < 1.0
+
+
+@pytest.mark.parametrize("jump", [10.0, 100.0, 1000.0])
+def test_a_jump_that_stays_is_followed(jump):
+    target = 0.1 * np.random.default_rng(1).normal(size=700)
+    target[300:] += jump
+    error = play_alone(target)
+    assert np.median(error[350:400]) < 0.4 * jump
+    assert np.median(error[600:]) < 0.2 * jump
+
+
 def test_a_jump_after_many_equal_targets_is_followed_at_once():
     count, more = 9000, 90  # thirty rows for each agent
     target = np.where(np.arange(count + more) < count, 1.0, 2.0)
