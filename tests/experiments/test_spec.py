@@ -249,12 +249,18 @@ def write_csv(graph, path):
     path.write_text("\n".join(f"{u},{v},2.5" for u, v in graph.edges()))
 
 
+def write_gal(graph, path):
+    entries = [f"{agent} {len(graph[agent])}\n{' '.join(graph[agent])}" for agent in graph]
+    path.write_text("\n".join([str(len(graph)), *entries]))
+
+
 WRITERS = {
     ".graphml": nx.write_graphml,
     ".gml": nx.write_gml,
     ".adjlist": nx.write_adjlist,
     ".net": nx.write_pajek,
     ".g6": nx.write_graph6,
+    ".gal": write_gal,
     ".edgelist": nx.write_edgelist,
     ".edges": lambda graph, path: nx.write_edgelist(graph, path, data=False),
     ".txt": nx.write_weighted_edgelist,

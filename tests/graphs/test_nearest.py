@@ -19,6 +19,31 @@ def test_each_has_its_nearest_among_its_neighbours():
     assert graph.edge_count <= asked
 
 
+def all_pairs(points, wanted):
+    """Who asks for whom, by all distances; of equally near ones the first."""
+    asked = set()
+    for i in range(len(points)):
+        distance = ((points - points[i]) ** 2).sum(axis=1)
+        distance[i] = np.inf
+        asked |= {frozenset((i, int(j))) for j in np.argsort(distance, kind="stable")[:wanted]}
+    return asked
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 5, 39, 60])
+@pytest.mark.parametrize("kind", ["grid", "one place", "pairs", "anywhere"])
+def test_of_equally_near_points_the_first_are_taken(kind, wanted):
+    random = np.random.default_rng(0)
+    points = {
+        "grid": random.integers(0, 4, (40, 2)).astype(float),
+        "one place": np.ones((40, 2)),
+        "pairs": np.repeat(random.normal(size=(20, 3)), 2, axis=0),
+        "anywhere": random.normal(size=(40, 1)),
+    }[kind]
+    graph = nearest(points, wanted)
+    found = {frozenset((i, j)) for i in range(40) for j in graph.neighbours(i).tolist() if i != j}
+    assert found == all_pairs(points, min(wanted, 39))
+
+
 def test_few_points_are_all_joined():
     assert nearest([[0.0], [1.0], [5.0]], 7).edge_count == 3
     assert nearest([[0.0]], 7).edge_count == 0
@@ -37,5 +62,7 @@ def test_wrong_arguments_are_refused():
         nearest([[0.0], [1.0]], 0.5)
     with pytest.raises(ValueError, match="points must be a matrix"):
         nearest([0.0, 1.0], 1)
+    with pytest.raises(ValueError, match="points must have coordinates"):
+        nearest(np.empty((3, 0)), 1)
     with pytest.raises(ValueError, match="longitude must have shape"):
         on_the_sphere([0.0], [0.0, 1.0])

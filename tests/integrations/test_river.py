@@ -53,6 +53,14 @@ def test_the_key_of_the_agent_is_no_feature_and_chooses_the_agent():
     assert estimator.model.messages == model.messages > 0
 
 
+def test_all_agents_are_neighbours_unless_a_graph_is_given():
+    default, none = GraphRegressor(agent="town"), GraphRegressor("none", agent="town")
+    for x, y in rows(20):
+        default.learn_one(x, y)
+        none.learn_one(x, y)
+    assert default.model.messages > none.model.messages == 0
+
+
 def test_rows_without_the_key_belong_to_one_agent():
     estimator = GraphRegressor("complete", agent="station")
     for x, y in rows(10):
@@ -115,7 +123,7 @@ def test_a_refused_row_does_not_make_its_label_known():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: GraphRegressor("ring"), "graph must be a graph, 'complete' or None, got 'ring'"),
+        (lambda: GraphRegressor("ring"), "graph must be a graph, .*, got 'ring'"),
         (lambda: GraphClassifier(share="all"), "share must be one of .*, got 'all'"),
         (lambda: GraphRegressor().predict_one({"agent": float("nan")}), "'agent' must name an"),
         (lambda: GraphRegressor().predict_one({1: 2.0, "1": 2.0}), "x must have features with"),

@@ -78,8 +78,13 @@ def test_numbers_of_agents_find_the_labels_of_the_graph():
     assert fitted.model_.messages > 0
 
 
+def test_all_agents_are_neighbours_unless_a_graph_is_given():
+    assert GraphRegressor(agent="town").fit(FRAME, TARGET).model_.messages > 0
+    assert GraphRegressor("none", agent="town").fit(FRAME, TARGET).model_.messages == 0
+
+
 def test_an_agent_needs_no_features():
-    fitted = GraphRegressor(agent=0).fit([["a"], ["b"], ["a"]], [1.0, 5.0, 1.0])
+    fitted = GraphRegressor("none", agent=0).fit([["a"], ["b"], ["a"]], [1.0, 5.0, 1.0])
     np.testing.assert_allclose(fitted.predict([["a"], ["b"]]), [1.0, 5.0])
 
 

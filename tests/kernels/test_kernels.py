@@ -216,7 +216,7 @@ def test_every_file_with_compiled_code_is_in_the_key():
     # Files with constants of compiled code, or that decide how it is made, belong to it, too.
     besides = {f"kernels/{name}.py" for name in ("identity", "lanes", "linking")}
     besides.add("learners/mt_ftrl/state.py")
-    besides |= {f"learners/panel/{name}.py" for name in ("constants", "fields", "state")}
+    besides |= {f"learners/panel/{name}.py" for name in ("constants", "fields", "limits", "state")}
     assert compiled | besides == set(kernels.SOURCES)
 
 

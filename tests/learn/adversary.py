@@ -5,6 +5,8 @@ import numpy as np
 from mtcool.learners.panel.fields import (
     CLIQUE,
     CLIQUE_VARIANCE,
+    EVIDENCE,
+    EXPERTS,
     FILTER_SIZE,
     FILTERS,
     FIRST_FILTER,
@@ -14,11 +16,9 @@ from mtcool.learners.panel.fields import (
     MEAN,
     MISSED,
     MISSES,
-    POOLED_ROWS,
     PRECISION,
     ROWS,
     SHARED,
-    SUMS_MEAN,
 )
 
 
@@ -51,15 +51,23 @@ class Adversary:
         number[LOWEST], number[HIGHEST] = level - 5 * spread, level + 5 * spread
         vector[MEAN] = 0.0
         vector[MEAN, 0] = level
-        np.fill_diagonal(panel.scatter[j], rows * spread**2)
         for f in range(FILTERS):
             base = FIRST_FILTER + f * FILTER_SIZE
             vector[base + SHARED], vector[base + CLIQUE] = 0.0, 0.0
             vector[base + SHARED, 0], vector[base + CLIQUE, 0] = level, clique
             vector[base + PRECISION], vector[base + CLIQUE_VARIANCE] = precision, 0.01
-        if len(panel.sums):
-            number[POOLED_ROWS], vector[SUMS_MEAN] = rows, vector[MEAN]
-            panel.sums[j] = np.eye(panel.vector.shape[2]) * rows * spread**2
+        self.mislead(panel, j, rows * spread**2)
+
+    def mislead(self, panel, j, squares):
+        """Claim rows of such squares whose features determine the target, now so and now so.
+
+        And that the experts which hear neighbours are the best.
+        """
+        width = panel.vector.shape[2]
+        signs = self.rng.choice([-1.0, 1.0], width)
+        panel.scatter[j] = np.outer(signs, signs) * squares
+        panel.number[j, EVIDENCE : EVIDENCE + EXPERTS] = 0.0
+        panel.number[j, EVIDENCE + FILTERS + 1 + panel.rows] = -1.0
 
 
 class Garbage(Adversary):
@@ -108,27 +116,26 @@ class Inflator(Contrary):
 
     def lie(self, panel, j, target, alone, unit):
         super().lie(panel, j, target, alone, unit)
-        np.fill_diagonal(panel.scatter[j], 50 * (1e6 * unit) ** 2)
+        self.mislead(panel, j, 50 * (1e6 * unit) ** 2)
         panel.number[j, [LOWEST, HIGHEST]] = [-1e6 * unit, 1e6 * unit]
 
 
 class Extreme(Adversary):
     """Numbers at the ends of what a computer can write, anywhere."""
 
-    ENDS = np.array([1e300, -1e300, 1e-300, 0.0, 1.0, -1.0, 1e12, np.inf, -np.inf, 1e308])
+    ENDS = np.array([1e300, -1e300, 1e-300, 0.0, 1.0, -1.0, 1e12, np.inf, -np.inf, np.nan, 1e308])
 
     def lie(self, panel, j, target, alone, unit):
         draw = self.rng.choice
-        told = [ROWS, LOWEST, HIGHEST, GRAPH + MISSED, GRAPH + MISSES, POOLED_ROWS]
+        told = [ROWS, LOWEST, HIGHEST, GRAPH + MISSED, GRAPH + MISSES]
+        told += range(EVIDENCE, EVIDENCE + EXPERTS)
         panel.number[j, told] = draw(self.ENDS, len(told))
         width = panel.vector.shape[2]
-        panel.vector[j, MEAN], panel.vector[j, SUMS_MEAN] = draw(self.ENDS, (2, width))
-        np.fill_diagonal(panel.scatter[j], draw(self.ENDS, width))
+        panel.vector[j, MEAN] = draw(self.ENDS, width)
+        panel.scatter[j] = draw(self.ENDS, (width, width))
         for f in range(FILTERS):
             base = FIRST_FILTER + f * FILTER_SIZE
             panel.vector[j, base + CLIQUE : base + PRECISION + 1] = draw(self.ENDS, (4, width))
-        if len(panel.sums):
-            panel.sums[j] = draw(self.ENDS, (width, width))
 
     def lesson(self, panel, unit):
         return self.rng.choice(self.ENDS, (2 * FILTERS, panel.vector.shape[2]))

@@ -47,7 +47,10 @@ class Ledger:
         self.closed = set()
 
     def unit(self, panel):
-        """The agent's variance or its filter's error alone, or the median of what is claimed."""
+        """The agent's variance or its filter's error alone, or the median of what is claimed.
+
+        Of an agent with few rows the variance, if it is more than that.
+        """
         rows = len(self.targets)
         if panel.logistic:
             return 1.0
@@ -58,9 +61,9 @@ class Ledger:
         claims = []
         for j in panel.idx[self.first : self.last]:
             if panel.number[j, ROWS] > 1.0:
-                scatter = min(max(panel.scatter[j, 0, 0], 0.0), 1e60)
+                scatter = min(max(0.0, panel.scatter[j, 0, 0]), 1e60)
                 claims.append(scatter / min(panel.number[j, ROWS], 1e15))
-        return np.median(claims) if claims else 0.0
+        return max(np.median(claims), np.var(self.targets)) if claims else 0.0
 
     def credit(self, panel):
         """What the theorem lets sharing cost."""

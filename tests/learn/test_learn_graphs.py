@@ -54,12 +54,12 @@ def test_graphml_and_graphs_in_memory_are_named_by_text(tmp_path):
     ],
 )
 def test_a_damaged_gal_file_is_refused_by_line(text, words, tmp_path):
-    with pytest.raises(ValueError, match=rf"source must be a GAL file, got .*g\.gal.*{words}"):
+    with pytest.raises(ValueError, match=rf"path must be a GAL file, got .*g\.gal.*{words}"):
         graph_from(write(tmp_path / "g.gal", text))
 
 
 def test_no_file_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"source must be a file, got .*none\.gal.*No such file"):
+    with pytest.raises(ValueError, match=r"path must be a file, got .*none\.gal.*No such file"):
         graph_from(tmp_path / "none.gal")
 
 
@@ -97,6 +97,14 @@ def test_agents_at_one_place_are_not_their_own_neighbours():
     assert (graph.neighbourhood_sizes >= 3).all()
 
 
+def test_of_many_agents_at_one_place_the_first_are_neighbours():
+    names = [f"s{k:02}" for k in range(40)]
+    table = pd.DataFrame({"who": names, "lat": [1.0] * 40, "lon": [2.0] * 40})
+    graph = graph_from(table, near=("lat", "lon"), neighbours=2, agents="who")
+    first, second, *rest = names
+    assert edges(graph) == {(first, second), *((one, k) for one in (first, second) for k in rest)}
+
+
 TABLE = pd.DataFrame({"who": ["a"], "lat": [1.0], "lon": [2.0], "day": ["x"]})
 
 
@@ -105,7 +113,7 @@ TABLE = pd.DataFrame({"who": ["a"], "lat": [1.0], "lon": [2.0], "day": ["x"]})
     [
         ({"near": "lat,lon", "agents": "who"}, "near must be two columns"),
         ({"near": ("lat", "lon")}, "agents must be the column that names the agents, got None"),
-        ({"near": ("lat", "x"), "agents": "who"}, "must be columns of the frame, got 'x'"),
+        ({"near": ("lat", "x"), "agents": "who"}, "must name one column of the frame, got 'x'"),
         ({"near": ("lat", "lon"), "agents": "who"}, "at least two agents, got 1"),
         ({"near": ("lat", "lon"), "agents": "who", "neighbours": 0}, "neighbours must be"),
     ],

@@ -23,7 +23,7 @@ def peak(folder, rows):
     asked = Asked(str(path), agent="who", target="y", graph="complete")
     tracemalloc.start()
     try:
-        learn(asked, folder / "out", None, lambda sentence: None)
+        learn(asked, folder / "out", None, lambda sentence: None, lambda outcome: None)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -8,6 +8,7 @@ from tests.learn.ledger import LateLedger, Ledger
 import mtcool
 from mtcool.learn import Model
 from mtcool.learn.neighbourhoods import Neighbourhoods
+from mtcool.learn.said import nothing_said
 from mtcool.learners.panel import filters, promises
 from mtcool.learners.panel import play as rounds
 from mtcool.learners.panel.fields import BALANCE, LISTENS, WORST
@@ -37,7 +38,7 @@ def attacked(adversary, *, task, share="gradients", count=400, seed=0, play=roun
     ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
     panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
     books = {i: Ledger(panel, i) for i in range(AGENTS) if i not in adversary.hostile}
-    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
     unit = 2.0 if classes else np.std(y)
     for e in range(count):
         adversary.write(panel, (2 * y[e] - 1) * 8 if classes else y[e], out[e - 1, 1], unit)
@@ -64,7 +65,7 @@ def attacked_late(adversary, under_way, *, task, share="gradients", count=400, p
     ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
     panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
     books = {i: LateLedger(panel, i) for i in range(AGENTS) if i not in adversary.hostile}
-    said, out = np.full((count, 2), np.nan), np.full((count, 3), np.nan)
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
     unit, truth = 2.0 if classes else np.std(y), (2 * y - 1) * 8 if classes else y
     waiting = {i: [] for i in books}
 
@@ -73,7 +74,7 @@ def attacked_late(adversary, under_way, *, task, share="gradients", count=400, p
         book = books[who[row]]
         if row not in book.promises:  # predicted before its agent's first: alone's error is kept
             now = np.empty((1, 3))
-            play(panel, who[[row]], x[[row]], y[[row]], np.array([0]), np.empty((1, 2)), now)
+            play(panel, who[[row]], x[[row]], y[[row]], np.array([0]), nothing_said(1), now)
             book.predicted(panel, row, now[0, 1], now[0, 1])
         play(panel, who, x, y, np.array([~row]), said, out)
         book.learned(panel, row, y[row])
@@ -114,16 +115,57 @@ def test_neighbours_with_two_faces_use_up_what_is_promised(task, under_way, part
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("under_way", [0, 3])
 def test_booking_what_would_be_said_now_is_caught(monkeypatch, task, under_way):
-    monkeypatch.setattr(rounds, "learn", as_of_now)
+    monkeypatch.setattr(rounds, "judge", as_of_now)
     with pytest.raises(AssertionError, match="what was really said cost more than is promised"):
         attacked_late(TwoFaced((1, 2)), under_way, task=task, play=rounds.play.py_func)
 
 
-def as_of_now(panel, agent, features, target, said):
-    LEARN(panel, agent, features, target, np.full(2, np.nan))
+def moments(play, *, task, share, count=400, together=24):
+    """Rows of one moment are predicted together and learned from later; all agents are honest."""
+    classes = task == "classification"
+    who, x, y = stream(1, count, classes)
+    if not classes:
+        y = y + 20.0 * who  # levels are far apart
+    ptr, idx = Neighbourhoods(GRAPH).entries(AGENTS)
+    panel = make_panel(ptr, idx, FEATURES, logistic=classes, rows=share == "rows")
+    books = [LateLedger(panel, i) for i in range(AGENTS)]
+    said, out = nothing_said(count), np.full((count, 3), np.nan)
+    for first in range(0, count, together):
+        rows = range(first, min(first + together, count))
+        for e in rows:
+            play(panel, who, x, y, np.array([e]), said, out)
+            books[who[e]].predicted(panel, e, *out[e, :2])
+        for e in rows:
+            book = books[who[e]]
+            if e not in book.promises:  # predicted before its agent's first: alone's error is kept
+                now = np.empty((1, 3))
+                play(panel, who[[e]], x[[e]], y[[e]], np.array([0]), nothing_said(1), now)
+                book.predicted(panel, e, now[0, 1], now[0, 1])
+            play(panel, who, x, y, np.array([~e]), said, out)
+            book.learned(panel, e, y[e])
+    for book in books:
+        book.agrees(panel)
 
 
-LEARN = rounds.learn
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_predicted_together_are_judged_by_what_was_said_of_each(task, share):
+    moments(rounds.play, task=task, share=share)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_judging_rows_of_one_moment_by_what_would_be_said_later_is_caught(monkeypatch, task):
+    moments(rounds.play.py_func, task=task, share="gradients", count=120)  # nothing planted yet
+    monkeypatch.setattr(rounds, "judge", as_of_now)
+    with pytest.raises(AssertionError, match=r"cost more than is promised|Not equal"):
+        moments(rounds.play.py_func, task=task, share="gradients", count=120)
+
+
+def as_of_now(panel, agent, played, alone, wish, target, said):
+    JUDGE(panel, agent, played, alone, wish, target, nothing_said(1)[0])
+
+
+JUDGE = rounds.judge
 
 
 @pytest.mark.parametrize("hostile", [(1,), (1, 2), (1, 2, 3, 4, 5)])

@@ -4,10 +4,16 @@ import csv
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from outcomes import outcome
 
 from mtcool.learn.report import headline_table, write_report
+from mtcool.learn.report.axes import Axes, dates_of
+from mtcool.learn.report.canvas import Canvas
+from mtcool.learn.report.drawn_graph import SCALE
+from mtcool.learn.report.labels import Labels
+from mtcool.learn.report.pictures import COLOURS, GAINS, LOSES
 
 NASTY = ["<script>alert(1)</script>", 'a "quoted", name', "Zürich", "x" * 200, r"$\frac$ $", "%"]
 
@@ -50,6 +56,8 @@ def test_tables_have_a_line_for_each_agent_and_stretch(page):
     assert sum(int(row["rows"]) for row in agents) == 6000
     assert all(row["neighbours"] == "2" for row in agents)
     assert all(float(row["error_on_alone"]) > 0 for row in agents)
+    gains = [float(row["gain_on_alone"]) for row in agents]
+    assert gains == pytest.approx([1 - 0.9**2] * 6)  # as a share of the loss of alone
     with open(folder / "agents-over-time.csv", newline="") as file:
         stretches = list(csv.DictReader(file))
     assert sum(int(row["rows"]) for row in stretches) == 5990
@@ -71,7 +79,7 @@ def test_the_same_outcome_gives_the_same_files(page, tmp_path):
 def test_large_and_missing_graphs_are_not_drawn_and_old_pictures_go(tmp_path):
     (tmp_path / "graph.svg").write_text("of an earlier run")
     errors = [0.9, 1.0, 1.5]
-    write_report(outcome(errors, agents=400, network="ring"), tmp_path)
+    write_report(outcome([*errors, 1.0], agents=400, network="ring"), tmp_path)
     assert not (tmp_path / "graph.svg").exists()
     text = write_report(outcome(errors, network=None, task="classification"), tmp_path).read_text()
     assert "Nobody shared" in text
@@ -95,9 +103,112 @@ def test_the_table_of_the_screen_has_columns_below_each_other():
     assert starts == {lines[0].index("NMSE") - 2}
 
 
+def test_the_table_says_why_there_is_no_gain():
+    for errors, options, words in (
+        ([0.0, 0.0, 0.0], {}, "no error to lower"),
+        ([0.9, 1.0, 1.5], {"rows": 400, "cold": 400}, "no rows to compare"),
+        ([0.9, 1.0, 1.5], {"rows": 16}, "too few rows to tell"),
+    ):
+        assert headline_table(outcome(errors, network="complete", **options))[2].endswith(words)
+
+
 def test_hundreds_of_agents_are_drawn_small_and_months_are_written(tmp_path):
     write_report(outcome([0.9, 1.0, 1.5, 1.0], agents=400, rows=20_000), tmp_path)
     agents = (tmp_path / "agents.svg").read_text()
     assert "of 400<" in agents
     assert len(agents) < 100_000
     assert re.search(r">202\d-\d\d<", (tmp_path / "over-time.svg").read_text())
+
+
+def texts(drawing):
+    """The words of a drawing with the places where they begin, are centred or end."""
+    found = ElementTree.fromstring(drawing).iter()
+    return {one.text: one for one in found if one.tag.endswith("text")}
+
+
+def test_one_pair_of_colours_stands_for_gains_and_losses_everywhere(tmp_path):
+    assert (SCALE[0], SCALE[-1]) == (LOSES, GAINS)
+    assert not {GAINS, LOSES} & set(COLOURS.values())
+    errors = np.ones((6, 4))
+    errors[:3, 0], errors[3:, 0] = 0.8, 1.2
+    page = write_report(outcome(errors), tmp_path).read_text()
+    agents = (tmp_path / "agents.svg").read_text()
+    for colour, tone in ((GAINS, "good"), (LOSES, "bad")):
+        assert agents.count(colour) > 1
+        assert f"td.{tone} {{ color: {colour};" in page
+        assert f".verdict.{tone} {{ border-color: {colour};" in page
+    curves = (tmp_path / "over-time.svg").read_text()
+    assert GAINS not in curves
+    assert LOSES not in curves
+
+
+def test_of_many_agents_the_sure_ones_are_named(tmp_path):
+    errors = np.ones((100, 4))
+    errors[7, 0], errors[42, 0] = 0.5, 2.0
+    page = write_report(outcome(errors, agents=100, rows=20_000), tmp_path).read_text()
+    assert "The agents that gain or lose most for sure" in page
+    listed = re.findall(r"<tr><td>(town \d+)</td>", page)
+    assert listed[0] == "town 7"
+    assert listed[-1] == "town 42"
+    assert "Those that lose most for sure: town 42" in page
+
+
+def test_rows_of_one_time_are_one_point_and_huge_first_gains_do_not_hide_the_rest(tmp_path):
+    found = outcome([1.0, 1.0, 1.5, 1.0], rows=4000)
+    sums = found.evaluation._over_time
+    sums._times[: sums._filled] = np.repeat(np.arange(50.0), 5)[: sums._filled, np.newaxis]
+    sums._sums[0, :, 3] *= 1000.0  # what sharing paid on the first stretch
+    write_report(found, tmp_path)
+    drawing = (tmp_path / "over-time.svg").read_text()
+    lines = re.findall(r'points="([^"]*)"[^>]*stroke-width="1.6"', drawing)
+    assert {len(line.split()) for line in lines} == {50}
+    numbers = [
+        float(word.replace("\N{MINUS SIGN}", "-").replace(",", ""))
+        for word in texts(drawing)
+        if re.fullmatch(r"[\N{MINUS SIGN}\d.,]+", word)
+    ]
+    assert min(numbers) > -5000
+
+
+def test_words_at_the_end_of_an_axis_are_not_cut():
+    canvas = Canvas(200, 100)
+    Axes(canvas, 5, 0, 195, 80, (0.0, 1.0), (0.0, 1.0)).x_axis({0.0: "2013-01", 1.0: "2014-01"})
+    for word in texts(canvas.svg()).values():
+        assert 3.1 * len(word.text) <= float(word.get("x")) <= 200 - 3.1 * len(word.text)
+
+
+def test_two_months_have_more_dates_than_two():
+    assert len(dates_of(0.0, 61 * 86400.0)) >= 4
+
+
+def test_names_hide_neither_dots_nor_each_other():
+    canvas, dots = Canvas(200, 200), np.array([[100.0, 100.0], [106.0, 92.0], [100.0, 84.0]])
+    labels = Labels(canvas, dots, radius=5.0)
+    for (x, y), name in zip(dots, ("MA", "RI", "CT"), strict=True):
+        assert labels.write(x, y, name)
+    boxes = labels._taken
+    for k, (a, b, c, d) in enumerate(boxes):
+        for other, (e, f, g, h) in enumerate(boxes):
+            overlap = k != other and max(k, other) >= 3 and a < g and e < c and b < h and f < d
+            assert not overlap, (k, other)
+    crowd = np.array([[x, y] for x in range(0, 200, 6) for y in range(0, 200, 6)], float)
+    assert not Labels(Canvas(200, 200), crowd, radius=5.0).write(102.0, 102.0, "Worcester")
+
+
+def test_agents_on_a_map_are_in_true_proportions_and_one_far_away_is_drawn_nearer(tmp_path):
+    names = [f"town {k}" for k in range(8)]
+    places = {name: (k % 4 * 10.0, 60.0 + k // 4 * 5.0) for k, name in enumerate(names)}
+    write_report(outcome([0.9, 1, 1.5, 1], agents=8, names=names, positions=places), tmp_path)
+    circles = re.findall(
+        r'<circle cx="([\d.]+)" cy="([\d.]+)"', (tmp_path / "graph.svg").read_text()
+    )
+    x, y = np.unique(np.array(circles, float), axis=0).T
+    shorter = np.cos(np.radians(62.5))
+    assert np.ptp(x) / np.ptp(y) == pytest.approx(30 * shorter / 5, rel=0.01)
+    many = [f"town {k}" for k in range(40)]
+    places = {name: (float(k), float(k % 5)) for k, name in enumerate(many)}
+    places["town 39"] = (400.0, 2.0)
+    write_report(outcome([0.9, 1, 1.5, 1], agents=40, names=many, positions=places), tmp_path)
+    circles = re.findall(r'<circle cx="([\d.]+)"', (tmp_path / "graph.svg").read_text())
+    x = np.sort(np.array(circles, float))
+    assert x[-2] - x[0] > 0.6 * (x[-1] - x[0])

@@ -44,6 +44,26 @@ def test_rows_one_by_one_are_rows_at_once():
     assert same(state_of(model), state_of(one))
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_calls_for_one_row_do_as_calls_for_many(share, task, monkeypatch):
+    many, one = (Model(GRAPH, task=task, share=share) for _ in range(2))
+    rng = np.random.default_rng(2)
+    who, x, y = rows_of(rng, 4, 80, 2, task == "classification")
+    x = np.nan_to_num(x)
+    for model in (many, one):
+        model.learn_many(who[:1], x[:1], y[:1])  # from here on its features are known
+    for i, row, target in zip(who.tolist(), x, y.tolist(), strict=True):
+        want = many.predict_many([i], [row])[0]
+        many.learn_many([i], [row], [target])
+        with monkeypatch.context() as patched:
+            patched.setattr(Model, "_run", None)  # which takes three times as long
+            assert one.predict_one(i, row) == want
+            one.learn_one(i, row, target)
+    assert same(state_of(many), state_of(one))
+    assert (one.messages, one.message_bytes) == (many.messages, many.message_bytes)
+
+
 def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     _, who, x, y = trained()
     names = [f"agent {k}" for k in np.minimum(who, np.arange(80) // 15)]
@@ -54,6 +74,25 @@ def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     assert one.agents == at_once.agents
     assert one.messages == at_once.messages
     np.testing.assert_array_equal(one.predict_many(names, x), at_once.predict_many(names, x))
+
+
+def test_joining_a_complete_network_seldom_lays_it_out_anew():
+    model, layouts = Model("complete"), set()
+    for agent in range(200):
+        model.learn_one(agent, [1.0], 2.0)
+        layouts.add(len(model._panel.idx))
+    assert len(layouts) <= 10
+
+
+def test_a_complete_network_is_the_complete_graph():
+    _, who, x, y = trained()
+    word, graph = Model("complete"), Model(mtcool.graphs.complete(4))
+    word.index(range(4))
+    for model in (word, graph):
+        model.play(who, x, y, ~np.arange(80))
+    assert (word.messages, word.message_bytes) == (graph.messages, graph.message_bytes)
+    for agent in range(4):
+        assert same(*([*model.agent(agent).panel[:-3]] for model in (word, graph)))
 
 
 @pytest.mark.parametrize("share", ["gradients", "rows"])
@@ -105,6 +144,14 @@ def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
     assert "link must say that agents listen to themselves" in refused(tmp_path / "model.npz")
 
 
+def test_a_file_of_a_complete_network_with_other_neighbours_is_refused(tmp_path):
+    model = trained()[0]  # on a ring
+    model._places.complete = True
+    model._places.entries = lambda room: (model._panel.ptr, model._panel.idx)
+    model.save(tmp_path / "model.npz")
+    assert "idx must name all agents as neighbours" in refused(tmp_path / "model.npz")
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -112,6 +159,9 @@ def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
         (lambda m: m.learn_one(0, [np.nan, 2.0], 1.0), "x must be finite"),
         (lambda m: m.learn_one(0, {"sun": np.inf}, 1.0), "sun"),
         (lambda m: m.learn_one([0], [1.0, 2.0], 1.0), "agents must be hashable"),
+        (lambda m: m.predict_one([0], [1.0, 2.0]), "agents must be hashable"),
+        (lambda m: m.learn_one(0, [1.0, 2.0], 10**101), "y must be at most 1e\\+100 in size"),
+        (lambda m: m.learn_one(0, [1.0, 2.0], "7"), "y must be an array of numbers"),
         (lambda m: m.play([9], [[1.0, 2.0]], [1.0], [~0]), "agents must be from 0 to 3, got 9"),
         (lambda m: m.play([0], [[1.0, 2.0]], [1.0], [1]), "events must be from -1 to 0, got 1"),
         (lambda m: m.play([0], [[1.0, np.inf]], [1.0], [~0]), "features must be finite or NaN"),
@@ -121,7 +171,7 @@ def test_a_file_whose_agents_do_not_listen_to_themselves_is_refused(tmp_path):
         (lambda m: m.predict_many("rome", [[1.0, 2.0]]), "agents must be a sequence"),
         (lambda m: m.join(0, [0]), "neighbours must be other agents"),
         (lambda m: m.agent("nobody"), "name must be one of 4 known agents"),
-        (lambda m: Model("nonsense"), "graph must be a graph, 'complete' or None"),
+        (lambda m: Model("nonsense"), "graph must be a graph, 'complete', 'none' or None"),
         (lambda m: Model(task="ranking"), "task must be one of"),
         (lambda m: Model(share="all"), "share must be one of"),
     ],
@@ -177,6 +227,22 @@ def test_unknown_agents_of_a_complete_network_know_what_all_know():
     assert "new" not in model.agents
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("graph", ["complete", "none", GRAPH])
+def test_unknown_agents_predict_as_if_they_joined_now_and_change_nothing(graph, share, monkeypatch):
+    model, _, x, _ = trained(share, graph=graph)
+    joined = trained(share, graph=graph)[0]
+    joined.index(["new", "newer"])
+    names, before = ["new", 1, "newer"], state_of(model)
+    wide = np.hstack([x[:3], np.ones((3, 2))])  # two features that the model has not met
+    want = joined.play(joined.index(names), wide, np.zeros(3), np.arange(3)).prediction
+    # Copies are too slow for a model of many agents.
+    monkeypatch.setattr(Model, "__deepcopy__", lambda *_: pytest.fail("copied"), raising=False)
+    np.testing.assert_array_equal(model.predict_many(names, wide), want)
+    assert same(before, state_of(model))
+    assert len(model.agents) == 4
+
+
 def test_growing_features_leave_known_ones_as_they_are():
     narrow, wide = Model(GRAPH), Model(GRAPH)
     rng = np.random.default_rng(7)
@@ -207,3 +273,25 @@ def test_batches_of_any_size_give_the_same_model(share):
     np.testing.assert_array_equal(
         whole.predict_many(names, x), parts.predict_many(names, x), strict=True
     )
+
+
+def test_agents_share_unless_it_is_said_that_they_do_not():
+    _, who, x, y = trained()
+    found = {}
+    for graph in ("complete", "none", None):
+        model = Model(graph)
+        model.learn_many(who, x, y)
+        found[graph] = model.predict_many(who, x)
+    default = Model()
+    default.learn_many(who, x, y)
+    np.testing.assert_array_equal(default.predict_many(who, x), found["complete"])
+    np.testing.assert_array_equal(found["none"], found[None])
+    assert not np.array_equal(found["complete"], found["none"])
+
+
+def test_a_complete_network_of_many_agents_warns_once():
+    model = Model()
+    model.learn_many(range(300), np.ones((300, 1)), np.ones(300))
+    with pytest.warns(UserWarning, match="more than 300 agents are all neighbours"):
+        model.learn_one("another", [1.0], 1.0)
+    model.learn_one("one more", [1.0], 1.0)  # a second warning would be an error

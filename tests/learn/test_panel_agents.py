@@ -7,8 +7,11 @@ from tests.learn.test_slow_panel import order_of, rows_of
 import mtcool
 from mtcool.agents.messages import Knowledge, Lesson, SumsRequest, decode, encode
 from mtcool.learn import Model
+from mtcool.learn.said import Said
 
 GRAPH = mtcool.graphs.erdos_renyi(6, 0.5, seed=3)
+KEPT = ("number", "vector", "scatter", "mixer", "alone")
+"""Arrays with a row for each agent."""
 
 
 def ask(agents, me, learning=False):
@@ -47,6 +50,48 @@ def test_agents_equal_their_model_to_the_bit(task, share):
     assert (model.messages - before[0], model.message_bytes - before[1]) == (messages, sent)
 
 
+@pytest.mark.parametrize("graph", [GRAPH, "complete", "none"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+def test_agents_that_are_put_together_go_on_as_their_model_to_the_bit(graph, task, share):
+    who, x, y = rows_of(np.random.default_rng(5), 6, 150, 3, task == "classification")
+    model = Model(graph, task=task, share=share)
+    model.learn_many(who[:60], x[:60], y[:60])
+    order = model.agents[::-1]
+    twin = Model.from_agents(model.agent(name) for name in order)
+    assert (twin.agents, twin.task, twin.share) == (order, task, share)
+    for one in (model, twin):
+        one.learn_many(who[60:], x[60:], y[60:])
+    np.testing.assert_array_equal(twin.predict_many(who, x), model.predict_many(who, x))
+    for name in order:
+        for field in ("link", "number", "vector", "scatter", "mixer", "alone"):
+            found, want = (getattr(m.agent(name).panel, field) for m in (twin, model))
+            np.testing.assert_array_equal(found, want)
+
+
+def agents_of(**more):
+    model = Model(mtcool.graphs.ring(4), **more)
+    model.learn_one(0, [1.0], 1.0)
+    return [model.agent(name) for name in model.agents]
+
+
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [
+        (lambda: [], "agents must be at least one, got none"),
+        (lambda: [*agents_of(), agents_of()[2]], "agents must have different names, got 2 twice"),
+        (lambda: agents_of()[:3], "as neighbours, got 0 with the neighbour 3, which is not there"),
+        (
+            lambda: [*agents_of()[:3], agents_of(share="rows")[3]],
+            "agents must have one task, one kind of sharing and as many features, got 3",
+        ),
+    ],
+)
+def test_agents_that_do_not_belong_together_are_refused(agents, words):
+    with pytest.raises(ValueError, match=words):
+        Model.from_agents(agents())
+
+
 @pytest.mark.parametrize("task", ["regression", "classification"])
 @pytest.mark.parametrize("share", ["gradients", "rows"])
 def test_agents_equal_their_model_to_the_bit_when_targets_come_late(task, share):
@@ -54,30 +99,38 @@ def test_agents_equal_their_model_to_the_bit_when_targets_come_late(task, share)
     who, x, y = rows_of(rng, 6, 300, 3, task == "classification")
     y = np.where(who == 0, 1 - y if task == "classification" else -3 * y, y)  # it misleads
     model = Model(GRAPH, task=task, share=share)
-    # With gradients some agents have no row yet; sums are asked of neighbours known to have some.
-    first = 3 if share == "gradients" else 30
-    model.play(who[:first], x[:first], y[:first], ~np.arange(first))
+    model.play(who[:3], x[:3], y[:3], ~np.arange(3))  # some agents have no row yet
     agents = {name: model.agent(name) for name in model.agents}
-    events, said = order_of(rng, 300), {}
+    events, said, sent = order_of(rng, 300), {}, 0
     for e in events.tolist():
         me = agents[who[e if e >= 0 else ~e]]
+        answers, asked = ask(agents, me, learning=e < 0)
+        sent += asked
         if e >= 0:
-            said[e] = me.predict(x[e], ask(agents, me)[0])
+            said[e] = me.predict(x[e], answers)
         else:
-            answers, _ = ask(agents, me, learning=True)
             for other, lesson in me.learn(x[~e], y[~e], answers, said[~e]).items():
                 agents[other].receive(decode(encode(lesson)))
+                sent += len(encode(lesson))
+    before = model.message_bytes
     played = model.play(who, x, y, events)
-    np.testing.assert_array_equal([said[row] for row in range(300)], played.said)
+    assert model.message_bytes - before == sent
+    np.testing.assert_array_equal([said[row].numbers() for row in range(300)], played.said)
     for i, name in enumerate(model.agents):
-        assert np.array_equal(agents[name].panel.number[0], model._panel.number[i])
+        for part in KEPT:
+            own = getattr(agents[name].panel, part)[0]
+            assert np.array_equal(own, getattr(model._panel, part)[i])
 
 
 def test_what_nobody_said_is_refused():
     agent = Model(mtcool.graphs.star(2)).agent(0)
-    for said in [(1.0,), (np.inf, 0.0), (1e200, 0.0), (np.nan, 0.0)]:
+    nine, unknown = (1.0,) * 9, (np.nan, *(1.0,) * 8)
+    said = [(1.0, 0.0, ()), (np.inf, 0.0, nine), (1e200, 0.0, nine), (np.nan, 0.0, nine)]
+    said += [(1.0, 0.0, unknown), (1.0, 0.0, (*nine, 1.0)), (1.0, 0.0, (np.inf, *nine[1:]))]
+    for numbers in said:
         with pytest.raises(ValueError, match="said must"):
-            agent.learn([], 1.0, {}, said)
+            agent.learn([], 1.0, {}, Said(*numbers))
+    agent.learn([], 1.0, {}, Said(1.0, 0.0, nine))
 
 
 def test_a_lesson_is_taken_once_and_strangers_are_refused():
@@ -131,8 +184,9 @@ def test_lies_of_a_neighbour_leave_an_agent_finite(task, rows):
             except ValueError:
                 refused += 1
             assert np.isfinite(me.predict(x[0], {}).score)
-            own = [me.panel.number[0, 3:], *(part[0] for part in me.panel[5:10])]
-            assert all(np.isfinite(part).all() for part in own)
+            assert np.isfinite(me.panel.number[0, 3:]).all()
+            for part in KEPT[1:]:
+                assert np.isfinite(getattr(me.panel, part)[0]).all()
     assert min(refused, believed) > 100
 
 
@@ -155,9 +209,15 @@ def test_lessons_that_no_agent_sends_are_refused(lie):
 def test_sums_that_no_rows_have_are_refused():
     model = Model(mtcool.graphs.star(2), share="rows")
     model.play([0, 1], [[1.0], [2.0]], [1.0, 2.0], ~np.arange(2))
-    lesson = np.concatenate([np.zeros(8), [1.0, 0.0, 0.0], [1.0, 2.0, 1.0]])
-    with pytest.raises(ValueError, match="products of a message must be"):
-        model.agent(0).receive(Lesson(1, 2.0, lesson))
+    model.play([1, 1], [[3.0], [5.0]], [1.0, 5.0], ~np.arange(2))
+    agent, told = model.agent(0), model.agent(1).receive(SumsRequest(0)).numbers
+    agent.predict([1.0], {1: Knowledge(1, told)})
+    before = agent.panel.scatter.copy()
+    for lie in (2.0, -2.0, np.nan):
+        wrong = np.append(told[:-1], lie * told[-1])
+        with pytest.raises(ValueError, match="products of a message must be"):
+            agent.predict([1.0], {1: Knowledge(1, wrong)})
+    assert np.array_equal(agent.panel.scatter, before)
 
 
 def test_lessons_from_before_an_agent_was_cut_out_are_not_taken_again():

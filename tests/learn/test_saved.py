@@ -8,6 +8,7 @@ from mtcool.learn.reading.tables import Batch, Columns
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
 from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 
 GRAPH = type(ring(5))(ring(5).ptr, ring(5).idx, list("abcde"))
@@ -36,7 +37,7 @@ def test_what_is_read_is_what_was_written(saved):
     again, asked = read_pass(path)
     assert asked == settings
     assert np.isfinite(play.said[:, :, 0]).all()
-    assert play.said.shape == (3, play.progressive.waiting, 2) != (3, 0, 2)
+    assert play.said.shape == (3, play.progressive.waiting, SAID) != (3, 0, SAID)
     np.testing.assert_array_equal(again.said, play.said)
     assert again.strangers() == play.strangers()
     for one, other in zip(play.play(batch(30, 20)), again.play(batch(30, 20)), strict=True):

@@ -8,6 +8,7 @@ from tests.learn.slow_panel import SlowPanel
 
 import mtcool
 from mtcool.learn import Model
+from mtcool.learn.said import nothing_said
 from mtcool.learners.panel.fields import ACCOUNT, BALANCE, LISTENS, WORST
 
 
@@ -66,7 +67,7 @@ def test_the_guard_is_that_of_the_obvious_version_when_targets_come_late():
     y = np.where(who == 0, -3 * y, y)
     model = Model(mtcool.graphs.complete(5))
     slow = SlowPanel(model._places.neighbours, 2)
-    said, asks = {}, np.full((400, 2), np.nan)
+    said, asks = {}, nothing_said(400)
     for e in order_of(rng, 400).tolist():
         if e >= 0:
             said[e] = slow.predict(who[e], x[e])[1]

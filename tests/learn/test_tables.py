@@ -190,7 +190,7 @@ def test_a_bad_row_stops_with_its_line_column_and_value_after_the_rows_before_it
     assert "city=paris" not in encoder.names
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, len(GOOD)), st.sampled_from(sorted(BAD))), max_size=3),
     st.integers(1, 7),

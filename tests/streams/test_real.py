@@ -96,6 +96,33 @@ def test_flights_are_told_after_their_time_in_the_air(tables):
     assert {graph.labels[j] for j in graph.neighbours(graph.index("BOS"))} > {"BOS", "PVD", "MHT"}
 
 
+def test_dates_places_and_words_are_those_of_the_data(tables):
+    births, flights = tables["births"], tables["flights"]
+    start, unit = births.clock
+    days = (start + unit * births.time[[0, -1]]).astype("datetime64[s]").astype("datetime64[D]")
+    assert days.astype(str).tolist() == ["1969-01-29", "1988-12-31"]
+    start, unit = flights.clock
+    year = (start + unit * flights.time[[0, -1]]).astype("datetime64[s]").astype("datetime64[D]")
+    assert year.astype(str).tolist() == ["2013-01-01", "2014-01-01"]  # in UTC
+    for table, west, east, south, north in (
+        (births, "WA", "ME", "FL", "ND"),
+        (flights, "HNL", "BOS", "MIA", "SEA"),
+    ):
+        at = dict(zip(table.graph.labels, table.places.tolist(), strict=True))
+        assert at[west][0] < at[east][0] < -60
+        assert 15 < at[south][1] < at[north][1]
+    assert tables["schools"].places is tables["schools"].clock is None
+    assert flights.meaning == "minutes that a flight makes up in the air"
+    assert "births" in births.meaning
+    assert "mathematics" in tables["schools"].meaning
+
+
+def test_the_middle_of_a_state_is_its_centre_of_gravity(tables):
+    middle = dict(zip(STATES, tables["births"].places.tolist(), strict=True))
+    assert middle["CO"] == pytest.approx([-105.55, 39.0], abs=0.1)  # a rectangle of four degrees
+    assert middle["MI"] == pytest.approx([-85.4, 44.3], abs=0.2)  # two peninsulas and islands
+
+
 def test_another_seed_is_another_order_of_the_same_pupils(tables):
     one, other = tables["schools"], schools(seed=3)
     assert (one.agent != other.agent).any()

@@ -35,7 +35,7 @@ NOT_COVERED = (
 
 
 def advise(
-    graph: Annotated[Path, typer.Argument(help="File of the graph: .csv, .graphml, .gml, ...")],
+    graph: Annotated[Path, typer.Argument(help="File of the graph: .csv, .graphml, .gal, ...")],
     dim: Dim,
     horizon: Horizon,
     epsilon: Annotated[float, typer.Option(help="Level that the noise is shown for.")] = 1.0,

@@ -16,9 +16,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mtcool.cli import learn, privacy
+from mtcool.cli import privacy
 from mtcool.cli.advise import advise
 from mtcool.cli.keeping import interruptible, stdout_kept_for_json
+from mtcool.cli.learn import learn
+from mtcool.cli.predict import predict
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ app = typer.Typer(
 
 privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
-app.command()(learn.learn)
-app.command()(learn.predict)
+app.command()(learn)
+app.command()(predict)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]

@@ -103,3 +103,8 @@ def _locale_is_c() -> bool:
     said = [os.environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(name)]
     chosen_for_python = "PYTHONIOENCODING" in os.environ or "PYTHONUTF8" in os.environ
     return bool(said) and said[0] in ("C", "POSIX") and not chosen_for_python
+
+
+def tell(sentence: str) -> None:
+    """A sentence for people who wait, beside the output of the command."""
+    print(f"mtcool: {sentence}", file=sys.stderr, flush=True)

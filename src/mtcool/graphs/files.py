@@ -1,4 +1,4 @@
-"""Graphs from files: the formats that networkx reads, and edge lists.
+"""Graphs from files: the formats that networkx reads, GAL, and edge lists.
 
 An edge list has a line for each edge, the names of two agents first. A header line is understood.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtcool.graphs.gal import read_gal
 from mtcool.graphs.graph import Graph, as_graph
 
 # What people call the ends of an edge.
@@ -31,8 +32,9 @@ ENDS = (
 def read_graph(path: str | os.PathLike[str]) -> Graph:
     """A graph from a file, whose suffix tells the format; agents are named as in the file.
 
-    `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.csv`, `.txt`,
-    `.edges` and `.edgelist` are lists of edges: two names in a line; what follows is ignored.
+    `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.gal` has a line
+    for each agent and one with its neighbours. `.csv`, `.txt`, `.edges` and `.edgelist` are lists
+    of edges: two names in a line; what follows is ignored.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
     if reader is None:
         raise ValueError(f"path must end in one of {', '.join(READERS)}, got {str(path)!r}")
     what = "a list of edges" if file.suffix.lower() in EDGE_LISTS else "a graph that networkx reads"
+    what = "a GAL file" if reader is read_gal else what
     try:
         return as_graph(reader(file))
     except OSError as error:
@@ -166,6 +169,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".adjlist": _networkx("read_adjlist"),
     ".net": _networkx("read_pajek"),
     ".g6": _networkx("read_graph6"),
+    ".gal": read_gal,
     **EDGE_LISTS,
 }
 """By the suffix of the file."""

@@ -33,7 +33,7 @@ class GraphRegressor(base.Regressor):
     ----------
     graph
         A networkx graph whose labels are the agents' names; "complete", where all agents are
-        neighbours of each other; or None, where every agent learns alone.
+        neighbours of each other; "none" or None, where every agent learns alone.
     agent
         The key of the agent's name in the features. Rows without it belong to one agent, whose
         name is None.
@@ -51,7 +51,7 @@ class GraphRegressor(base.Regressor):
     """
 
     def __init__(
-        self, graph: Network = None, agent: Hashable = "agent", share: Share = "gradients"
+        self, graph: Network = "complete", agent: Hashable = "agent", share: Share = "gradients"
     ) -> None:
         self.graph = graph
         self.agent = agent
@@ -118,7 +118,7 @@ class GraphClassifier(base.Classifier):
     ----------
     graph
         A networkx graph whose labels are the agents' names; "complete", where all agents are
-        neighbours of each other; or None, where every agent learns alone.
+        neighbours of each other; "none" or None, where every agent learns alone.
     agent
         The key of the agent's name in the features. Rows without it belong to one agent, whose
         name is None.
@@ -136,7 +136,7 @@ class GraphClassifier(base.Classifier):
     """
 
     def __init__(
-        self, graph: Network = None, agent: Hashable = "agent", share: Share = "gradients"
+        self, graph: Network = "complete", agent: Hashable = "agent", share: Share = "gradients"
     ) -> None:
         self.graph = graph
         self.agent = agent

@@ -38,7 +38,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     graph
         A networkx graph whose labels are the agents' names; "complete", where all agents are
-        neighbours of each other; or None, where every agent learns alone.
+        neighbours of each other; "none" or None, where every agent learns alone.
     agent
         The column of X that names the agent of each row: its name, or its number from 0. With None
         all rows belong to one agent.
@@ -67,7 +67,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        graph: Network = None,
+        graph: Network = "complete",
         *,
         agent: str | int | None = None,
         share: Share = "gradients",
@@ -148,7 +148,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     graph
         A networkx graph whose labels are the agents' names; "complete", where all agents are
-        neighbours of each other; or None, where every agent learns alone.
+        neighbours of each other; "none" or None, where every agent learns alone.
     agent
         The column of X that names the agent of each row: its name, or its number from 0. With None
         all rows belong to one agent.
@@ -179,7 +179,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        graph: Network = None,
+        graph: Network = "complete",
         *,
         agent: str | int | None = None,
         share: Share = "gradients",

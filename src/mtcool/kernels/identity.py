@@ -52,6 +52,7 @@ SOURCES = (
     "learners/panel/filters.py",
     "learners/panel/heard.py",
     "learners/panel/lessons.py",
+    "learners/panel/limits.py",
     "learners/panel/mixing.py",
     "learners/panel/play.py",
     "learners/panel/promises.py",

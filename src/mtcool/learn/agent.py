@@ -171,12 +171,13 @@ class PanelAgent:
 
 def cut(panel: Panel, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
     """Cut one agent out of a panel, with copies of its neighbours' rows."""
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     rows, count = panel.idx[first:last], int(last - first)
     # Its own neighbourhood is the block; the copies have none.
     ptr = np.array([0, *([count] * count)], dtype=np.int64)
     block = panel._replace(
         ptr=ptr,
+        end=ptr[1:].copy(),
         idx=np.arange(count),
         back=np.arange(count),
         link=panel.link[first:last].copy(),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -12,24 +12,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
-from mtcool.learn.frames import columns_of, listed
+from mtcool.learn.checks import check_targets, check_within, integers, target_of, targets_of
+from mtcool.learn.frames import listed
 from mtcool.learn.joining import stretches
-from mtcool.learn.neighbourhoods import Neighbourhoods, Network, labels_of
+from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
+from mtcool.learn.put_together import put_together
 from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.room import first_panel, seated, widened, writeable
+from mtcool.learn.rows import row_of, rows_of
 from mtcool.learn.said import checked_said, nothing_said
+from mtcool.learn.single import OneRow
 from mtcool.learn.traffic import Traffic
-from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS
-from mtcool.learners.panel.growth import enlarged, padded
+from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
-from mtcool.learners.panel.state import make_panel, make_scratch
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]
 Share: TypeAlias = Literal["gradients", "rows"]
 TASKS: tuple[Task, ...] = ("regression", "classification")
 SHARES: tuple[Share, ...] = ("gradients", "rows")
-FIRST_ROOM = 8
+MANY = (
+    f"more than {MOST_COMPLETE} agents are all neighbours of each other, which makes every row "
+    "slow: give a graph that says who talks to whom (mtcool.learn.graph_from makes one of "
+    "coordinates), or graph='none', where every agent learns alone"
+)
 
 
 class Played(NamedTuple):
@@ -63,8 +70,10 @@ class Model:
     ----------
     graph
         A networkx graph or an `mtcool.Graph`, whose labels are the agents' names; "complete", where
-        all agents are neighbours of each other; or None, where every agent learns alone. Agents
-        that the graph does not have are added when they are first seen, and stand alone.
+        all agents are neighbours of each other; "none" or None, where every agent learns alone.
+        Agents that the graph does not have are added when they are first seen, and stand alone.
+        A row of a complete network costs time in proportion to the number of agents, and its memory
+        grows with the square of it: with more than 300 agents a warning says so.
     task
         "regression" (squared error) or "classification" (log loss; targets 0 and 1).
     share
@@ -86,27 +95,22 @@ class Model:
     """
 
     def __init__(
-        self, graph: Network = None, *, task: Task = "regression", share: Share = "gradients"
+        self, graph: Network = "complete", *, task: Task = "regression", share: Share = "gradients"
     ) -> None:
         self.task: Task = validation.one_of("task", task, TASKS)
         self.share: Share = validation.one_of("share", share, SHARES)
         self.encoder = Encoder()
         """Turns named features into numbers."""
         self._places = Neighbourhoods(graph)
-        self._room = max(FIRST_ROOM, len(self._places.position))
-        ptr, idx = self._places.entries(self._room)
-        self._panel = make_panel(
-            ptr, idx, 0, logistic=task == "classification", rows=share == "rows"
+        self._panel = first_panel(
+            self._places, logistic=task == "classification", rows=share == "rows"
         )
         self._traffic = Traffic()
+        self._one = OneRow()
 
     def __setstate__(self, state: dict[str, Given]) -> None:
-        # joblib can load arrays as views of a file that must not be written to.
-        self.__dict__.update(state)
-        panel = self._panel
-        fixed = [name for name in panel._fields if _is_read_only(getattr(panel, name))]
-        own: dict[str, Given] = {name: np.array(getattr(panel, name)) for name in fixed}
-        self._panel = panel._replace(**own, work=make_scratch(panel.ptr, panel.vector.shape[2]))
+        self.__dict__.update(state, _one=OneRow())
+        self._panel = writeable(self._panel)
 
     def __repr__(self) -> str:
         return f"Model({len(self._places.position)} agents, {self.task}, share={self.share!r})"
@@ -164,7 +168,7 @@ class Model:
         new = self._places.unknown(names)
         if new:
             self._places.add(new)
-            self._grow(self._panel.vector.shape[2] - 1, rebuild=self._places.complete)
+            self._panel = seated(self._panel, self._places)
         position = self._places.position
         return np.array([position[name] for name in names], dtype=np.int64)
 
@@ -191,7 +195,7 @@ class Model:
             raise ValueError(f"neighbours must be other agents, got {agent!r} among them")
         self._places.add([agent, *names])
         self._places.connect(agent, names)
-        self._grow(self._panel.vector.shape[2] - 1, rebuild=True)
+        self._panel = seated(self._panel, self._places, anew=not self._places.complete)
 
     def predict_one(self, agent: Label, x: Mapping[str, object] | ArrayLike) -> float:
         """Predict the target of one row; the model does not change.
@@ -213,7 +217,13 @@ class Model:
         >>> Model(task="classification").predict_one("rome", {"age": 31})
         0.5
         """
-        return float(self.predict_many([agent], self._row_of(x, grow=False))[0])
+        labels_of([agent])
+        row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
+        who = self._places.position.get(agent, stranger)
+        score = self._one.predict(self._panel, who, row)
+        if who < stranger:
+            self._traffic.count_one(self._panel, self._places, who, learned=False)
+        return float(_probability(score)) if self.task == "classification" else score
 
     def learn_one(self, agent: Label, x: Mapping[str, object] | ArrayLike, y: float) -> None:
         """Learn from one row: the agent and its neighbours.
@@ -234,9 +244,14 @@ class Model:
         >>> model.predict_one("rome", {"age": 40})
         7.5
         """
-        target = self._targets_of([y], 1)
+        target = target_of(y, classes=self.task == "classification")
         labels_of([agent])
-        self._learn([agent], self._row_of(x, grow=True), target)
+        row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
+        if who is None or len(row) >= self._panel.vector.shape[2]:
+            self._learn([agent], row[None, :], np.array([target]))
+        else:
+            self._one.learn(self._panel, who, row, target)
+            self._traffic.count_one(self._panel, self._places, who, learned=True)
 
     def predict_many(self, agents: Given, features: Given) -> Floats:
         """Predict the targets of many rows; the model does not change.
@@ -254,11 +269,14 @@ class Model:
         array([0., 0.])
         """
         names = labels_of(listed(agents))
-        rows = self._rows_of(features, len(names), grow=False)
-        if self._places.unknown(names):
-            return copy.deepcopy(self)._joined(names).predict_many(names, rows)
-        index = self.index(names)
-        return self.play(index, rows, np.zeros(len(rows)), np.arange(len(rows))).prediction
+        rows = rows_of(self.encoder, features, len(names), grow=False)
+        position, stranger = self._places.position, len(self._places.position)
+        who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
+        events, known = np.arange(len(rows)), rows[:, : self._panel.vector.shape[2] - 1]
+        said = nothing_said(len(rows))
+        played = self._run(who, known, np.zeros(len(rows)), events, said)
+        self._traffic.count(self._panel, self._places, who, events[who < stranger])
+        return played.prediction
 
     def learn_many(self, agents: Given, features: Given, y: Given) -> None:
         """Learn from many rows, one after the other.
@@ -280,8 +298,8 @@ class Model:
         3.0
         """
         names = labels_of(listed(agents))
-        targets = self._targets_of(y, len(names))
-        rows = self._rows_of(features, len(names), grow=True)
+        targets = targets_of(y, len(names), classes=self.task == "classification")
+        rows = rows_of(self.encoder, features, len(names), grow=True)
         self._learn(names, rows, targets)
 
     def play(
@@ -321,27 +339,22 @@ class Model:
             raise ValueError(f"features must be a matrix, got shape {rows.shape}")
         if np.isinf(rows).any():
             raise ValueError("features must be finite or NaN, got an infinite one")
-        who = _integers("agents", agents)
-        order = _integers("events", events)
+        who = integers("agents", agents)
+        order = integers("events", events)
         count = len(rows)
-        _check_within("agents", who, 0, len(self._places.position))
-        _check_within("events", order, -count, count)
+        check_within("agents", who, 0, len(self._places.position))
+        check_within("events", order, -count, count)
         target = np.asarray(y, dtype=np.float64)
         if who.shape != (count,) or target.shape != (count,):
             raise ValueError(
                 f"agents and y must have {count} entries, got {who.shape} and {target.shape}"
             )
-        self._check_targets(target[~order[order < 0]])
+        check_targets(target[~order[order < 0]], classes=self.task == "classification")
         scores = nothing_said(count) if said is None else checked_said(said, count)
-        self._grow(rows.shape[1])
-        out = np.full((count, 3), np.nan)
-        width = self._panel.vector.shape[2] - 1
-        play(self._panel, who, padded(rows, width), target, order, scores, out)
+        self._panel = widened(self._panel, rows.shape[1])
+        played = self._run(who, rows, target, order, scores)
         self._traffic.count(self._panel, self._places, who, order)
-        score, alone = out[:, 0], out[:, 1]
-        if self.task == "classification":
-            score, alone = 1.0 / (1.0 + np.exp(-score)), 1.0 / (1.0 + np.exp(-alone))
-        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, scores)
+        return played
 
     def play_joining(
         self,
@@ -420,6 +433,33 @@ class Model:
             raise ValueError(f"name must be one of {len(self.agents)} known agents, got {name!r}")
         return cut(self._panel, self._places.position[name], name, self.agents)
 
+    @classmethod
+    def from_agents(cls, agents: Iterable[PanelAgent]) -> Model:
+        """Put agents back into one model, which goes on as they would, to the bit.
+
+        Its messages count from here on, and its encoder is a new one: agents know features by
+        number. Agents that join later stand alone, or have the neighbours that `join` gives them.
+
+        Parameters
+        ----------
+        agents
+            All agents of a network; their order is that of the model's indices.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> model = Model(mtcool.graphs.star(3))
+        >>> model.learn_one(0, [1.0], 5.0)
+        >>> twin = Model.from_agents(map(model.agent, model.agents))
+        >>> twin.predict_one(1, [1.0]) == model.predict_one(1, [1.0])
+        True
+        """
+        places, panel = put_together(agents)
+        task: Task = "classification" if panel.logistic else "regression"
+        model = cls(None, task=task, share="rows" if panel.rows else "gradients")
+        model._places, model._panel = places, panel
+        return model
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; `mtcool.learn.load` goes on with it to the bit.
 
@@ -443,86 +483,25 @@ class Model:
 
         write(self, path)
 
-    def _joined(self, names: Sequence[Label]) -> Model:
-        self.index(names)
-        return self
+    def _run(
+        self, who: Integers, rows: Floats, target: Floats, order: Integers, said: Floats
+    ) -> Played:
+        """Play events that were checked."""
+        out = np.full((len(rows), 3), np.nan)
+        width = self._panel.vector.shape[2] - 1
+        play(self._panel, who, padded(rows, width), target, order, said, out)
+        score, alone = out[:, 0], out[:, 1]
+        if self.task == "classification":
+            score, alone = _probability(score), _probability(alone)
+        return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, said)
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
+        before = len(self._places.position)
         self.play_joining(names, rows, targets, ~np.arange(len(rows)))
-
-    def _row_of(self, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
-        if isinstance(x, Mapping):
-            return self.encoder.encode_one(x, grow=grow)[None, :]
-        row = validation.numbers("x", x)
-        if row.ndim != 1:
-            raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
-        return row[None, :]
-
-    def _rows_of(self, features: Given, names: int, *, grow: bool) -> Floats:
-        """Rows of numbers; all is checked before the encoder grows."""
-        columns = columns_of(features)
-        if columns is not None:
-            for column in columns.values():
-                _check_names(names, len(column))
-            if not columns:  # such a frame of polars or pyarrow does not know its number of rows
-                return np.full((names, self.encoder.width), np.nan)
-            return self.encoder.encode(columns, grow=grow)
-        try:
-            rows = np.asarray(features, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"features must be numbers or a frame: {error}") from None
-        if rows.ndim != 2:
-            raise ValueError(f"features must be a matrix or a frame, got shape {rows.shape}")
-        if np.isinf(rows).any():
-            raise ValueError("features must be finite or NaN, got an infinite one")
-        _check_names(names, len(rows))
-        return rows
-
-    def _targets_of(self, y: Given, count: int) -> Floats:
-        targets = validation.vector("y", np.asarray(y), count)
-        self._check_targets(targets)
-        return targets
-
-    def _check_targets(self, targets: Floats) -> None:
-        if not np.isfinite(targets).all():
-            raise ValueError(f"y must be finite, got {targets[~np.isfinite(targets)][0]}")
-        large = np.abs(targets) > OVERFLOW
-        if large.any():
-            raise ValueError(f"y must be at most {OVERFLOW:g} in size, got {targets[large][0]}")
-        wrong = (targets != 0.0) & (targets != 1.0)
-        if self.task == "classification" and wrong.any():
-            raise ValueError(f"y must be 0 or 1 in classification, got {targets[wrong][0]}")
-
-    def _grow(self, features: int, *, rebuild: bool = False) -> None:
-        """Make room for more agents, entries or features."""
-        panel, count = self._panel, len(self._places.position)
-        if count > self._room:
-            self._room, rebuild = max(count, 2 * self._room), True
-        width = max(features, panel.vector.shape[2] - 1)
-        if rebuild:
-            ptr, idx = self._places.entries(self._room)
-            self._panel = enlarged(panel, ptr, idx, width)
-        elif width > panel.vector.shape[2] - 1:
-            self._panel = enlarged(panel, panel.ptr, panel.idx, width)
+        if self._places.complete and before <= MOST_COMPLETE < len(self._places.position):
+            warnings.warn(MANY, stacklevel=3)
 
 
-def _is_read_only(field: Given) -> bool:
-    return isinstance(field, np.ndarray) and not field.flags.writeable
-
-
-def _check_names(names: int, rows: int) -> None:
-    if names != rows:
-        raise ValueError(f"agents must have {rows} names, got {names}")
-
-
-def _integers(name: str, given: Given) -> Integers:
-    array = np.asarray(given)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and len(array)):
-        raise ValueError(f"{name} must be a list of whole numbers, got {array.dtype} {array.shape}")
-    return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _check_within(name: str, array: Integers, least: int, limit: int) -> None:
-    if len(array) and (array.min() < least or array.max() >= limit):
-        wrong = array[(array < least) | (array >= limit)][0]
-        raise ValueError(f"{name} must be from {least} to {limit - 1}, got {wrong}")
+def _probability(score: Given) -> Given:
+    """Of the class 1, from its log-odds."""
+    return 1.0 / (1.0 + np.exp(-score))

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.learn.told import LARGEST_TOLD
 from mtcool.learners.panel.fields import SAID, SAID_ALONE, SAID_EXPERTS, SAID_PLAYED
+from mtcool.learners.panel.limits import LARGEST_TOLD
 from mtcool.types import Floats, Given
 
 

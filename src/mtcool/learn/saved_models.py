@@ -30,6 +30,7 @@ from mtcool.learners.panel.fields import (
     ROWS,
     SOLVED,
 )
+from mtcool.learners.panel.growth import enlarged
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.network import storage
 from mtcool.types import AnyArray, Floats, Integers, Plain
@@ -75,7 +76,9 @@ def write(model: Model, path: str | os.PathLike[str]) -> None:
         model.messages,
         model.message_bytes,
     )
-    ptr, idx = places.entries(model._room)
+    ptr, idx = places.entries(len(panel.number))
+    if places.complete:
+        panel = enlarged(panel, ptr, idx, panel.vector.shape[2] - 1)  # without room for more
     arrays = {name: getattr(panel, name) for name in KEPT}
     arrays |= {"ptr": ptr, "idx": idx}
     storage.write(path, msgspec.json.encode(header), arrays, secret=False)
@@ -123,8 +126,8 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     labels = [label_of(label) for label in header.labels]
     ptr, idx = (_indices(arrays[name]) for name in ("ptr", "idx"))
     room = len(ptr) - 1
-    if len(set(labels)) < len(labels) or len(labels) > room:
-        raise ValueError(f"labels must be at most {room} different ones, got {len(labels)}")
+    if len(set(labels)) < len(labels) or len(labels) >= room:
+        raise ValueError(f"labels must be at most {room - 1} different ones, got {len(labels)}")
     _check_entries(ptr, idx, room)
     encoder = Encoder.from_plain(header.encoder)
     features = arrays["vector"].shape[2] - 1 if arrays["vector"].ndim == 3 else -1
@@ -135,10 +138,16 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     for name in KEPT:
         _restore(name, getattr(panel, name), arrays[name])
     _check_content(panel)
-    model.encoder, model._panel, model._room = encoder, panel, room
-    model._places.position = {label: i for i, label in enumerate(labels)}
-    cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
-    model._places.neighbours = cut
+    model._places.add(labels)
+    if header.complete:
+        if not all(map(np.array_equal, (ptr, idx), model._places.entries(room))):
+            raise ValueError("idx must name all agents as neighbours of each other")
+        ptr, idx, end = model._places.layout(room)
+        panel = enlarged(panel, ptr, idx, features, end)
+    else:
+        cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
+        model._places.neighbours = cut
+    model.encoder, model._panel = encoder, panel
     model._traffic = Traffic(int(header.messages), int(header.message_bytes))
     return model
 

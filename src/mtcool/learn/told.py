@@ -9,18 +9,17 @@ import numpy as np
 
 from mtcool.agents.received import MOST
 from mtcool.learn.exchange import TOLD
-from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import CLIQUE, CLIQUE_VARIANCE, FILTERS, PRECISION
-from mtcool.learners.panel.mixing import MOST_EVIDENCE
+from mtcool.learners.panel.limits import (
+    LARGEST_PRODUCT,
+    LARGEST_TOLD,
+    MOST_EVIDENCE,
+    ROUNDED,
+)
 from mtcool.types import Floats
 
 TOLD_NUMBERS = len(TOLD)
 """Numbers at the beginning of an answer."""
-LARGEST_TOLD = 1e10 * OVERFLOW
-"""Levels, slopes and gradients are smaller: targets and features are at most `OVERFLOW`."""
-LARGEST_PRODUCT = LARGEST_TOLD**2
-ROUNDED = 1.000001
-"""Products of two features may be larger than their squares allow by this factor."""
 
 
 def check_knowledge(numbers: Floats, width: int) -> None:

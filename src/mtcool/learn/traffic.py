@@ -17,7 +17,7 @@ from mtcool.agents.messages import Knowledge, Lesson, RowRequest, encode
 from mtcool.graphs.labels import plain_name
 from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
 from mtcool.learn.neighbourhoods import Neighbourhoods
-from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.fields import ROWS, SOLVED
 from mtcool.learners.panel.scaling import GROWTH
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats, Integers, Label
@@ -33,6 +33,7 @@ class Traffic:
         self._telling: Integers = np.zeros(0, np.int64)
         self._others: Integers = np.zeros(0, np.int64)
         self._products = 0
+        self._names: list[int] = []
 
     def count(
         self, panel: Panel, places: Neighbourhoods, agents: Integers, events: Integers
@@ -47,6 +48,20 @@ class Traffic:
             self.message_bytes += int((sums * self._others[: len(sums)]).sum()) * self._products
         self.messages += int(2 * self._others[asked].sum() + self._others[told].sum())
         self.message_bytes += int(self._asking[asked].sum() + self._telling[told].sum())
+
+    def count_one(self, panel: Panel, places: Neighbourhoods, agent: int, *, learned: bool) -> None:
+        """Add the messages of one event, which was played."""
+        if panel is not self._panel or len(self._asking) < len(places.position):
+            self._measure(panel, places)
+        others = int(self._others[agent])
+        self.messages += 3 * others if learned else 2 * others
+        self.message_bytes += int(self._asking[agent])
+        if learned:
+            self.message_bytes += int(self._telling[agent])
+        if panel.rows == 1:
+            rows, solved = panel.number[agent, ROWS], panel.number[agent, SOLVED]
+            if rows == (solved if learned else 0.0):
+                self.message_bytes += others * self._products
 
     def _sums_told(self, panel: Panel, asked: Integers, learned: NDArray[np.bool_]) -> Integers:
         """How often each agent asked for sums of products in these events, which were played."""
@@ -65,19 +80,23 @@ class Traffic:
         """Bytes of one round of each agent: of asking everybody, and of telling everybody."""
         width, known = panel.vector.shape[2], len(places.position)
         self._products = 8 * products_size(width)
-        names = [bytes_for_name(label) for label in places.labels]
+        self._names += [bytes_for_name(label) for label in places.labels[len(self._names) :]]
+        names = np.array(self._names, dtype=np.int64)
         request, answer, lesson = (
-            np.array([name + extra for name in names], dtype=np.int64)
+            names + extra
             for extra in (
                 bytes_of_request(),
                 bytes_of_knowledge(knowledge_size(width)),
                 bytes_of_lesson(lesson_size(width)),
             )
         )
-        owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
-        real = (owner != panel.idx) & (owner < known)
-        answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
-        others = np.diff(panel.ptr)[:known] - 1
+        others = (panel.end - panel.ptr[:-1])[:known] - 1
+        if places.complete:
+            answers = answer.sum() - answer
+        else:
+            owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
+            real = (owner != panel.idx) & (owner < known)
+            answers = np.bincount(owner[real], weights=answer[panel.idx[real]], minlength=known)
         self._others = others
         self._asking = others * request + answers[:known].astype(np.int64)
         self._telling = others * lesson

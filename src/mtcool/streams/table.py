@@ -43,6 +43,14 @@ class Table:
         When a row is predicted; ascending, equal for rows that are predicted together.
     arrives
         When the target of a row is known; not before `time`.
+    meaning
+        What the target is, in words.
+    places
+        Longitude and latitude of each agent in degrees, in the order of the graph; None if agents
+        are nowhere.
+    clock
+        Seconds since 1970 (UTC) at time 0, and seconds in a unit of time; None if times are no
+        dates.
     """
 
     name: str
@@ -53,6 +61,9 @@ class Table:
     target: Floats
     time: Floats
     arrives: Floats
+    meaning: str = "target"
+    places: Floats | None = None
+    clock: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         target = numbers("target", self.target)
@@ -73,6 +84,8 @@ class Table:
         put(self, "target", target)
         put(self, "time", time)
         put(self, "arrives", arrives)
+        if self.places is not None:
+            put(self, "places", matrix("places", self.places, (graph.size, 2)))
 
     def __len__(self) -> int:
         return self.target.size

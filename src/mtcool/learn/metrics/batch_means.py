@@ -94,14 +94,14 @@ class BatchMeans:
         self._grow(int(series.max()) + 1)
         places = self._counts[series] + _ranks(series)
         self._counts += np.bincount(series, minlength=self._counts.size)
-        while (full := self._counts > BATCHES * self._widths).any():
-            half, columns = BATCHES // 2, self._sums.shape[2]
-            merged = self._sums[full].reshape(-1, half, 2, columns).sum(axis=2)
-            self._sums[full, :half] = merged
-            self._sums[full, half:] = 0.0
-            self._widths[full] *= 2
-        cells = series * BATCHES + places // self._widths[series]
-        add_in_order(self._sums.reshape(-1, self._sums.shape[2]), cells, values)
+        # Batches are merged when they are full, and not before, so that the same numbers are
+        # added in the same order however the rows are cut into calls.
+        while series.size:
+            fits = places < BATCHES * self._widths[series]
+            cells = series[fits] * BATCHES + places[fits] // self._widths[series[fits]]
+            add_in_order(self._sums.reshape(-1, self._sums.shape[2]), cells, values[fits])
+            series, places, values = series[~fits], places[~fits], values[~fits]
+            self._merge(np.unique(series))
 
     def estimates(self, size: int | None = None, contrast: Floats | None = None) -> Estimates:
         """Mean, standard error and margin of every series (rows) and column.
@@ -147,6 +147,14 @@ class BatchMeans:
         means = cls(sums.shape[2])
         means._sums, means._counts, means._widths = sums, counts, widths
         return means
+
+    def _merge(self, series: Integers) -> None:
+        """Merge neighbouring batches of these series in pairs, which leaves half of them empty."""
+        half = BATCHES // 2
+        pairs = self._sums[series].reshape(-1, half, 2, self._sums.shape[2])
+        self._sums[series, :half] = pairs[:, :, 0] + pairs[:, :, 1]
+        self._sums[series, half:] = 0.0
+        self._widths[series] *= 2
 
     def _grow(self, size: int) -> None:
         more = size - self._counts.size

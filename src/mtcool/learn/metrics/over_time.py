@@ -32,11 +32,18 @@ class OverTime:
         """Add rows, in the order of the stream, each to the sums of its group."""
         if time.size == 0:
             return
-        places = self._count + np.arange(time.size)
-        self._count += time.size
-        while self._count > BUCKETS * self.width:
+        # Rows are cut where stretches are merged, so that the same numbers are added in the same
+        # order however the rows are cut into calls.
+        while time.size > (room := BUCKETS * self.width - self._count):
+            if room:
+                self._add(time[:room], groups[:room], values[:room])
+            time, groups, values = time[room:], groups[room:], values[room:]
             self._merge()
-        stretches = places // self.width
+        self._add(time, groups, values)
+
+    def _add(self, time: Floats, groups: Integers, values: Floats) -> None:
+        stretches = (self._count + np.arange(time.size)) // self.width
+        self._count += time.size
         _, count, columns = self._sums.shape
         add_in_order(self._sums.reshape(-1, columns), stretches * count + groups, values)
         used, begins = np.unique(stretches, return_index=True)

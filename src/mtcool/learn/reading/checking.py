@@ -67,7 +67,7 @@ class Checker:
     ) -> None:
         self.roles, self.features, self.encoder = roles, list(features), encoder
         self._forms: dict[str, Form] = {}
-        self._last, self._last_text = after, repr(after)
+        self._last, self._last_text = after, ""
         self._accepted = 0
 
     @property
@@ -128,7 +128,8 @@ class Checker:
             self._forms["target"] = form
         parsed = _read(name, column, form or "number")
         marks.miss("target", name, parsed.missing)
-        values = marks.numbers(name, parsed, form or "number")
+        hint = "" if form == "boolean" else "; a target is a number, or true or false"
+        values = marks.numbers(name, parsed, form or "number", hint)
         large = np.abs(values) > OVERFLOW
         marks.add(name, large, lambda _: f"in column {name!r} is larger than {OVERFLOW:g} in size")
         return values
@@ -150,7 +151,8 @@ class Checker:
                 f"{role} must hold {WORDS[form]}, got column {name!r} of type {column.type}"
             )
         parsed = _read(name, column, form or "number")
-        marks.miss(role, name, parsed.missing)
+        if self.learns:
+            marks.miss(role, name, parsed.missing)
         return marks.numbers(name, parsed, form)
 
     def _compare(self, marks: _Marks, early: NDArray[np.bool_]) -> None:
@@ -174,8 +176,8 @@ class Checker:
         return kinds
 
     def _order(self, marks: _Marks, time: Floats) -> None:
-        """Mark rows that are before the last row that is accepted."""
-        if "time" not in self.roles:
+        """Mark rows that are before the last row that is accepted, if they are learned from."""
+        if "time" not in self.roles or not self.learns:
             return
         rows = np.flatnonzero(~marks.bad)
         # A row that goes backwards is below the maximum, so it need not be left out of it.
@@ -187,6 +189,7 @@ class Checker:
         def reason(row: int) -> str:
             place = int(np.searchsorted(kept, row)) - 1
             last = _shown(column, int(kept[place])) if place >= 0 else self._last_text
+            last = last or self._earlier()
             return f"in column {name!r} goes back before {last}"
 
         backwards = np.zeros(len(marks.bad), np.bool_)
@@ -194,6 +197,13 @@ class Checker:
         marks.add(name, backwards, reason)
         if len(kept):
             self._last, self._last_text = float(time[kept[-1]]), _shown(column, int(kept[-1]))
+
+    def _earlier(self) -> str:
+        """The time that no row may be before, as the column would have it."""
+        if self._forms.get("time") in ("date", "moment"):
+            moment = np.datetime64(round(1e3 * self._last), "ms")
+            return str(moment).removesuffix(".000").removesuffix("T00:00:00")
+        return f"{self._last:.15g}"
 
 
 class _Marks:

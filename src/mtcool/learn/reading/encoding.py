@@ -182,6 +182,8 @@ class Encoder:
         read = {name: read_value(name, value, self._kinds.get(name)) for name, value in x.items()}
         if grow:
             for name, value in read.items():
+                if name in self._numbers:
+                    continue
                 # A feature that is known to be a number has a column before its first value.
                 if value is not None:
                     self._place(name, value, grow=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from mtcool import validation
 from mtcool.graphs import Graph, as_graph, read_graph
+from mtcool.graphs.nearest import nearest, on_the_sphere
 from mtcool.learn.reading.parsing import column_of, is_text, named, parse, parse_typed, trimmed
 from mtcool.learn.reading.sources import open_source
 from mtcool.types import Floats, Given
@@ -30,8 +30,8 @@ def graph_from(
     ----------
     source
         "complete" (all agents are neighbours) or "none" (each is alone); the path of a file that
-        `mtcool.graphs.read_graph` reads (edge list, GraphML and others) or of a GAL file; a
-        `Graph` or a networkx graph. With `near`, the table of the data itself.
+        `mtcool.graphs.read_graph` reads (edge list, GraphML, GAL and others); a `Graph` or a
+        networkx graph. With `near`, the table of the data itself.
     near
         Columns of the latitude and longitude in degrees. Each agent is at the first place that
         its rows give, and an edge joins two agents if one is among the nearest of the other on
@@ -62,49 +62,11 @@ def graph_from(
         return "complete" if source == "complete" else None
     if not isinstance(source, str | os.PathLike):
         return _named_by_text(as_graph(source))
-    if Path(source).suffix.lower() == ".gal":
-        return _read_gal(Path(source))
     return _named_by_text(read_graph(source))
 
 
 def _named_by_text(graph: Graph) -> Graph:
     return Graph(graph.ptr, graph.idx, [str(label) for label in graph.labels])
-
-
-def _read_gal(path: Path) -> Graph:
-    """A GAL file: a first line with the number of agents, then all agents with their neighbours."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-        # The number of agents alone, or 0, the number, and the names of a map and its key.
-        header = lines[0].split() if lines else []
-        neighbours = _gal_entries(lines)
-        if (header[1:2] or header) != [str(len(neighbours))]:
-            raise ValueError(f"line 1 must say {len(neighbours)} agents, got {lines[:1]}")
-        edges = [(agent, other) for agent, others in neighbours.items() for other in others]
-        return Graph.from_edges(edges, labels=neighbours)
-    except OSError as error:
-        raise ValueError(f"source must be a file, got {str(path)!r}: {error.strerror}") from None
-    except ValueError as error:
-        raise ValueError(f"source must be a GAL file, got {str(path)!r}: {error}") from None
-
-
-def _gal_entries(lines: list[str]) -> dict[str, list[str]]:
-    """Neighbours by agent. Line breaks do not count: some writers leave out empty lines."""
-    words = [(word, n) for n, line in enumerate(lines[1:], start=2) for word in line.split()]
-    entries: dict[str, list[str]] = {}
-    place = 0
-    while place < len(words):
-        agent, line = words[place]
-        size = words[place + 1][0] if place + 1 < len(words) else ""
-        if agent in entries or not size.isdecimal() or place + 2 + int(size) > len(words):
-            raise ValueError(
-                f"line {line} must begin with a new agent and the number of its neighbours, "
-                f"followed by their names, got {lines[line - 1]!r}"
-            )
-        end = place + 2 + int(size)
-        entries[agent] = [word for word, _ in words[place + 2 : end]]
-        place = end
-    return entries
 
 
 def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str | None) -> Graph:
@@ -121,19 +83,8 @@ def graph_of_places(places: dict[str, tuple[float, float]], neighbours: int) -> 
     """Each agent joined to those nearest to it; places are latitudes and longitudes by name."""
     if len(places) < 2:
         raise ValueError(f"near must give places to at least two agents, got {len(places)}")
-    from scipy.spatial import cKDTree
-
-    points = _on_the_sphere(np.array(list(places.values())))
-    count = min(neighbours, len(points) - 1)
-    # One more, because an agent is nearest to itself; or another one at the same place is.
-    found = np.asarray(cKDTree(points).query(points, k=count + 1)[1])
-    edges = [
-        (agent, int(other))
-        for agent, others in enumerate(found)
-        for other in [other for other in others if other != agent][:count]
-    ]
-    names = list(places)
-    return Graph.from_edges([(names[a], names[b]) for a, b in edges], labels=names)
+    degrees = np.array(list(places.values()))
+    return nearest(on_the_sphere(*degrees.T), neighbours, labels=places)
 
 
 def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tuple[float, float]]:
@@ -141,7 +92,8 @@ def places_of(source: Given, agents: str, near: tuple[str, ...]) -> dict[str, tu
     table = open_source(source, agents)
     for name in (agents, *near):
         if table.names.count(name) != 1:
-            raise ValueError(f"near and agents must be columns of {table.name}, got {name!r}")
+            role = "agents" if name == agents else "near"
+            raise ValueError(f"{role} must name one column of {table.name}, got {name!r}")
     places: dict[str, tuple[float, float]] = {}
     for piece in table.pieces([agents, *near]):
         texts = named(column_of(piece.table, agents)).dictionary_encode()
@@ -162,11 +114,3 @@ def _degrees(column: Given, name: str) -> Floats:
     if parsed is None:
         raise ValueError(f"near must be columns of degrees, got {name!r} of type {column.type}")
     return parsed.values
-
-
-def _on_the_sphere(degrees: Floats) -> Floats:
-    """Points of the unit sphere: the nearest in space are the nearest along the surface."""
-    north, east = np.radians(degrees).T
-    return np.stack(
-        [np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=1
-    )

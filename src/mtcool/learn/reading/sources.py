@@ -28,8 +28,11 @@ class Source(NamedTuple):
 def open_source(source: Given, wanted: str) -> Source:
     """Open a file by its path, "-" for standard input, a file object, or a frame.
 
-    `wanted` is a name that the header must have; it tells the delimiter of a CSV file.
+    What is open already stays as it is. `wanted` is a name that the header must have; it tells the
+    delimiter of a CSV file.
     """
+    if isinstance(source, Source):
+        return source
     if isinstance(source, str) and source == "-":
         return _csv(sys.stdin.buffer, "standard input", wanted)
     if isinstance(source, str | os.PathLike):

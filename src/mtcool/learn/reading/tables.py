@@ -51,6 +51,8 @@ class Columns:
         The features; by default all other columns that have a name.
     categories
         Features that are categories although they look like numbers, such as postcodes.
+    no_features
+        Columns that are left out where nobody says what the features are, such as coordinates.
     """
 
     agent: str
@@ -59,9 +61,10 @@ class Columns:
     arrives: str | None = None
     features: tuple[str, ...] | None = None
     categories: tuple[str, ...] = ()
+    no_features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for role in ("features", "categories"):
+        for role in ("features", "categories", "no_features"):
             given = getattr(self, role)
             if isinstance(given, str):
                 raise ValueError(f"{role} must be a list of names, got {given!r}")
@@ -187,7 +190,7 @@ def read_batches(
 
 def _features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
     """The features to read, once all columns that are asked for are known to be there."""
-    roles = set(columns.roles.values())
+    roles = {*columns.roles.values(), *columns.no_features}
     others = [name for name in table.names if name and name not in roles]
     if columns.target is None:
         others = [name for name in others if name in encoder.kinds]

@@ -17,7 +17,7 @@ PERIODS = (
     ("s", 1.0, (1, 2, 5, 10, 15, 30), slice(11, 19)),
     ("m", 60.0, (1, 2, 5, 10, 15, 30), slice(11, 16)),
     ("h", 3600.0, (1, 2, 3, 6, 12), slice(5, 16)),
-    ("D", 86400.0, (1, 2, 5, 10), slice(0, 10)),
+    ("D", 86400.0, (1, 2, 5, 10, 14), slice(0, 10)),
     ("M", 30.4 * 86400.0, (1, 2, 3, 6), slice(0, 7)),
     ("Y", 365.2 * 86400.0, (1, 2, 5, 10, 20, 50, 100, 200, 500), slice(0, 4)),
 )
@@ -63,7 +63,9 @@ class Axes:
             at = self.x(np.array(value)).item()
             self.canvas.line(np.array([[at, self.top], [at, self.bottom]]), GRID)
             if written:
-                self.canvas.text(at, self.bottom + 14, words, size=SIZE, anchor="middle")
+                half = 0.31 * SIZE * len(words)
+                middle = min(max(at, half), self.canvas.width - half)
+                self.canvas.text(middle, self.bottom + 14, words, size=SIZE, anchor="middle")
 
     def y_axis(self, ticks: Ticks) -> None:
         """Lines of the grid at these places, and beside them what is to be written."""

@@ -8,6 +8,7 @@ from mtcool.learn.metrics.evaluation import COMPARED
 from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.report.axes import Axes, dates_of, ticks_of
 from mtcool.learn.report.canvas import Canvas, places
+from mtcool.learn.report.findings import DRAWN
 from mtcool.learn.report.pictures import (
     COLOURS,
     GAINS,
@@ -23,9 +24,7 @@ from mtcool.learn.report.pictures import (
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats, Integers
 
-NAMED = 60
-"""Agents that a figure has room to name."""
-CURVE = {"regression": ("rmse", "error (RMSE)"), "classification": ("logloss", "log loss")}
+CURVE = {"regression": "error (RMSE)", "classification": "log loss"}
 
 
 def draw_agents(outcome: Outcome, path: Path) -> bool:
@@ -36,7 +35,7 @@ def draw_agents(outcome: Outcome, path: Path) -> bool:
         return False
     order = known[np.argsort(-share[known], kind="stable")]
     looks = {"gains": GAINS, "loses": LOSES, "no clear difference": OPEN}
-    draw = _named if order.size <= NAMED else _ranked
+    draw = _named if order.size <= DRAWN else _ranked
     canvas = draw(outcome, order, share[order], margin[order])
     legend(canvas, looks, WIDTH / 2, 16)
     canvas.write(path)
@@ -83,8 +82,9 @@ def _ranked(outcome: Outcome, order: Integers, share: Floats, margin: Floats) ->
     low, high = axes.y(share - margin), axes.y(share + margin)
     for colour, chosen in _by_colour(share, margin).items():
         x = axes.x(rank[chosen])
-        canvas.segments(places(x, low[chosen]), places(x, high[chosen]), colour, 1.0, 0.35)
-        canvas.dots(places(x, axes.y(share[chosen])), colour, 1.5)
+        opacity, radius = (0.35, 1.5) if colour == OPEN else (0.8, 2.0)
+        canvas.segments(places(x, low[chosen]), places(x, high[chosen]), colour, 1.0, opacity)
+        canvas.dots(places(x, axes.y(share[chosen])), colour, radius)
     axes.frame()
     words = f"agents by their gain, {order.size:,} of {len(outcome.agents):,}"
     canvas.text((axes.left + axes.right) / 2, 312, words, size=11, anchor="middle")
@@ -113,25 +113,27 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     """Draw the error over the stream, and below it the gain added up so far."""
     times, rows, metrics = outcome.evaluation.over_time(COMPARED)
     used = rows > 0
-    if used.sum() < 2:
+    if np.unique(times[used].mean(axis=1)).size < 2:
         return False
-    key, title = CURVE[outcome.evaluation.task]
-    x = times[used].mean(axis=1)
-    curves = {
-        name: _smooth(metrics[name][key][used], rows[used])
+    # Stretches of one time, such as those of a day with many rows, are one point of a curve.
+    x, point = np.unique(times[used].mean(axis=1), return_inverse=True)
+    counts: Floats = np.bincount(point, rows[used]).astype(float)
+    paid: dict[str, Floats] = {
+        name: np.bincount(point, rows[used] * stretch_losses(metrics, name)[used]).astype(float)
         for name in ("pooled", "alone", "learned")
     }
-    paid = {name: rows[used] * stretch_losses(metrics, name)[used] for name in metrics}
+    curves = {name: _smooth(losses, counts) for name, losses in paid.items()}
+    if outcome.evaluation.task == "regression":
+        curves = {name: np.sqrt(curve) for name, curve in curves.items()}
     gains = {name: _so_far(paid, name) for name in ("alone", "pooled")}
     canvas, wide = Canvas(WIDTH, 430), _around(x, 0.01)
     ticks = (dates_of if outcome.dated else ticks_of)(*wide)
     for top, bottom, drawn, words in (
-        (30, 240, curves, title),
+        (30, 240, curves, CURVE[outcome.evaluation.task]),
         (255, 388, gains, "gain so far, %"),
     ):
-        axes = Axes(
-            canvas, 66, top, WIDTH - 12, bottom, wide, _around(np.concatenate([*drawn.values()]))
-        )
+        shown = _settled(gains) if drawn is gains else np.concatenate([*curves.values()])
+        axes = Axes(canvas, 66, top, WIDTH - 12, bottom, wide, _around(shown))
         axes.x_axis(ticks, written=drawn is gains)
         axes.y_axis(ticks_of(*axes.y_limits, 6))
         for name, curve in drawn.items():
@@ -153,6 +155,15 @@ def _so_far(paid: dict[str, Floats], other: str) -> Floats:
     return gain
 
 
+def _settled(gains: dict[str, Floats]) -> Floats:
+    """Gains so far as an axis shows them: the first are those of a few rows, and may be huge."""
+    later = np.concatenate([curve[curve.size // 2 :] for curve in gains.values()])
+    low, high = (float(end) for end in (np.nanmin(later), np.nanmax(later)))
+    room = 1.5 * (high - low)
+    shown: Floats = np.clip(np.concatenate([*gains.values()]), low - room, high + room)
+    return shown
+
+
 def _around(values: Floats, room: float = 0.05) -> tuple[float, float]:
     """Limits of an axis that shows these values."""
     known = values[np.isfinite(values)]
@@ -167,10 +178,8 @@ def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
     return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
 
 
-def _smooth(curve: Floats, rows: Integers, span: int = 5) -> Floats:
-    """Means over five stretches, where there are many: single ones hide what is common."""
-    if curve.size < 10 * span:
-        return curve
-    weights = np.ones(span)
-    found: Floats = np.convolve(curve * rows, weights, "same") / np.convolve(rows, weights, "same")
+def _smooth(paid: Floats, rows: Floats, span: int = 5) -> Floats:
+    """Mean losses over five points, where there are many: single ones hide what is common."""
+    weights = np.ones(span if paid.size >= 10 * span else 1)
+    found: Floats = np.convolve(paid, weights, "same") / np.convolve(rows, weights, "same")
     return found

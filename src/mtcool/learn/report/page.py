@@ -15,8 +15,10 @@ from mtcool.learn.metrics.evaluation import COMPARED, ROWS
 from mtcool.learn.report import findings
 from mtcool.learn.report.drawn_graph import draw_graph
 from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
+from mtcool.learn.report.percents import Percent, loss_of, overall, percent
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
+from mtcool.learn.report.verdicts import verdict_on
 from mtcool.learn.running.outcome import Outcome
 from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
@@ -30,7 +32,7 @@ HEADS = {
     "auc": "AUC",
 }
 LISTED = 40
-"""Agents that the page lists; of more, the ten at each end."""
+"""Agents that the page lists; of more, those that gain or lose most for sure."""
 
 
 def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> Path:
@@ -63,7 +65,7 @@ def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
     return templates.get_template("report.html.jinja").render(
         outcome=outcome,
         shuffled="shuffled" in outcome.evaluation.names,
-        verdict=findings.verdict(outcome),
+        verdict=verdict_on(outcome),
         pictures=pictures,
         table=_table(outcome),
         who=list(findings.who_gains(outcome)),
@@ -72,7 +74,7 @@ def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
         graph_matters=findings.graph_matters(outcome),
         costs=findings.costs(outcome),
         about=list(findings.about_rows(outcome)),
-        loss=findings.LOSS[outcome.evaluation.task],
+        loss=loss_of(outcome),
         network=_network(outcome),
         environment=f"mtcool {version('mtcool')}, Python {platform.python_version()}",
     )
@@ -86,8 +88,9 @@ def _table(outcome: Outcome) -> dict[str, Any]:
         cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
         row = {"name": TITLES[name], "cells": cells, "gain": "", "short": ""}
         if name != "learned":
-            gain = findings.overall(outcome, name)
-            row |= {"gain": _gain(gain), "short": _short(gain)}
+            gain = overall(outcome, name)
+            words = _why_unknown(outcome, name)
+            row |= {"gain": _gain(gain, words), "short": _short(gain, words)}
         rows.append(row)
     return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
 
@@ -101,41 +104,49 @@ def headline_table(outcome: Outcome) -> list[str]:
     return ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
 
 
-def _short(gain: findings.Percent) -> str:
-    if not gain.known:
-        return "too few rows to tell"
-    ends = f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
-    return f"{findings.percent(gain.mean)} ({ends}){'' if gain.sign else ', not clear'}"
+def _why_unknown(outcome: Outcome, other: str) -> str:
+    """Why there is no gain on another predictor, if there is none."""
+    loss = outcome.evaluation.loss(other)
+    if np.isnan(loss):
+        return "no rows to compare"
+    return "too few rows to tell" if loss > 0.0 else "no error to lower"
 
 
-def _gain(gain: findings.Percent) -> str:
+def _short(gain: Percent, if_unknown: str) -> str:
     if not gain.known:
-        return "too few rows to tell"
+        return if_unknown
+    ends = f"{percent(gain.low)} to {percent(gain.high)}"
+    return f"{percent(gain.mean)} ({ends}){'' if gain.sign else ', not clear'}"
+
+
+def _gain(gain: Percent, if_unknown: str) -> str:
+    if not gain.known:
+        return if_unknown
     word = {1: "gains", 0: "no clear difference:", -1: "loses"}[gain.sign]
     mean = gain.mean if gain.sign >= 0 else -gain.mean
-    return f"{word} {findings.percent(mean)} ({gain.interval})"
+    return f"{word} {percent(mean)} ({gain.interval})"
 
 
 def _agents(outcome: Outcome) -> dict[str, Any]:
-    """Agents by their gain, the largest first; of many only the ends."""
+    """Agents by their gain, the largest first; of many only those at the ends that are sure."""
     share, margin = agent_percents(outcome)
     order = np.argsort(-np.nan_to_num(share, nan=-np.inf), kind="stable").tolist()
     whole = len(order) <= LISTED
-    shown = order if whole else [k for k in order if np.isfinite(share[k] + margin[k])]
-    rows = [_agent(outcome.agents[k], outcome, k, share[k], margin[k]) for k in shown]
-    return {"rows": rows if whole else [*rows[:10], *rows[-10:]], "whole": whole}
+    if not whole:
+        better, worse = ([k for k in order if s * share[k] > margin[k]] for s in (1, -1))
+        order = [*better[: LISTED // 2], *worse[-LISTED // 2 :]]
+    rows = [_agent(outcome.agents[k], outcome, k, share[k], margin[k]) for k in order]
+    return {"rows": rows, "whole": whole}
 
 
 def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> dict[str, str]:
-    gain = findings.Percent(share, share - margin, share + margin)
+    gain = Percent(share, share - margin, share + margin)
     words = {1: "gains", 0: "no clear difference", -1: "loses"}
     return {
         "name": str(label),
         "rows": f"{outcome.evaluation.counts[k, ROWS]:,}",
-        "gain": findings.percent(share) if np.isfinite(share) else "",
-        "interval": f"{findings.percent(gain.low)} to {findings.percent(gain.high)}"
-        if gain.known
-        else "",
+        "gain": percent(share) if np.isfinite(share) else "",
+        "interval": f"{percent(gain.low)} to {percent(gain.high)}" if gain.known else "",
         "verdict": words[gain.sign] if gain.known else "too few rows to tell",
         "tone": {1: "good", 0: "open", -1: "bad"}[gain.sign],
     }
@@ -146,10 +157,8 @@ def _over_time(outcome: Outcome) -> str:
     used = rows > 0
     if not used.any() or not outcome.shares:
         return ""
-    alone, learned = (stretch_losses(metrics, name)[used] for name in ("alone", "learned"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gains = 100 * (1 - learned / alone)
-    return findings.over_time(outcome, rows[used], np.nan_to_num(gains))
+    learned, alone = ((rows * stretch_losses(metrics, name))[used] for name in ("learned", "alone"))
+    return findings.over_time(outcome, learned, alone)
 
 
 def _network(outcome: Outcome) -> str:

@@ -6,15 +6,16 @@ from mtcool.learn.report.canvas import Canvas
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
-COLOURS = {"learned": "#0072b2", "alone": "#d55e00", "pooled": "#009e73", "shuffled": "#7f7f7f"}
+COLOURS = {"learned": "#1b1b1b", "alone": "#e69f00", "pooled": "#009e73", "shuffled": "#7f7f7f"}
+"""Of predictors: none of them is a colour of gains or losses."""
 TITLES = {
     "learned": "sharing",
     "alone": "alone",
     "pooled": "one model for all",
     "shuffled": "graph shuffled",
 }
-GAINS, LOSES, OPEN = "#0072b2", "#d55e00", "#b8b8b8"
-
+GAINS, LOSES, OPEN = "#2166ac", "#b2182b", "#b8b8b8"
+"""A gain is blue and a loss red in every figure and on the page."""
 
 WIDTH = 720.0
 """Of a figure, in points."""

@@ -32,7 +32,8 @@ def write_agents(outcome: Outcome, path: Path) -> None:
     """Write `agents.csv`: neighbours, rows, metrics and gains of every agent.
 
     A gain is the loss of another minus that of sharing, in squared error or log loss, on the same
-    rows; its standard error is that of batch means, empty where there are too few rows.
+    rows, as a share of the loss of the other, which is what `--json` gives for all agents; its
+    standard error is that of batch means, empty where there are too few rows.
     """
     evaluation = outcome.evaluation
     agents = np.arange(len(evaluation.counts))
@@ -45,8 +46,10 @@ def write_agents(outcome: Outcome, path: Path) -> None:
         **_columns(evaluation.of_agents()),
     }
     for other in evaluation.names[1:]:
-        gains = evaluation.gains(other)
-        columns |= {f"gain_on_{other}": gains.mean, f"error_on_{other}": gains.error}
+        gains, loss = evaluation.gains(other), evaluation.agent_losses(other)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain, error = gains.mean / loss, gains.error / loss
+        columns |= {f"gain_on_{other}": gain, f"error_on_{other}": error}
     _write(path, columns)
 
 

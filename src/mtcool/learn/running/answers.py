@@ -9,7 +9,7 @@ import numpy as np
 
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.running.run import Answers
-from mtcool.types import Given
+from mtcool.types import Floats, Given
 
 
 class Writer(Protocol):
@@ -33,12 +33,20 @@ class CsvWriter:
         Whether times are seconds since 1970, to be written as dates.
     target
         Whether targets are written.
+    timed
+        Whether times are written.
     after
         Bytes of the file that stay, if it goes on with earlier rows.
     """
 
     def __init__(
-        self, place: Path | BinaryIO, *, dated: bool, target: bool, after: int = 0
+        self,
+        place: Path | BinaryIO,
+        *,
+        dated: bool,
+        target: bool,
+        timed: bool = True,
+        after: int = 0,
     ) -> None:
         pa = pyarrow()
         self._place, self._after = place, after
@@ -48,7 +56,7 @@ class CsvWriter:
             [
                 ("line", pa.int64()),
                 ("agent", pa.string()),
-                ("time", self._time),
+                *([("time", self._time)] if timed else []),
                 *((name, pa.float64()) for name in numbers),
                 ("cold", pa.int8()),
             ]
@@ -75,8 +83,7 @@ class CsvWriter:
         columns = answers._asdict()
         columns["agent"] = pa.array(columns.pop("agents"), pa.string())
         columns["cold"] = answers.cold.astype(np.int8)
-        if pa.types.is_timestamp(self._time):
-            columns["time"] = _dates(answers)
+        columns["time"] = _times(answers.time, self._time)
         self._open()
         chosen = {name: columns[name] for name in self._schema.names}
         self._writer.write_table(pa.table(chosen, schema=self._schema))
@@ -142,6 +149,11 @@ def _records(answers: Answers) -> Iterator[dict[str, Given]]:
         yield {"line": line, "agent": agent, **dict(named), "cold": cold}
 
 
-def _dates(answers: Answers) -> Given:
+def _times(time: Floats, kind: Given) -> Given:
+    """Numbers, or dates from seconds since 1970; what is not known is left empty."""
     pa = pyarrow()
-    return pa.array(np.round(1e3 * answers.time).astype(np.int64)).cast(pa.timestamp("ms"))
+    unknown = np.isnan(time)
+    if not pa.types.is_timestamp(kind):
+        return pa.array(time, mask=unknown)
+    seconds = np.where(unknown, 0.0, time)
+    return pa.array(np.round(1e3 * seconds).astype(np.int64), mask=unknown).cast(kind)

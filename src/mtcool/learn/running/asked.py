@@ -1,7 +1,8 @@
 """What a person asks of `mtcool learn`."""
 
+import csv
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, final
 
@@ -10,6 +11,8 @@ from mtcool.learn.model import SHARES, TASKS, Share, Task
 from mtcool.learn.reading.tables import Columns, OnBad
 
 BUILT_IN = ("births", "flights", "schools")
+COLUMNS = ("agent", "target", "time", "arrives", "features", "categories")
+"""Options that say which column is what, as `Columns` calls them."""
 
 
 @final
@@ -73,7 +76,7 @@ class Asked:
         """Which column is what; agent and target must be known."""
         for role in ("agent", "target"):
             if getattr(self, role) is None:
-                raise ValueError(f"{role} must be a column of {self.data}, got none (--{role})")
+                raise ValueError(f"{role} must be a column of {self.data}, got none")
         return Columns(
             agent=str(self.agent),
             target=self.target,
@@ -81,6 +84,7 @@ class Asked:
             arrives=self.arrives,
             features=self.features,
             categories=self.categories or (),
+            no_features=self.near if self.near is not None and self.features is None else (),
         )
 
     def check_same(self, columns: Columns, others: Mapping[str, object], model: str) -> None:
@@ -95,8 +99,7 @@ class Asked:
         model
             What the model is called.
         """
-        known = {field.name: getattr(columns, field.name) for field in fields(columns)}
-        known |= others
+        known = {name: getattr(columns, name) for name in COLUMNS} | dict(others)
         for name, value in known.items():
             given = getattr(self, name)
             if given is not None and given != value:
@@ -107,13 +110,14 @@ class Asked:
 
 
 def words_of(text: str | None) -> tuple[str, ...] | None:
-    """Names with commas between them.
+    """Names with commas between them; a name that has a comma stands in quotes.
 
     Examples
     --------
-    >>> words_of("wind, rain")
-    ('wind', 'rain')
+    >>> words_of('wind, "rain, mm"')
+    ('wind', 'rain, mm')
     """
     if text is None:
         return None
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+    words = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(word.strip() for word in words if word.strip())

@@ -8,13 +8,6 @@ from mtcool.learn.model import Task
 from mtcool.learn.reading.tables import BadRow, Batch
 from mtcool.streams.table import Table
 
-TARGETS = {
-    "births": "log of the births of a state and day, from its level at the start",
-    "flights": "delay of a flight at its arrival",
-    "schools": "result of a pupil in mathematics",
-}
-"""What is predicted, by the name of the stream."""
-
 
 def built_in(name: str) -> Table:
     """One of the built-in streams, by its name."""
@@ -24,9 +17,24 @@ def built_in(name: str) -> Table:
     return table
 
 
+def places_in(table: Table) -> dict[str, tuple[float, float]]:
+    """Longitude and latitude of the agents by name, if they are somewhere."""
+    if table.places is None:
+        return {}
+    return {
+        str(label): (east, north)
+        for label, (east, north) in zip(table.graph.labels, table.places.tolist(), strict=True)
+    }
+
+
 def built_in_batches(table: Table, task: Task, rows: int) -> Iterator[tuple[Batch, list[BadRow]]]:
-    """The rows of a table; for classification the target is whether it is above its median."""
+    """The rows of a table; for classification the target is whether it is above its median.
+
+    Times are seconds since 1970, if the table has dates.
+    """
     target = table.target
+    start, unit = table.clock or (0.0, 1.0)
+    time, arrives = start + unit * table.time, start + unit * table.arrives
     if task == "classification":
         target = (target > np.median(target)).astype(float)
     labels = np.array([str(label) for label in table.graph.labels], dtype=object)
@@ -39,8 +47,8 @@ def built_in_batches(table: Table, task: Task, rows: int) -> Iterator[tuple[Batc
                 labels[table.agent[part]],
                 table.features[part],
                 target[part],
-                table.time[part],
-                table.arrives[part],
+                time[part],
+                arrives[part],
             ),
             [],
         )

@@ -16,7 +16,7 @@ from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.reading.sources import open_source
 from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
 from mtcool.learn.running.asked import BUILT_IN, Asked
-from mtcool.learn.running.built_in import TARGETS, built_in, built_in_batches
+from mtcool.learn.running.built_in import built_in, built_in_batches
 from mtcool.learn.running.settings import Settings
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
@@ -26,6 +26,7 @@ COLUMNS = ("agent", "target", "time", "arrives", "features", "categories", "near
 """Options that name columns, which built-in streams have by themselves."""
 ROWS = 16384
 """Rows that are played at once: few enough to stop after them, and to see how it goes on."""
+CLASSES = "; for classification a target is 0 or 1, or true or false"
 READ_TO_COUNT = 1 << 28
 """Bytes in which lines are counted; the rest of a larger file is assumed to be alike."""
 
@@ -94,19 +95,28 @@ def open_feed(asked: Asked, columns: Columns | None) -> Feed:
             )
         table = built_in(asked.data)
         above = ": whether it is above its median" if asked.task == "classification" else ""
-        target = TARGETS[asked.data] + above
+        target = table.meaning + above
         return Feed(asked.data, asked.data, target, len(table.target), table)
     if asked.data == STANDARD_INPUT:
         return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
     path = Path(asked.data)
-    os.stat(path)  # whose complaint names the file
     place = os.path.realpath(path)
     return Feed(path.name, place, str(columns.target), count_rows(path), asked.data)
 
 
+def check_data(data: str) -> None:
+    """Refuse a name that is neither a file nor one of our words."""
+    if data != STANDARD_INPUT and not is_built_in(data):
+        try:
+            os.stat(data)
+        except FileNotFoundError:
+            words = ", ".join(BUILT_IN)
+            raise ValueError(f"{data}: no such file, and no built-in stream ({words})") from None
+
+
 def is_built_in(data: str) -> bool:
     """Whether data are named by one of our words, and no file has that name."""
-    return data in BUILT_IN and not Path(data).exists()
+    return data in BUILT_IN and (not Path(data).exists() or Path(data).is_dir())
 
 
 def count_rows(path: Path) -> int | None:
@@ -170,7 +180,7 @@ def _two_classes(
     for batch, bad in found:
         wrong = np.flatnonzero((batch.target != 0.0) & (batch.target != 1.0))
         rows = [
-            BadRow(line, f"target {value:g} is neither 0 nor 1")
+            BadRow(line, f"target {value:g} is neither 0 nor 1{CLASSES}")
             for line, value in zip(batch.line[wrong].tolist(), batch.target[wrong], strict=True)
         ]
         if rows and on_bad == "stop":

@@ -51,6 +51,8 @@ class Outcome:
         Where agents are on the map, if that is known: easting and northing.
     strangers
         Agents of the data that the given graph does not have.
+    waiting
+        Rows whose targets have not arrived yet.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Outcome:
     dated: bool = False
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     strangers: tuple[Label, ...] = ()
+    waiting: int = 0
 
     @property
     def rows(self) -> int:
@@ -84,11 +87,21 @@ class Outcome:
         return int(self.evaluation.counts[:, FIRST].sum())
 
     @property
+    def with_rows(self) -> int:
+        """Agents that have rows; a graph may have others."""
+        return int((self.evaluation.counts[:, ROWS] > 0).sum())
+
+    @property
     def shares(self) -> bool:
-        """Whether anybody talks to anybody."""
-        if isinstance(self.network, Graph):
-            return self.network.edge_count > 0
-        return self.network == "complete"
+        """Whether two agents that have rows are neighbours."""
+        if not isinstance(self.network, Graph):
+            return self.network == "complete" and self.with_rows > 1
+        graph, counts = self.network, self.evaluation.counts[:, ROWS]
+        active = np.zeros(graph.size, bool)
+        known = min(graph.size, len(counts))
+        active[:known] = counts[:known] > 0
+        owner = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)
+        return bool((active[owner] & active[graph.idx] & (owner != graph.idx)).any())
 
     def neighbours(self, agent: int) -> int:
         """The number of neighbours of an agent, itself not included."""
@@ -107,7 +120,8 @@ class Outcome:
             "cold": self.cold,
             "first": self.first,
             "earlier": self.earlier,
-            "agents": len(self.evaluation.counts),
+            "agents": self.with_rows,
+            "waiting": self.waiting,
             **{name: _finite(numbers) for name, numbers in metrics.items()},
             "gain": gains,
             "messages": self.messages,

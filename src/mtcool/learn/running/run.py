@@ -26,8 +26,6 @@ EVERYBODY = "all"
 """What the one agent of the pooled model is called."""
 NEWCOMER = ("newcomer",)
 """What an agent that the model has not met is called; names in tables are texts."""
-MOST_COMPLETE = 300
-"""Agents among whom everybody talks to everybody, when nobody said who talks to whom."""
 SHUFFLE = 0
 """Seed of the one order in which agents take each other's places."""
 

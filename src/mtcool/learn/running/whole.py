@@ -3,65 +3,46 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, final
 
-from mtcool import validation
 from mtcool.graphs import Graph
-from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
-from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
-from mtcool.learn.running.feed import STANDARD_INPUT, Feed, is_built_in, is_dated, open_feed
+from mtcool.learn.running.current import Run, Tell
+from mtcool.learn.running.feed import Feed, check_data, is_built_in, is_dated, open_feed
 from mtcool.learn.running.interrupts import noted
-from mtcool.learn.running.outcome import LISTED, Network, Outcome
-from mtcool.learn.running.run import MOST_COMPLETE, Pass
+from mtcool.learn.running.keeping import kept, save
+from mtcool.learn.running.network import check_names, check_size, network_of
+from mtcool.learn.running.outcome import LISTED, Outcome
+from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
-from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learn.running.settings import Settings
 from mtcool.simulation.progress import progress_bar
 from mtcool.streams.table import Table
 
-Tell: TypeAlias = Callable[[str], None]
-"""Takes sentences that people read while they wait."""
 MODEL = "model.npz"
 PREDICTIONS = "predictions.csv"
 BETWEEN_SAVES = 60.0
 """Seconds after which a run saves its model: what a crash can cost."""
-NEIGHBOURS = 5
-"""Nearest agents that each agent is joined to, if nothing else is said."""
 TOLD = 5
 """Bad rows that are told at once; the rest are counted."""
 
 
-@final
-@dataclass
-class Run:
-    """A pass, what was asked of it, and what there is to read."""
-
-    play: Pass
-    settings: Settings
-    feed: Feed
-    asked: Asked
-    tell: Tell
-    goes_on: bool = False
-    complaints: list[str] = field(default_factory=list)
-    line: int = 0
-    rows: int = 0
-    saved: float = field(default_factory=time.monotonic)
-    busy: bool = False
-    """Whether some learners may have played what others have not."""
-
-
 def learn(
-    asked: Asked, output: Path, resume: Path | None, tell: Tell, *, progress: bool = False
+    asked: Asked,
+    output: Path,
+    resume: Path | None,
+    tell: Tell,
+    report: Callable[[Outcome], object],
+    *,
+    progress: bool = False,
 ) -> Outcome:
-    """Play the data, write predictions and model into the folder, and tell what was found.
+    """Play the data, write predictions and model into the folder, and report what was found.
 
     The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
-    `resume` the same data are then gone on with.
+    `resume` the same data are then gone on with. It counts as done when `report` has returned: a
+    run that ended before is gone on with to its report.
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     earlier = run.settings.rows
@@ -73,7 +54,7 @@ def learn(
     done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
     with (
         CsvWriter(output / PREDICTIONS, dated=run.settings.dated, target=True, after=after) as file,
-        _kept(run, output / MODEL, file),
+        kept(run, output / MODEL, file),
         noted() as pressed,
         progress_bar("rows", run.feed.total, progress, done=done) as advance,
     ):
@@ -83,63 +64,58 @@ def learn(
             if pressed():
                 raise KeyboardInterrupt
             if time.monotonic() > run.saved + BETWEEN_SAVES:
-                _save(run, output / MODEL, file)
-        if run.rows == 0:
+                save(run, output / MODEL, file)
+        if run.rows == 0 and stop is None:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
+        run.line = max(run.line, run.feed.done(run.settings))
+        save(run, output / MODEL, file)
+        if pressed():
+            raise KeyboardInterrupt
+    outcome = _outcome(run, earlier)
+    try:
+        report(outcome)
+    except KeyboardInterrupt:
+        told = f"all rows are learned from: --resume {output / MODEL} writes the report"
+        raise KeyboardInterrupt(told) from None
     run.settings.stop = None
     write_pass(output / MODEL, run.play, run.settings)
-    return _outcome(run, earlier)
+    return outcome
 
 
 def _begin(asked: Asked, tell: Tell) -> Run:
+    check_data(asked.data)
     columns = None if is_built_in(asked.data) else asked.columns()
     feed = open_feed(asked, columns)
-    network, places = _network(asked, feed)
+    network, places = network_of(asked, feed)
     implied = asked.graph is None and asked.near is None and not isinstance(feed.source, Table)
     play = Pass(network, asked.task_or_default, asked.share_or_default)
     if isinstance(feed.source, Table):
         named = zip(feed.source.names, feed.source.features[:1].T, strict=True)
         play.learned.encoder.encode(dict(named))
+    if columns is None:
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
     settings = Settings(
         name=feed.name,
         target=feed.target,
-        columns=columns or asked.columns(),
+        columns=columns,
         graph=asked.graph,
         near=asked.near,
         neighbours=asked.neighbours,
         implied=implied,
-        dated=isinstance(feed.source, str) and is_dated(feed.source, asked.columns()),
+        dated=_dated(feed, columns),
         positions=places,
     )
     return Run(play, settings, feed, asked, tell)
 
 
-def _network(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
-    """Who talks to whom, and where they are if coordinates tell."""
-    if asked.near is not None and asked.graph is not None:
-        raise ValueError(f"graph must be left out with near, got {asked.graph!r}")
-    if asked.near is not None:
-        if isinstance(feed.source, Table):
-            raise ValueError(f"near must be left out with a built-in stream, got {asked.near!r}")
-        if feed.source == STANDARD_INPUT:
-            raise ValueError("data must be a file with near, which reads it twice, got '-'")
-        neighbours = NEIGHBOURS if asked.neighbours is None else asked.neighbours
-        places = places_of(feed.source, str(asked.agent), asked.near)
-        graph = graph_of_places(places, validation.count("neighbours", neighbours))
-        return graph, {name: (east, north) for name, (north, east) in places.items()}
-    if asked.neighbours is not None:
-        raise ValueError(f"neighbours must be left out without near, got {asked.neighbours!r}")
-    if asked.graph is not None:
-        if asked.graph not in GRAPH_WORDS:
-            os.stat(asked.graph)  # whose complaint names the file
-        return graph_from(asked.graph), {}
+def _dated(feed: Feed, columns: Columns) -> bool:
     if isinstance(feed.source, Table):
-        return graph_from(feed.source.graph), {}
-    return "complete", {}
+        return feed.source.clock is not None
+    return is_dated(feed.source, columns)
 
 
 def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
+    check_data(asked.data)
     play, settings = read_pass(resume)
     others = {
         "graph": settings.graph,
@@ -163,7 +139,8 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     """Play a batch and write its predictions."""
     _note(run, bad)
     if batch.line.size:
-        _check_size(run, batch)
+        check_size(run, batch)
+        check_names(run, batch)
         if run.settings.implied and run.settings.rows == 0:
             run.tell(
                 "no graph was given: every agent is a neighbour of every other (--graph complete); "
@@ -191,43 +168,10 @@ def _note(run: Run, bad: list[BadRow]) -> None:
     run.settings.skipped += len(bad)
 
 
-def _check_size(run: Run, batch: Batch) -> None:
-    """Refuse more agents than everybody can talk to, unless that was asked for."""
-    if run.settings.implied:
-        known = {*run.play.learned.agents, *batch.agents}
-        if len(known) > MOST_COMPLETE:
-            raise ValueError(
-                f"graph must be given for more than {MOST_COMPLETE} agents, got none: --graph "
-                "FILE, --near LAT,LON, --graph complete or --graph none"
-            )
-
-
-@contextmanager
-def _kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
-    """Save what was learned when a run ends before its data do, and say so."""
-    try:
-        yield
-    except (KeyboardInterrupt, ValueError) as error:
-        if run.rows == 0 or run.busy:
-            raise
-        _save(run, path, file)
-        said = f"{error}; " if str(error) else ""
-        told = (
-            f"{said}predictions up to line {run.line:,} and the model that learned from them are "
-            f"kept: go on with --resume {path}"
-        )
-        raise type(error)(told) from None
-
-
-def _save(run: Run, path: Path, file: CsvWriter) -> None:
-    run.settings.stop = Stop(run.feed.place, run.line, file.written())
-    write_pass(path, run.play, run.settings)
-    run.saved = time.monotonic()
-
-
 def _outcome(run: Run, earlier: int) -> Outcome:
     play, settings = run.play, run.settings
     network = play.network
+    waiting, last = play.progressive.state()
     strangers = play.strangers()
     if strangers:
         names = ", ".join(map(str, strangers[:LISTED]))
@@ -249,4 +193,5 @@ def _outcome(run: Run, earlier: int) -> Outcome:
         dated=settings.dated,
         positions=settings.positions,
         strangers=strangers if isinstance(network, Graph) else (),
+        waiting=int((waiting.arrives > last).sum()),
     )

@@ -60,7 +60,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import HUGE, between, lanes_between
+from mtcool.learners.panel.heard import between, lanes_between
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
@@ -105,7 +106,7 @@ def or_one(precision: Lanes) -> Lanes:
 @inline
 def predict_shared(panel: Panel, agent: int, f: int) -> float:
     """The prediction of filter f with neighbours, each within what it may cost the agent."""
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     reach, number = panel.work.reach, panel.work.number
     for e in range(first, last):
         reach[FACTORS, e - first] = 1.0
@@ -128,7 +129,7 @@ def too_much(panel: Panel, agent: int, f: int) -> bool:
     """Whether a neighbour contributes more than it may; leaves the factors that end that."""
     if panel.number[agent, ROWS] < 2.0:
         return False  # the guard's bounds hold from here on
-    first, last, reach = panel.ptr[agent], panel.ptr[agent + 1], panel.work.reach
+    first, last, reach = panel.ptr[agent], panel.end[agent], panel.work.reach
     unit, found = unit_of(panel, agent), False
     for e in range(first + 1, last):
         size = abs(reach[f, e - first])
@@ -144,7 +145,7 @@ def too_much(panel: Panel, agent: int, f: int) -> bool:
 def still_holds(panel: Panel, agent: int, f: int) -> bool:
     """Whether `predict_shared`, called again after accounts have changed, would say the same."""
     first, heard = panel.ptr[agent], panel.work.reach[HEARD]
-    for e in range(1, panel.ptr[agent + 1] - first):
+    for e in range(1, panel.end[agent] - first):
         if heard[e] > 0.0 and panel.link[first + e, LISTENS] == 0.0:
             return False
     return panel.work.number[FETCHED + 2 * f + 1] == 0.0 and not too_much(panel, agent, f)
@@ -164,7 +165,7 @@ def fetch_and_sum(panel: Panel, agent: int, f: int) -> float:
     contributes to the prediction before its factor. Neighbours may say anything: what could not be
     computed with is left out.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     vector, reach, own = panel.work.vector, panel.work.reach, panel.vector[agent]
     base, fetched = FIRST_FILTER + f * FILTER_SIZE, FIRST_FETCHED + 2 * f
     unit = spread_of(panel, SIDE_SHARED)
@@ -253,7 +254,7 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
 
     What `predict_shared` fetched is in the scratch.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     vector, own, heard = panel.work.vector, panel.vector[agent], panel.work.reach[HEARD]
     base, fetched, lesson = (
         FIRST_FILTER + f * FILTER_SIZE,

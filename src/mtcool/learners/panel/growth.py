@@ -8,14 +8,16 @@ from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers
 
 
-def enlarged(panel: Panel, ptr: Integers, idx: Integers, features: int) -> Panel:
+def enlarged(
+    panel: Panel, ptr: Integers, idx: Integers, features: int, end: Integers | None = None
+) -> Panel:
     """A panel with more agents, entries or features, in which everything known stays as it is.
 
     Agents keep their numbers; new agents, entries and features begin with what is assumed of them
     beforehand. Entries that are no longer there are forgotten.
     """
     logistic, rows = bool(panel.logistic), bool(panel.rows)
-    new = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
+    new = make_panel(ptr, idx, features, logistic=logistic, rows=rows, end=end)
     count, width = panel.vector.shape[0], panel.vector.shape[2]
     new.number[:count] = panel.number
     new.vector[:count, :, :width] = panel.vector

@@ -5,12 +5,8 @@ from __future__ import annotations
 from mtcool.kernels import inline
 from mtcool.kernels.lanes import Lanes, where_above
 from mtcool.learners.panel.fields import ROWS
+from mtcool.learners.panel.limits import MOST_ROWS
 from mtcool.learners.panel.state import Panel
-
-HUGE = 1e60
-"""Numbers count as at most this, so that products of them and their squares stay finite."""
-MOST_ROWS = 1e15
-"""Rows that a neighbour may claim."""
 
 
 @inline

@@ -11,12 +11,11 @@ import math
 from mtcool.kernels import inline
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
+from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.types import Floats
 
-MOST_EVIDENCE = 1.0
-"""An agent tells of no more, so that many neighbours decide, and no single one."""
-SMALLEST = 1e-100
-"""Losses below this are none: their squares would be zero."""
+SMALLEST = 1e-9
+"""Losses below this, in variances of the targets, are none: they would be rounding errors."""
 
 
 @inline
@@ -61,14 +60,22 @@ def mix(
             weights[k] = greatest  # one that never did
         exponent = weights[k] * state[REGRET, k]
         highest = exponent if k == 0 else max(highest, exponent)
-    whole, mixture = 0.0, 0.0
+    whole = 0.0
     for k in range(count):
         weights[k] *= priors[k] * math.exp(weights[k] * state[REGRET, k] - highest)
         whole += weights[k]
     for k in range(count):
         weights[k] /= whole
-        mixture += weights[k] * predictions[k]
-    return mixture
+    return weighted_mean(predictions, weights, count)
+
+
+@inline
+def weighted_mean(predictions: Floats, weights: Floats, count: int) -> float:
+    """Of the first `count` predictions; experts that agree are not rounded."""
+    mean = predictions[0]
+    for k in range(1, count):
+        mean += weights[k] * (predictions[k] - predictions[0])
+    return float(mean)
 
 
 @inline

@@ -49,13 +49,14 @@ from mtcool.learners.panel.filters import (
     still_holds,
     take_lesson,
 )
-from mtcool.learners.panel.heard import HUGE, between
+from mtcool.learners.panel.heard import between
+from mtcool.learners.panel.limits import HUGE, MOST_EVIDENCE
 from mtcool.learners.panel.mixing import (
-    MOST_EVIDENCE,
     learn_weights,
     mix,
     prior_of,
     weigh_evidence,
+    weighted_mean,
 )
 from mtcool.learners.panel.promises import (
     FRESH_ROWS,
@@ -115,7 +116,7 @@ def play(
 @inline
 def knows_a_target(panel: Panel, agent: int) -> bool:
     """Whether the agent or one of its neighbours has learned from a row."""
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         if panel.number[panel.idx[e], ROWS] > 0.0:
             return True
     return False
@@ -142,7 +143,7 @@ def predict(panel: Panel, agent: int, features: Floats) -> tuple[float, float, f
     set_priors(panel, agent, experts[PRIORS], count + 1)
     mixer, weights = panel.mixer[agent], experts[WEIGHTS]
     wish = mix(mixer, experts[WITH_OTHERS], weights, experts[PRIORS], count + 1, ALONE_SHARE)
-    if panel.ptr[agent + 1] - panel.ptr[agent] == 1:
+    if panel.end[agent] - panel.ptr[agent] == 1:
         return alone, alone, wish  # there is nobody to share with
     played = wish if fresh else guarded(panel, agent, alone, wish)
     return played, alone, wish
@@ -153,7 +154,7 @@ def set_priors(panel: Panel, agent: int, priors: Floats, count: int) -> None:
     """The weights of the experts beforehand, less where neighbours have evidence against them."""
     for k in range(count):
         told = 0.0
-        for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
+        for e in range(panel.ptr[agent] + 1, panel.end[agent]):
             theirs = between(-MOST_EVIDENCE, panel.number[panel.idx[e], EVIDENCE + k], 0.0)
             told += panel.link[e, LISTENS] * theirs
         priors[k] = prior_of(k, count, ALONE_SHARE) * math.exp(max(HEARSAY * told, -MOST_HEARSAY))
@@ -173,17 +174,10 @@ def predict_alone(panel: Panel, agent: int, features: Floats) -> float:
             ridge = experts[SLOW]
     experts[FILTERS] = within_own_range(panel, agent, ridge)
     experts[FILTERS + 1] = mean
-    return mix_alone(panel, agent)
-
-
-@inline
-def mix_alone(panel: Panel, agent: int) -> float:
-    """The mixture of the experts that learn alone."""
-    experts = panel.work.expert
+    weights, priors = panel.work.expert[OWN_WEIGHTS], panel.work.expert[OWN_PRIORS]
     for k in range(ALONE_EXPERTS):
-        experts[OWN_PRIORS, k] = 1.0 / ALONE_EXPERTS
-    predictions, weights, priors = experts[BY_ONESELF], experts[OWN_WEIGHTS], experts[OWN_PRIORS]
-    return mix(panel.alone[agent], predictions, weights, priors, ALONE_EXPERTS, 0.0)
+        priors[k] = 1.0 / ALONE_EXPERTS
+    return mix(panel.alone[agent], experts, weights, priors, ALONE_EXPERTS, 0.0)
 
 
 @inline
@@ -256,7 +250,7 @@ def learn(panel: Panel, agent: int, features: Floats, target: float) -> None:
 def send_lesson(panel: Panel, agent: int) -> None:
     """Let the cliques of the closed neighbourhood learn from the lesson in the scratch."""
     lesson = panel.work.vector[FIRST_LESSON : FIRST_LESSON + 2 * FILTERS]
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         take_lesson(panel, panel.idx[e], panel.back[e], lesson)
 
 
@@ -303,8 +297,7 @@ def judge(
     """
     experts = panel.work.expert
     charge_neighbours(panel, agent, played, target)
-    own = mix_alone(panel, agent)  # before it was kept within a range
-    count = FILTERS + 2 + panel.rows
+    own, count = alone, FILTERS + 2 + panel.rows
     if math.isnan(said[SAID_ALONE]):
         # It was not predicted, so as if it were now; or before there was anything to stay close to.
         settle(panel, agent, alone, played if math.isnan(said[SAID_PLAYED]) else alone, target)
@@ -322,11 +315,9 @@ def judge(
 @inline
 def recall(said: Floats, first: int, predictions: Floats, weights: Floats, count: int) -> float:
     """Put back the predictions that experts made; their mixture with the weights of now."""
-    mixture = 0.0
     for k in range(count):
         predictions[k] = said[first + k]
-        mixture += weights[k] * predictions[k]
-    return mixture
+    return weighted_mean(predictions, weights, count)
 
 
 @inline
@@ -337,7 +328,7 @@ def charge_neighbours(panel: Panel, agent: int, played: float, target: float) ->
     if unit <= TINY or panel.number[agent, ROWS] < 2.0 or of_filters <= TINY:
         return
     first = panel.ptr[agent]
-    for e in range(first + 1, panel.ptr[agent + 1]):
+    for e in range(first + 1, panel.end[agent]):
         if panel.link[e, LISTENS] > 0.0:
             given = 0.0
             for f in range(FILTERS):

@@ -25,7 +25,8 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
-from mtcool.learners.panel.heard import HUGE, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -63,7 +64,7 @@ def unit_of(panel: Panel, agent: int) -> float:
         missed = number[ALONE + MISSED] / max(number[ALONE + MISSES], 1.0)
         return float(min(panel.scatter[agent, 0, 0] / rows, missed))
     found, count = panel.work.reach[SORTED], 0
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         if panel.number[j, ROWS] > 1.0:
             found[count] = between(0.0, panel.scatter[j, 0, 0], HUGE) / rows_of(panel, j)
@@ -163,7 +164,7 @@ def range_of_neighbours(panel: Panel, agent: int) -> tuple[float, float]:
     low, high = -math.inf, math.inf
     for side in range(2):
         count = 0
-        for e in range(panel.ptr[agent] + 1, panel.ptr[agent + 1]):
+        for e in range(panel.ptr[agent] + 1, panel.end[agent]):
             j = panel.idx[e]
             if panel.number[j, ROWS] > 0.0:
                 said = panel.number[j, LOWEST if side == 0 else HIGHEST]

@@ -19,7 +19,8 @@ from mtcool.learners.panel.fields import (
     POOLED_MEAN,
     SOLUTION,
 )
-from mtcool.learners.panel.heard import HUGE, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.scaling import ASSUMED, TINY
 from mtcool.learners.panel.solving import set_up, solve
 from mtcool.learners.panel.state import Panel
@@ -63,7 +64,7 @@ def pool(panel: Panel, agent: int, products: Floats, mean: Floats) -> None:
         mean[k] = 0.0
         for m in range(k + 1):
             products[k, m] = 0.0
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         rows = panel.link[e, LISTENS] * rows_of(panel, j)
         weight = rows / (1.0 + rows * ratio)
@@ -72,7 +73,7 @@ def pool(panel: Panel, agent: int, products: Floats, mean: Floats) -> None:
             mean[k] += weight * between(-HUGE, panel.vector[j, MEAN, k], HUGE)
     for k in range(width):
         mean[k] /= max(total, TINY)
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         rows = panel.link[e, LISTENS] * rows_of(panel, j)
         if rows > 0.0:
@@ -101,7 +102,7 @@ def level_ratio(panel: Panel, agent: int, scale: Floats, spread: float, drawn: F
     for k in range(1, width):
         slope[k] = drawn[k] * spread / deviation[k] if deviation[k] > TINY else 0.0
     rows, agents, inside, middle = 0.0, 0.0, 0.0, 0.0
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         count = panel.link[e, LISTENS] * rows_of(panel, j)
         if count > 0.0:
@@ -113,12 +114,12 @@ def level_ratio(panel: Panel, agent: int, scale: Floats, spread: float, drawn: F
                     twice = 1.0 if k == m else 2.0
                     inside += twice * slope[k] * slope[m] * product(panel, j, k, m)
     free, across = rows - agents, 0.0
-    for e in range(panel.ptr[agent], panel.ptr[agent + 1]):
+    for e in range(panel.ptr[agent], panel.end[agent]):
         j = panel.idx[e]
         off = level_of(panel, j, slope) - middle / max(rows, 1.0)
         across += panel.link[e, LISTENS] * rows_of(panel, j) * off * off
     whole = inside + across
-    if not (free >= 1.0 and inside >= 0.0 and 0.0 < whole < HUGE * HUGE * HUGE):
+    if not (free >= 1.0 and inside >= 0.0 and TINY * TINY < whole < HUGE * HUGE * HUGE):
         return RIDGE_LEVEL_VARIANCE
     within = max(inside / free, whole / rows / LARGEST_RATIO)
     share = max(0.0, across - (agents - 1.0) * inside / free) / rows

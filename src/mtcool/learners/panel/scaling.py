@@ -36,7 +36,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import HUGE, MOST_ROWS, between, rows_of
+from mtcool.learners.panel.heard import between, rows_of
+from mtcool.learners.panel.limits import HUGE, MOST_ROWS
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -59,7 +60,7 @@ def look_up_scale(panel: Panel, agent: int, side: int) -> None:
 
     `side` is GRAPH or ALONE. Nothing is kept of it, so that predictions change nothing.
     """
-    first, last = panel.ptr[agent], panel.ptr[agent + 1]
+    first, last = panel.ptr[agent], panel.end[agent]
     kept, found, at = SHARED_SCALE, SCALE_SHARED, SIDE_SHARED
     if side == ALONE:
         last, kept, found, at = first + 1, OWN_SCALE, SCALE_OWN, SIDE_OWN

@@ -64,10 +64,12 @@ class Scratch(NamedTuple):
 class Panel(NamedTuple):
     """All agents of a panel.
 
-    Entry e in ptr[i]:ptr[i + 1] says that agent i listens to agent `idx[e]`; the first is itself.
+    Entry e in ptr[i]:end[i] says that agent i listens to agent `idx[e]`; the first is itself.
+    Those from end[i] to ptr[i + 1] are room for neighbours that may join.
     """
 
     ptr: Integers
+    end: Integers
     idx: Integers
     back: Integers
     """The entry of the same pair seen from the other side."""
@@ -90,13 +92,25 @@ class Panel(NamedTuple):
     work: Scratch
 
 
-def make_panel(ptr: Integers, idx: Integers, features: int, *, logistic: bool, rows: bool) -> Panel:
-    """A fresh panel for agents that listen to each other as these entries say."""
+def make_panel(
+    ptr: Integers,
+    idx: Integers,
+    features: int,
+    *,
+    logistic: bool,
+    rows: bool,
+    end: Integers | None = None,
+) -> Panel:
+    """A fresh panel for agents that listen to each other as these entries say.
+
+    Without `end` all entries are used.
+    """
     count, width, entries = len(ptr) - 1, features + 1, len(idx)
     number = np.zeros((count, NUMBERS))
     vector = np.zeros((count, VECTORS, width))
     panel = Panel(
         ptr=ptr,
+        end=ptr[1:].copy() if end is None else end,
         idx=idx,
         back=reverse_entries(ptr, idx),
         link=np.ones((entries, 2)),

