@@ -278,6 +278,64 @@ def test_a_run_that_is_killed_goes_on_from_its_last_save(
     assert predictions(path) == predictions(tmp_path / "whole" / "predictions.csv")
 
 
+def test_a_save_while_old_rows_are_skipped_keeps_the_place(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    from mtcool.learn.running import whole
+
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3)
+        call("learn", data, *DELAYED, "--output", tmp_path / "parts")
+    model = tmp_path / "parts" / "model.npz"
+    words = ("learn", data, "--resume", model, "--output", tmp_path / "parts")
+    save = whole.save
+
+    def killed(run, path, file):
+        save(run, path, file)
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.running.feed.ROWS", 64)
+        patch.setattr("mtcool.learn.running.whole.BETWEEN_SAVES", 0.0)
+        patch.setattr(whole, "save", killed)
+        with pytest.raises(RuntimeError):
+            call(*words)
+    status, _, err = call(*words)
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
+
+
+def test_ctrl_c_while_a_block_is_parsed_keeps_what_was_learned(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    import pyarrow
+    from pyarrow import csv as files
+
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    read, count = files.read_csv, [0]
+
+    def cancelled(*args, **options):
+        count[0] += 1
+        if count[0] == 5:
+            raise pyarrow.ArrowCancelled("Operation cancelled. Detail: received signal 2")
+        return read(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.reading.csv_files.BLOCK", 2000)
+        patch.setattr("mtcool.learn.reading.records.BLOCK", 2000)
+        patch.setattr(files, "read_csv", cancelled)
+        status, _, err = call("learn", data, *DELAYED, "--output", tmp_path / "parts")
+    assert status == 130
+    model = tmp_path / "parts" / "model.npz"
+    assert err.endswith(f"kept: go on with --resume {model}\n")
+    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "parts")
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
+
+
 def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
     rows = list(lines(60))
     rows[20] = "rome,5,5,hot,sun,50"

@@ -48,10 +48,11 @@ def learn(
     earlier = run.settings.rows
     run.settings.begin(run.feed.place)
     stop = run.settings.stop
+    run.line = run.feed.done(run.settings)
     # The predictions of the same file go on where they ended, if they are in the same folder.
     beside = resume is not None and os.path.realpath(resume.parent) == os.path.realpath(output)
     after = stop.written if stop is not None and beside else 0
-    done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
+    done = max(run.line - 1, 0)  # the header is no row
     with (
         CsvWriter(output / PREDICTIONS, dated=run.settings.dated, target=True, after=after) as file,
         kept(run, output / MODEL, file),
@@ -67,7 +68,6 @@ def learn(
                 save(run, output / MODEL, file)
         if run.rows == 0 and stop is None:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
-        run.line = max(run.line, run.feed.done(run.settings))
         save(run, output / MODEL, file)
         if pressed():
             raise KeyboardInterrupt
