@@ -201,10 +201,56 @@ def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path
 def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, undrawn):
     call("learn", data, *DELAYED)
     model = tmp_path / "results" / "sales" / "model.npz"
-    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "again")
+    again = write(tmp_path / "again.csv", lines(400))
+    status, _, err = call("learn", again, "--resume", model, "--output", tmp_path / "again")
     assert status == 2
-    assert "sales.csv, line 2: '0' in column 'day' goes back before 99\n" in err
+    assert "again.csv, line 2: '0' in column 'day' goes back before 99\n" in err
     assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize("clock", [DELAYED, OPTIONS[:4]], ids=["delayed", "no time"])
+@pytest.mark.parametrize("taken", [False, True], ids=["same folder", "predictions taken away"])
+def test_a_table_that_was_done_is_gone_on_with_where_it_has_grown(
+    clock, taken, call, tmp_path, undrawn
+):
+    rows = list(lines(300))
+    _, once, _ = call("learn", write(tmp_path / "whole.csv", rows), *clock, "--json")
+    data = write(tmp_path / "sales.csv", rows[:150])
+    folder = tmp_path / "results" / "sales"
+    call("learn", data, *clock)
+    words = ("learn", data, "--resume", folder / "model.npz", "--on-bad", "skip", "--json")
+    before = (folder / "model.npz").read_bytes()
+    status, _, err = call(*words)
+    assert status == 2
+    assert err == (
+        f"mtcool: data must have rows that {folder / 'model.npz'} has not learned from, got none "
+        "in sales.csv after line 151\n"
+    )
+    assert (folder / "model.npz").read_bytes() == before
+    if taken:
+        (folder / "predictions.csv").unlink()
+    write(data, rows)
+    status, out, err = call(*words)
+    assert status == 0, err
+    assert json.loads(out) == json.loads(once)
+    wanted = predictions(tmp_path / "results" / "whole" / "predictions.csv")
+    assert predictions(folder / "predictions.csv") == wanted[150 if taken else 0 :]
+
+
+def test_other_rows_in_the_place_of_a_table_that_was_done_are_all_played(call, tmp_path, undrawn):
+    rows = list(lines(300))
+    data = write(tmp_path / "today.csv", rows[:100])
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "today" / "model.npz"
+    write(data, rows[100:])
+    _, out, err = call("learn", data, "--resume", model, "--json")
+    found = json.loads(out)
+    assert (found["rows"], found["earlier"]) == (300, 100), err
+    table = "\n".join([HEAD, *lines(20)]).encode()
+    call("learn", "-", *OPTIONS[:4], given=table)
+    model = tmp_path / "results" / "stdin" / "model.npz"
+    _, out, err = call("learn", "-", "--resume", model, "--json", given=table)
+    assert json.loads(out)["rows"] == 40, err
 
 
 def interrupt_after(monkeypatch, plays):
@@ -244,7 +290,8 @@ def test_ctrl_c_keeps_what_was_learned_and_the_same_data_are_gone_on_with(
     words = ("--resume", model, "--on-bad", "skip", "--json")
     status, out, err = call("learn", data, *words, "--output", tmp_path / "parts")
     assert status == 0, err
-    assert (json.loads(out)["rows"], json.loads(out)["skipped"]) == (398, 2)
+    found = json.loads(out)
+    assert (found["rows"], found["skipped"], found["earlier"]) == (398, 2, 0)
     whole, parts = (tmp_path / name / "predictions.csv" for name in ("whole", "parts"))
     assert predictions(whole) == predictions(parts)
 
@@ -599,7 +646,7 @@ def test_ctrl_c_in_the_report_is_gone_on_with_to_the_report(
     )
     status, out, err = call("learn", data, "--resume", model, "--json")
     assert status == 0, err
-    assert json.loads(out) == json.loads(whole) | {"earlier": 400}
+    assert json.loads(out) == json.loads(whole)
     assert predictions(model.parent / "predictions.csv") == predictions(
         tmp_path / "whole" / "predictions.csv"
     )

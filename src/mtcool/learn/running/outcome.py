@@ -44,7 +44,7 @@ class Outcome:
     complaints
         The first of them, in words.
     earlier
-        Rows that were learned from before this pass.
+        Rows of other tables, which were learned from before this one.
     dated
         Whether times are seconds since 1970.
     positions
