@@ -702,6 +702,14 @@ def test_a_built_in_stream_has_its_dates_and_words(call, tmp_path, monkeypatch):
     assert at["ND"][1] < at["TX"][1]  # north is up
 
 
+def test_targets_that_never_change_are_drawn_without_a_warning(call, tmp_path):
+    rows = (line.rpartition(",")[0] + ",5" for line in lines(200))
+    status, out, err = call("learn", write(tmp_path / "same.csv", rows), *OPTIONS, "--graph", "none")
+    assert status == 0, err
+    assert "Nobody shared" in out
+    assert all("nan" not in path.read_text() for path in tmp_path.glob("results/same/*.svg"))
+
+
 def test_terminals_that_know_only_ascii_get_ascii(call, tmp_path, undrawn):
     rows = (line.replace("rome", "Zürich") for line in lines(400))
     path = write(tmp_path / "é.csv", rows)
