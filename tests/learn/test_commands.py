@@ -456,6 +456,11 @@ def test_neighbours_may_be_those_nearest_by(call, tmp_path, undrawn):
         neighbours = {row["agent"]: int(row["neighbours"]) for row in csv.DictReader(file)}
     assert neighbours["milan"] == 2
     assert neighbours["oslo"] == 1
+    path.write_text(path.read_text().replace("60,11", "60,"))
+    _, out, err = call(*words)
+    told = "without a place in 'lat' and 'lon' when the graph was made, so without neighbours: oslo"
+    assert f"mtcool: {told}\n" in err
+    assert f"W{told[1:]}." in out
 
 
 def test_many_agents_need_a_graph(call, tmp_path, undrawn):
@@ -654,6 +659,14 @@ def test_ctrl_c_in_the_report_is_gone_on_with_to_the_report(
     assert call("learn", data, "--resume", model)[0] == 2  # done is done
 
 
+def test_a_date_that_is_no_feature_is_refused_with_the_options_that_take_it(call, tmp_path):
+    path = tmp_path / "dates.csv"
+    path.write_text("shop,day,y\n" + "a,2024-01-05,1\n" * 20)
+    status, _, err = call("learn", path, "--agent", "shop", "--target", "y")
+    assert status == 2
+    assert "name it as --time, or as --arrives if it says when targets are known, leave" in err
+
+
 def test_places_are_no_features_unless_they_are_named(call, tmp_path, undrawn):
     places = dict(zip(CITIES, ("42,12", "45,9", "45,8", "49,2", "60,11"), strict=True))
     rows = [f"{line},{places[line.partition(',')[0]]}" for line in lines(100)]
@@ -704,7 +717,9 @@ def test_a_built_in_stream_has_its_dates_and_words(call, tmp_path, monkeypatch):
 
 def test_targets_that_never_change_are_drawn_without_a_warning(call, tmp_path):
     rows = (line.rpartition(",")[0] + ",5" for line in lines(200))
-    status, out, err = call("learn", write(tmp_path / "same.csv", rows), *OPTIONS, "--graph", "none")
+    status, out, err = call(
+        "learn", write(tmp_path / "same.csv", rows), *OPTIONS, "--graph", "none"
+    )
     assert status == 0, err
     assert "Nobody shared" in out
     assert all("nan" not in path.read_text() for path in tmp_path.glob("results/same/*.svg"))

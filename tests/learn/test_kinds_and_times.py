@@ -217,7 +217,9 @@ def test_typed_times_of_two_kinds_are_refused():
     ],
 )
 def test_dates_as_features_are_refused_by_name_with_a_hint(source):
-    with pytest.raises(ValueError, match=r"feature 'd' .* the date .*name it as the time, leave"):
+    with pytest.raises(
+        ValueError, match=r"feature 'd' .* the date .*name it as time, or as arrives if"
+    ):
         read(source)
 
 

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mtcool.graphs import Graph
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
@@ -77,6 +76,7 @@ def learn(
         if pressed():
             raise KeyboardInterrupt
     outcome = _outcome(run)
+    _name_strangers(outcome, tell)
     try:
         report(outcome)
     except KeyboardInterrupt:
@@ -180,22 +180,24 @@ def _note(run: Run, bad: list[BadRow]) -> None:
     run.settings.skipped += len(bad)
 
 
+def _name_strangers(outcome: Outcome, tell: Tell) -> None:
+    """Say who is not in the graph."""
+    if outcome.strangers:
+        names = ", ".join(map(str, outcome.strangers[:LISTED]))
+        more = len(outcome.strangers) - LISTED
+        names += f" and {more:,} more (agents.csv)" if more > 0 else ""
+        tell(f"{outcome.apart}: {names}")
+
+
 def _outcome(run: Run) -> Outcome:
     play, settings = run.play, run.settings
-    network = play.network
     waiting, last = play.progressive.state()
-    strangers = play.strangers()
-    if strangers:
-        names = ", ".join(map(str, strangers[:LISTED]))
-        more = len(strangers) - LISTED
-        names += f" and {more:,} more (agents.csv)" if more > 0 else ""
-        run.tell(f"not in the graph, so without neighbours: {names}")
     return Outcome(
         name=settings.name if not run.goes_on else run.feed.name,
         target=settings.target,
         share=play.share,
         agents=play.learned.agents,
-        network=network,
+        network=play.network,
         evaluation=play.evaluation,
         messages=play.learned.messages,
         message_bytes=play.learned.message_bytes,
@@ -204,6 +206,7 @@ def _outcome(run: Run) -> Outcome:
         earlier=settings.earlier_rows,
         dated=settings.dated,
         positions=settings.positions,
-        strangers=strangers if isinstance(network, Graph) else (),
+        strangers=play.strangers(),
+        near=settings.near or (),
         waiting=int((waiting.arrives > last).sum()),
     )
