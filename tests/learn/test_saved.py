@@ -1,9 +1,12 @@
 """A model file that no run could have written is refused, or does no harm."""
 
+import re
+
 import numpy as np
 import pytest
 
 from mtcool.graphs import ring
+from mtcool.learn import load
 from mtcool.learn.reading.tables import Batch, Columns
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
@@ -43,6 +46,18 @@ def test_what_is_read_is_what_was_written(saved):
     for one, other in zip(play.play(batch(30, 20)), again.play(batch(30, 20)), strict=True):
         np.testing.assert_array_equal(one, other)
     assert again.evaluation.metrics() == play.evaluation.metrics()
+
+
+def test_a_file_that_was_cut_off_is_not_taken_for_a_model_inside_it(saved, tmp_path):
+    path, _, _ = saved
+    content = path.read_bytes()
+    ends = [found.end() + 18 for found in re.finditer(rb"PK\x05\x06", content)]
+    assert len(ends) == 4  # of the three models, and of the file
+    for end in ends[:-1]:
+        for more in (0, 1000):
+            (tmp_path / "cut.npz").write_bytes(content[: end + more])
+            with pytest.raises(ValueError, match="must be a saved network"):
+                load(tmp_path / "cut.npz")
 
 
 def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):

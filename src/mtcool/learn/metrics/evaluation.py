@@ -132,13 +132,13 @@ class Evaluation:
         found = metrics_of(self.task, self.names, sums, variance(self.total(group)))
         return self._over_time.times(), sums[:, 0].astype(np.int64), found
 
-    def gain(self, other: str) -> Estimates:
-        """What the first predictor gains on another over all rows."""
-        return self._gains(self._of_all, 1, other)
+    def gain(self, other: str, of: str | None = None) -> Estimates:
+        """What a predictor, the first if none is named, gains on another over all rows."""
+        return self._gains(self._of_all, 1, other, of or self.names[0])
 
     def gains(self, other: str) -> Estimates:
         """What the first predictor gains on another, for each agent."""
-        return self._gains(self._of_agents, len(self.counts), other)
+        return self._gains(self._of_agents, len(self.counts), other, self.names[0])
 
     def agents_over_time(self) -> tuple[Integers, Integers, Floats, dict[str, Metrics]]:
         """Agent, number of rows, mean time and metrics of stretches of each agent's rows.
@@ -193,10 +193,10 @@ class Evaluation:
         found._ranking = Ranking.from_counts(arrays["ranking"])
         return found
 
-    def _gains(self, means: BatchMeans, size: int, other: str) -> Estimates:
+    def _gains(self, means: BatchMeans, size: int, other: str, of: str) -> Estimates:
         contrast = np.zeros(1 + 2 * len(self.names))
         contrast[1 + 2 * self.names.index(other)] = 1.0
-        contrast[1] -= 1.0
+        contrast[1 + 2 * self.names.index(of)] -= 1.0
         found = means.estimates(size, contrast)
         mean, error, margin = (part[:, 0] for part in found[:3])
         return Estimates(mean, error, margin, found.rows)
