@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from mtcool.learn.frames import columns_of, listed
-from mtcool.learn.neighbourhoods import labels_of
+from mtcool.learn.names import labels_of
 from mtcool.learn.reading.values import is_missing
 from mtcool.types import AnyArray, Floats, Given, Label
 

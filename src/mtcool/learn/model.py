@@ -16,7 +16,8 @@ from mtcool.learn.agent import PanelAgent, cut
 from mtcool.learn.checks import check_targets, check_within, integers, target_of, targets_of
 from mtcool.learn.frames import listed
 from mtcool.learn.joining import stretches
-from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
+from mtcool.learn.names import check_name, labels_of
+from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network
 from mtcool.learn.put_together import put_together
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.room import first_panel, seated, widened, writeable
@@ -199,7 +200,8 @@ class Model:
         >>> model.predict_one("milan", [1.0])
         20.0
         """
-        names = labels_of(neighbours)
+        check_name("agent", agent)
+        names = labels_of(neighbours, "neighbours")
         if agent in names:
             raise ValueError(f"neighbours must be other agents, got {agent!r} among them")
         with self._turn.lock:
@@ -227,7 +229,7 @@ class Model:
         >>> Model(task="classification").predict_one("rome", {"age": 31})
         0.5
         """
-        labels_of([agent])
+        check_name("agent", agent)
         with self._turn.lock:
             row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
             who = self._places.position.get(agent, stranger)
@@ -242,7 +244,7 @@ class Model:
         Parameters
         ----------
         agent
-            Its name; a new one is added.
+            Its name: a number, a string or a tuple of them; a new one is added.
         x
             Features by name (numbers, truth values, texts), or a sequence of numbers.
         y
@@ -256,7 +258,7 @@ class Model:
         7.5
         """
         target = target_of(y, classes=self.task == "classification")
-        labels_of([agent])
+        check_name("agent", agent)
         with self._turn.lock:
             row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
             if who is None or len(row) >= self._panel.vector.shape[2]:
