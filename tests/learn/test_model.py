@@ -65,6 +65,17 @@ def test_calls_for_one_row_do_as_calls_for_many(share, task, monkeypatch):
     assert (one.messages, one.message_bytes) == (many.messages, many.message_bytes)
 
 
+def test_calls_for_one_row_do_as_calls_for_many_where_the_first_lacks_a_feature():
+    _, who, x, y = trained()
+    x[0, 0] = np.nan
+    many, one = Model(GRAPH), Model(GRAPH)
+    many.learn_many(who, {"b": x[:, 0], "a": x[:, 1]}, y)
+    for i, row, target in zip(who.tolist(), x.tolist(), y.tolist(), strict=True):
+        one.learn_one(i, {"b": row[0], "a": row[1]}, target)
+    assert one.encoder.names == many.encoder.names == ("b", "a")
+    assert same(state_of(many), state_of(one))
+
+
 def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     _, who, x, y = trained()
     names = [f"agent {k}" for k in np.minimum(who, np.arange(80) // 15)]
