@@ -217,7 +217,8 @@ class Model:
         agent
             Its name. One that is not known yet predicts as it would if it joined now.
         x
-            Features by name (numbers, truth values, texts), or a sequence of numbers.
+            Features by name (numbers, truth values, texts), or a sequence of numbers; NaN or None
+            stands for what is unknown.
 
         Returns
         -------
@@ -246,7 +247,8 @@ class Model:
         agent
             Its name: a number, a string or a tuple of them; a new one is added.
         x
-            Features by name (numbers, truth values, texts), or a sequence of numbers.
+            Features by name (numbers, truth values, texts), or a sequence of numbers; NaN or None
+            stands for what is unknown.
         y
             The target: a number, or 0 or 1 in classification.
 
