@@ -113,10 +113,7 @@ def solved_at(most: int) -> Integers:
 
 def bytes_for_name(label: Label) -> int:
     """Bytes that a name takes in a message."""
-    try:
-        return len(encode(RowRequest(plain_name(label, "sent")))) - bytes_of_request()
-    except ValueError:  # a name that no message can hold is sent as its text
-        return bytes_for_name(str(label))
+    return len(encode(RowRequest(plain_name(label, "sent")))) - bytes_of_request()
 
 
 def bytes_of_request() -> int:
