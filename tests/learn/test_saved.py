@@ -75,6 +75,34 @@ def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
     assert refused > 2 * len(arrays)
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("counts", -1),
+        ("counts", 2**62),
+        ("tallies", np.nan),
+        ("tallies", -1.0),
+        ("shift", np.inf),
+        ("over_time.size", 2**62),
+        ("over_time.sums", np.nan),
+        ("over_time.times", np.nan),
+        ("of_agents.sums", np.inf),
+        ("of_agents.counts", 2**62),
+        ("of_agents.widths", 2**62),
+        ("of_all.counts", 7),
+        ("of_all.widths", 0),
+    ],
+)
+def test_sums_that_no_rows_add_up_to_are_refused(saved, tmp_path, name, wrong):
+    path, _, _ = saved
+    header, arrays, _ = storage.read(path)
+    array = arrays[f"evaluation.{name}"]
+    forged = arrays | {f"evaluation.{name}": np.full_like(array, wrong)}
+    storage.write(tmp_path / "wrong.npz", header, forged, secret=False)
+    with pytest.raises(ValueError, match="must"):
+        read_pass(tmp_path / "wrong.npz")
+
+
 @pytest.mark.parametrize("score", [np.inf, -1e200])
 def test_scores_that_no_model_said_are_refused(saved, tmp_path, score):
     header, arrays, _ = storage.read(saved[0])
