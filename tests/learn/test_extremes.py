@@ -51,6 +51,24 @@ def test_regression_stays_finite(targets, features, share):
     assert is_finite(model)
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+def test_units_do_not_matter_within_the_limits_that_are_documented(share):
+    order, who, x = np.stack([STEPS, ~STEPS], axis=1).ravel(), STEPS % 3, NOISE[:, 1:4]
+    y = x @ [1.0, -2.0, 0.5] + 0.1 * NOISE[:, 0]
+
+    def error(of_features, of_target):
+        model = Model(mtcool.graphs.ring(3), share=share)
+        played = model.play(who, of_features * x, of_target * y, order)
+        return np.mean((played.prediction[100:] / of_target - y[100:]) ** 2)
+
+    usual = error(1.0, 1.0)
+    assert usual < 0.02 * np.var(y)
+    for of_features in (1e-10, 1e50):
+        for of_target in (1e-5, 1e25):
+            assert error(of_features, of_target) == pytest.approx(usual, rel=1e-9)
+    assert error(1.0, 1e-11) == pytest.approx(usual, rel=0.1)
+
+
 @pytest.mark.parametrize("targets", [0 * STEPS, 0 * STEPS + 1, STEPS % 2, STEPS >= COUNT // 2])
 @pytest.mark.parametrize("features", FEATURES)
 def test_classification_stays_finite(targets, features):

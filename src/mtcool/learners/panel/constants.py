@@ -33,7 +33,7 @@ HEARSAY = 0.1
 """How much of a neighbour's evidence about the experts counts."""
 ALONE_SHARE = 0.1
 """Weight that learning alone has in the mixture at first."""
-CREDIT = 8.0
+CREDIT = 6.0
 """What sharing may cost an agent, in variances of its targets."""
 TRUST = 10.0
 """What a neighbour may cost an agent, in the same unit."""
