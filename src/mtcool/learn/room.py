@@ -11,7 +11,7 @@ from mtcool.types import Given
 
 FIRST_ROOM = 8
 """Agents that a block has room for at first."""
-LARGE = 1_000_000
+LARGE = 10_000_000
 """From so many sums of products on, a block that grows gets spare columns: copying it is slow."""
 SPARE = 8
 """One spare column for so many that are in use: each costs time and memory in every row."""
