@@ -36,7 +36,7 @@ from mtcool.learners.panel.fields import (
     SHARED,
 )
 from mtcool.learners.panel.filters import LOG_ODDS_SPREAD, take_lesson
-from mtcool.learners.panel.mixing import MOST_EVIDENCE
+from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.learners.panel.play import play as play_honestly
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers

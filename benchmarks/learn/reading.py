@@ -2,7 +2,9 @@
 
 Both are whole processes with a filled compile cache, from their start to their end. `mtcool learn`
 reads the table and the graph, learns in three ways and writes its report; the other reads with
-`pandas.read_csv` and plays River's pipeline of each state (`river_csv.py`).
+`pandas.read_csv` and plays River's pipeline of each state (`river_csv.py`). About half of mtcool's
+seconds are imports (numba, scipy.sparse, pyarrow and the pandas that pyarrow imports), a third are
+learning in four ways: shared, alone, pooled, and on the shuffled graph.
 """
 
 import csv

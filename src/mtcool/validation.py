@@ -85,8 +85,8 @@ def matrix(
     return array
 
 
-def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """A contiguous array of finite floats, any shape."""
+def numbers(name: str, value: ArrayLike, *, unknown: bool = False) -> NDArray[np.float64]:
+    """A contiguous array of finite floats, any shape; NaN passes where some may be `unknown`."""
     try:
         given = np.asarray(value)
         # NumPy would read numbers from strings and dates, and drop masks and imaginary parts.
@@ -99,15 +99,17 @@ def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
         array = None
     if array is None:
         raise ValueError(f"{name} must be an array of numbers, got {value!r}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {_first_unfinite(array, value)}")
+    wrong = np.isinf(array) if unknown else ~np.isfinite(array)
+    if wrong.any():
+        wanted = "finite or NaN" if unknown else "finite"
+        raise ValueError(f"{name} must be {wanted}, got {_first_unfinite(array, wrong, value)}")
     # ascontiguousarray makes a scalar a vector of one; a scalar is not a vector.
     return array if given.ndim else array.reshape(())
 
 
-def _first_unfinite(array: NDArray[np.float64], given: ArrayLike) -> str:
+def _first_unfinite(array: NDArray[np.float64], wrong: NDArray[np.bool_], given: ArrayLike) -> str:
     """The first entry that is not finite, where it is, and how many there are; all count from 0."""
-    places = np.argwhere(~np.isfinite(array))
+    places = np.argwhere(wrong)
     place = tuple(places[0].tolist())
     where = f" at position {place[0]}" if array.ndim == 1 and array.size > 1 else ""
     if array.ndim == 2:

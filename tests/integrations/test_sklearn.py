@@ -170,7 +170,7 @@ WRONG = {
     ),
     "text in a number": (
         lambda: GraphRegressor(agent=0).fit([["a", "b"]], [1.0]),
-        "could not convert string to float: 'b'",
+        "X must have numbers in column 1, got 'b'",
     ),
     "no agent": (
         lambda: GraphRegressor(agent=0).fit([["a", 1.0], [None, 1.0]], [1.0, 1.0]),
@@ -198,6 +198,16 @@ def test_what_does_not_fit_is_refused_by_name(case):
     call, words = WRONG[case]
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("agent", "row", "column"),
+    [(0, ["rome", 1.0, "n"], 2), (2, [1.0, "n", "rome"], 1), (None, [1.0, "n"], 1)],
+)
+def test_a_text_in_an_array_is_refused_with_its_column_and_a_way_out(agent, row, column):
+    words = f"X must have numbers in column {column}, got 'n'; .* set_output\\(transform="
+    with pytest.raises(ValueError, match=words):
+        GraphRegressor(agent=agent).fit(np.array([row, row], object), [1.0, 2.0])
 
 
 @pytest.mark.parametrize("verb", ["fit", "partial_fit"])

@@ -66,7 +66,7 @@ class Mixture:
 
     def learn(self, predictions, mixture, slope):
         losses = slope * (np.array(predictions) - mixture)
-        losses[np.abs(losses) <= 1e-12] = 0.0
+        losses[np.abs(losses) <= 1e-9] = 0.0
         self.largest = np.maximum(self.largest, np.abs(losses))
         self.squares += losses**2
         rates = np.where(losses != 0, self.rates(), 0.0)
@@ -75,6 +75,7 @@ class Mixture:
 
 class SlowAgent:
     def __init__(self, width, logistic, rows):
+        self.logistic, self.strays = logistic, 0
         self.table = np.zeros((0, width))  # targets and features
         self.n, self.mean = 0, np.zeros(width)
         self.scatter = np.zeros((width, width))
@@ -91,8 +92,23 @@ class SlowAgent:
         self.trust, self.listens = {}, {}
         self.between = c.RIDGE_LEVEL_VARIANCE
 
+    def step(self, error, total):
+        """The error over its variance; it counts as five deviations, or more after strays."""
+        if self.logistic:
+            return error / total
+        most = 5 * 2.0 ** abs(self.strays) * np.sqrt(total)
+        return np.clip(error, -most, most) / total
+
     def add_row(self, x, y):
-        """Keep a row; what is unknown counts as the mean before it."""
+        """Keep a row; what is unknown counts as the mean before it, a stray as less far away."""
+        deviation = np.sqrt(self.scatter[0, 0] / max(self.n, 1))
+        off, before = y - self.mean[0], self.strays
+        self.strays = 0
+        if not self.logistic and self.n >= 10 and abs(off) > 10 * deviation > 0:
+            side = 1 if off > 0 else -1
+            again = before * side > 0
+            self.strays = before + side if again else side
+            y = self.mean[0] + side * min(abs(off), 10 * deviation * 2.0 ** (again * abs(before)))
         row = np.concatenate([[y], x])
         self.table = np.vstack([self.table, np.where(np.isnan(row), self.mean, row)])
         self.n, self.mean = len(self.table), self.table.mean(axis=0)
@@ -319,7 +335,7 @@ class SlowPanel:
             q = seen["itself"][f]
             if f == 0 and me.n and not self.logistic:
                 self.count(me.missed["alone"], q, y, alone.spread)
-            self.learn_alone(one, q, y, seen["xo"], own_spread, alone.noise)
+            self.learn_alone(me, one, q, y, seen["xo"], own_spread, alone.noise)
         for j in [i, *self.neighbours[i]]:
             if j == i or (self.agents[j].listens[i] and self.agents[j].n):
                 for f, (gradient, information) in zip(self.agents[j].filters, lessons, strict=True):
@@ -365,14 +381,14 @@ class SlowPanel:
             return nothing
         units = np.ones(len(x))
         units[0] = spread
-        step = error / total
+        step = self.agents[i].step(error, total)
         one.own = one.own + units * one.own_var * x * step
         one.own_var = one.own_var - (one.own_var * x) ** 2 / total + c.PART_DRIFT * one.drift
         one.shared = mean + units * variance * x * step
         one.precision = 1 / (variance - (variance * x) ** 2 / total + one.drift)
         return units * x * step / np.sqrt(count), x**2 / (count * total)
 
-    def learn_alone(self, one, p, y, x, spread, noise):
+    def learn_alone(self, me, one, p, y, x, spread, noise):
         error, noise = self.error(p, y, spread, noise)
         with np.errstate(divide="ignore"):
             variance = np.where(one.alone_precision > 0, 1 / one.alone_precision, 0.0)
@@ -382,7 +398,7 @@ class SlowPanel:
         elif spread > 0:
             units = np.ones(len(x))
             units[0] = spread
-            one.alone = one.alone + units * variance * x * error / total
+            one.alone = one.alone + units * variance * x * me.step(error, total)
             drift = c.ALONE_DRIFT * one.drift
             one.alone_precision = 1 / (variance - (variance * x) ** 2 / total + drift)
 
@@ -418,7 +434,7 @@ class SlowPanel:
     def slope(self, p, y, spread):
         if self.logistic:
             return 1 / (1 + np.exp(-p)) - y
-        return 2 * (p - y) / spread**2 if spread > 1e-12 else 0.0
+        return 2 * np.clip((p - y) / spread, -5, 5) / spread if spread > 1e-12 else 0.0
 
     def solve(self, i):
         me = self.agents[i]

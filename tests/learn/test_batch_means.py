@@ -74,12 +74,17 @@ def test_memory_does_not_grow_with_the_series():
 def test_a_saved_state_goes_on_and_a_wrong_one_is_refused():
     means = BatchMeans(1)
     means.add(np.array([0, 2]), np.array([[1.0], [2.0]]))
-    other = BatchMeans.from_arrays(means.arrays())
+    arrays, rows = means.arrays(), np.array([1, 0, 1])
+    other = BatchMeans.from_arrays(arrays, 1, rows)
+    with pytest.raises(ValueError, match="sums of batches must be float64"):
+        BatchMeans.from_arrays(arrays | {"counts": np.zeros(7, np.int64)}, 1, rows)
+    with pytest.raises(ValueError, match="must be those of the rows that are compared"):
+        BatchMeans.from_arrays(arrays, 1, np.array([1, 1, 1]))
+    with pytest.raises(ValueError, match=r"widths of batches must fit the rows, got \[1, 4, 1\]"):
+        BatchMeans.from_arrays(arrays | {"widths": np.array([1, 4, 1])}, 1, rows)
     for one in (means, other):
         one.add(np.array([2]), np.array([[5.0]]))
     np.testing.assert_array_equal(means.estimates().mean, other.estimates().mean)
-    with pytest.raises(ValueError, match="arrays must be those of batch means"):
-        BatchMeans.from_arrays(means.arrays() | {"counts": np.zeros(7, np.int64)})
 
 
 def test_quantiles_are_those_of_student():

@@ -201,10 +201,56 @@ def test_the_model_remembers_its_columns_and_refuses_others(call, data, tmp_path
 def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, undrawn):
     call("learn", data, *DELAYED)
     model = tmp_path / "results" / "sales" / "model.npz"
-    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "again")
+    again = write(tmp_path / "again.csv", lines(400))
+    status, _, err = call("learn", again, "--resume", model, "--output", tmp_path / "again")
     assert status == 2
-    assert "sales.csv, line 2: '0' in column 'day' goes back before 99\n" in err
+    assert "again.csv, line 2: '0' in column 'day' goes back before 99\n" in err
     assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize("clock", [DELAYED, OPTIONS[:4]], ids=["delayed", "no time"])
+@pytest.mark.parametrize("taken", [False, True], ids=["same folder", "predictions taken away"])
+def test_a_table_that_was_done_is_gone_on_with_where_it_has_grown(
+    clock, taken, call, tmp_path, undrawn
+):
+    rows = list(lines(300))
+    _, once, _ = call("learn", write(tmp_path / "whole.csv", rows), *clock, "--json")
+    data = write(tmp_path / "sales.csv", rows[:150])
+    folder = tmp_path / "results" / "sales"
+    call("learn", data, *clock)
+    words = ("learn", data, "--resume", folder / "model.npz", "--on-bad", "skip", "--json")
+    before = (folder / "model.npz").read_bytes()
+    status, _, err = call(*words)
+    assert status == 2
+    assert err == (
+        f"mtcool: data must have rows that {folder / 'model.npz'} has not learned from, got none "
+        "in sales.csv after line 151\n"
+    )
+    assert (folder / "model.npz").read_bytes() == before
+    if taken:
+        (folder / "predictions.csv").unlink()
+    write(data, rows)
+    status, out, err = call(*words)
+    assert status == 0, err
+    assert json.loads(out) == json.loads(once)
+    wanted = predictions(tmp_path / "results" / "whole" / "predictions.csv")
+    assert predictions(folder / "predictions.csv") == wanted[150 if taken else 0 :]
+
+
+def test_other_rows_in_the_place_of_a_table_that_was_done_are_all_played(call, tmp_path, undrawn):
+    rows = list(lines(300))
+    data = write(tmp_path / "today.csv", rows[:100])
+    call("learn", data, *DELAYED)
+    model = tmp_path / "results" / "today" / "model.npz"
+    write(data, rows[100:])
+    _, out, err = call("learn", data, "--resume", model, "--json")
+    found = json.loads(out)
+    assert (found["rows"], found["earlier"]) == (300, 100), err
+    table = "\n".join([HEAD, *lines(20)]).encode()
+    call("learn", "-", *OPTIONS[:4], given=table)
+    model = tmp_path / "results" / "stdin" / "model.npz"
+    _, out, err = call("learn", "-", "--resume", model, "--json", given=table)
+    assert json.loads(out)["rows"] == 40, err
 
 
 def interrupt_after(monkeypatch, plays):
@@ -244,7 +290,8 @@ def test_ctrl_c_keeps_what_was_learned_and_the_same_data_are_gone_on_with(
     words = ("--resume", model, "--on-bad", "skip", "--json")
     status, out, err = call("learn", data, *words, "--output", tmp_path / "parts")
     assert status == 0, err
-    assert (json.loads(out)["rows"], json.loads(out)["skipped"]) == (398, 2)
+    found = json.loads(out)
+    assert (found["rows"], found["skipped"], found["earlier"]) == (398, 2, 0)
     whole, parts = (tmp_path / name / "predictions.csv" for name in ("whole", "parts"))
     assert predictions(whole) == predictions(parts)
 
@@ -276,6 +323,64 @@ def test_a_run_that_is_killed_goes_on_from_its_last_save(
     status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "parts")
     assert status == 0, err
     assert predictions(path) == predictions(tmp_path / "whole" / "predictions.csv")
+
+
+def test_a_save_while_old_rows_are_skipped_keeps_the_place(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    from mtcool.learn.running import whole
+
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3)
+        call("learn", data, *DELAYED, "--output", tmp_path / "parts")
+    model = tmp_path / "parts" / "model.npz"
+    words = ("learn", data, "--resume", model, "--output", tmp_path / "parts")
+    save = whole.save
+
+    def killed(run, path, file):
+        save(run, path, file)
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.running.feed.ROWS", 64)
+        patch.setattr("mtcool.learn.running.whole.BETWEEN_SAVES", 0.0)
+        patch.setattr(whole, "save", killed)
+        with pytest.raises(RuntimeError):
+            call(*words)
+    status, _, err = call(*words)
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
+
+
+def test_ctrl_c_while_a_block_is_parsed_keeps_what_was_learned(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    import pyarrow
+    from pyarrow import csv as files
+
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    read, count = files.read_csv, [0]
+
+    def cancelled(*args, **options):
+        count[0] += 1
+        if count[0] == 5:
+            raise pyarrow.ArrowCancelled("Operation cancelled. Detail: received signal 2")
+        return read(*args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.reading.csv_files.BLOCK", 2000)
+        patch.setattr("mtcool.learn.reading.records.BLOCK", 2000)
+        patch.setattr(files, "read_csv", cancelled)
+        status, _, err = call("learn", data, *DELAYED, "--output", tmp_path / "parts")
+    assert status == 130
+    model = tmp_path / "parts" / "model.npz"
+    assert err.endswith(f"kept: go on with --resume {model}\n")
+    status, _, err = call("learn", data, "--resume", model, "--output", tmp_path / "parts")
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
 
 
 def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
@@ -351,6 +456,11 @@ def test_neighbours_may_be_those_nearest_by(call, tmp_path, undrawn):
         neighbours = {row["agent"]: int(row["neighbours"]) for row in csv.DictReader(file)}
     assert neighbours["milan"] == 2
     assert neighbours["oslo"] == 1
+    path.write_text(path.read_text().replace("60,11", "60,"))
+    _, out, err = call(*words)
+    told = "without a place in 'lat' and 'lon' when the graph was made, so without neighbours: oslo"
+    assert f"mtcool: {told}\n" in err
+    assert f"W{told[1:]}." in out
 
 
 def test_many_agents_need_a_graph(call, tmp_path, undrawn):
@@ -541,12 +651,20 @@ def test_ctrl_c_in_the_report_is_gone_on_with_to_the_report(
     )
     status, out, err = call("learn", data, "--resume", model, "--json")
     assert status == 0, err
-    assert json.loads(out) == json.loads(whole) | {"earlier": 400}
+    assert json.loads(out) == json.loads(whole)
     assert predictions(model.parent / "predictions.csv") == predictions(
         tmp_path / "whole" / "predictions.csv"
     )
     assert (model.parent / "report.html").exists()
     assert call("learn", data, "--resume", model)[0] == 2  # done is done
+
+
+def test_a_date_that_is_no_feature_is_refused_with_the_options_that_take_it(call, tmp_path):
+    path = tmp_path / "dates.csv"
+    path.write_text("shop,day,y\n" + "a,2024-01-05,1\n" * 20)
+    status, _, err = call("learn", path, "--agent", "shop", "--target", "y")
+    assert status == 2
+    assert "name it as --time, or as --arrives if it says when targets are known, leave" in err
 
 
 def test_places_are_no_features_unless_they_are_named(call, tmp_path, undrawn):
@@ -595,6 +713,16 @@ def test_a_built_in_stream_has_its_dates_and_words(call, tmp_path, monkeypatch):
     at = {one.text: (float(one.get("x")), float(one.get("y"))) for one in words}
     assert at["WA"][0] < at["MN"][0] < at["ME"][0]  # west is left
     assert at["ND"][1] < at["TX"][1]  # north is up
+
+
+def test_targets_that_never_change_are_drawn_without_a_warning(call, tmp_path):
+    rows = (line.rpartition(",")[0] + ",5" for line in lines(200))
+    status, out, err = call(
+        "learn", write(tmp_path / "same.csv", rows), *OPTIONS, "--graph", "none"
+    )
+    assert status == 0, err
+    assert "Nobody shared" in out
+    assert all("nan" not in path.read_text() for path in tmp_path.glob("results/same/*.svg"))
 
 
 def test_terminals_that_know_only_ascii_get_ascii(call, tmp_path, undrawn):

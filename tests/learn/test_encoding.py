@@ -42,8 +42,6 @@ def padded(parts):
 @given(ROWS, st.lists(st.integers(0, 12), max_size=4), st.integers(1, 3))
 def test_rows_are_encoded_the_same_in_batches_of_any_size(rows, cuts, limit):
     whole, parts, single = (Encoder(limit) for _ in range(3))
-    for encoder in (whole, parts, single):  # Rows without an age would else decide nothing.
-        encoder.decide("age", "number")
     at_once = whole.encode(columns_of(rows))
     edges = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
     batches = [rows[a:b] for a, b in itertools.pairwise(edges)]
@@ -54,6 +52,28 @@ def test_rows_are_encoded_the_same_in_batches_of_any_size(rows, cuts, limit):
     assert whole.crowded == parts.crowded == single.crowded
     assert_array_equal(in_parts, at_once)
     assert_array_equal(padded(one_by_one), at_once)
+
+
+def test_a_feature_that_is_missing_at_first_keeps_its_place():
+    rows = [{"a": None, "b": 1.0, "c": None}, {"a": 2.0, "b": 3.0, "c": "x"}, {"a": 4.0, "c": "y"}]
+    single = Encoder()
+    assert_array_equal(single.encode_one(rows[0]), [np.nan, 1.0, np.nan])
+    single = Encoder.from_plain(json.loads(json.dumps(single.to_plain())))
+    assert dict(single.kinds) == {"b": "number"}
+    assert_array_equal(single.encode_one(rows[1]), [2.0, 3.0, 1.0])
+    assert_array_equal(single.encode_one(rows[2]), [4.0, np.nan, 0.0, 1.0])
+    whole = Encoder()
+    whole.encode({name: [row.get(name) for row in rows] for name in "abc"})
+    assert single.names == whole.names == ("a", "b", "c=x", "c=y")
+
+
+@pytest.mark.parametrize("column", [[None], pa.nulls(1), pa.array([None], pa.string())])
+def test_columns_without_any_value_keep_a_place_for_a_number_or_a_category(column):
+    for value, name in ((2.0, "a"), ("x", "a=x")):
+        encoder = Encoder()
+        encoder.encode({"a": column, "b": [1.0]})
+        assert_array_equal(encoder.encode_one({"a": value}), [value if name == "a" else 1, np.nan])
+        assert encoder.names == (name, "b")
 
 
 def test_names_come_in_the_order_of_rows_then_of_columns():

@@ -145,7 +145,7 @@ def test_a_saved_evaluation_goes_on_to_the_bit(task):
     assert first.metrics() == other.metrics()
     np.testing.assert_array_equal(first.gains("alone").error, other.gains("alone").error)
     arrays = first.arrays()
-    with pytest.raises(ValueError, match="arrays must be those"):
+    with pytest.raises(ValueError, match="tallies must be float64"):
         Evaluation.from_arrays(task, NAMES, arrays | {"tallies": arrays["tallies"][:, :, :4]})
 
 

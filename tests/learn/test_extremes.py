@@ -51,6 +51,24 @@ def test_regression_stays_finite(targets, features, share):
     assert is_finite(model)
 
 
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+def test_units_do_not_matter_within_the_limits_that_are_documented(share):
+    order, who, x = np.stack([STEPS, ~STEPS], axis=1).ravel(), STEPS % 3, NOISE[:, 1:4]
+    y = x @ [1.0, -2.0, 0.5] + 0.1 * NOISE[:, 0]
+
+    def error(of_features, of_target):
+        model = Model(mtcool.graphs.ring(3), share=share)
+        played = model.play(who, of_features * x, of_target * y, order)
+        return np.mean((played.prediction[100:] / of_target - y[100:]) ** 2)
+
+    usual = error(1.0, 1.0)
+    assert usual < 0.02 * np.var(y)
+    for of_features in (1e-10, 1e50):
+        for of_target in (1e-5, 1e25):
+            assert error(of_features, of_target) == pytest.approx(usual, rel=1e-9)
+    assert error(1.0, 1e-11) == pytest.approx(usual, rel=0.1)
+
+
 @pytest.mark.parametrize("targets", [0 * STEPS, 0 * STEPS + 1, STEPS % 2, STEPS >= COUNT // 2])
 @pytest.mark.parametrize("features", FEATURES)
 def test_classification_stays_finite(targets, features):
@@ -91,6 +109,34 @@ def test_an_account_that_overflows_is_closed_and_finite():
     settle_neighbour(panel, 1, 1.0, 1e200, 1e200, 0.0)
     assert panel.link[1, LISTENS] == 0.0
     assert np.isfinite(panel.link).all()
+
+
+def play_alone(target):
+    """Absolute errors of one agent that learns three slopes."""
+    features = np.random.default_rng(0).normal(size=(len(target), 3))
+    model, rows = Model("none"), np.arange(len(target))
+    who = model.index(["agent"] * len(target))
+    y = target + features @ [1.0, 2.0, 3.0]
+    played = model.play(who, features, y, np.stack([rows, ~rows], axis=1).ravel())
+    return np.abs(played.prediction - y)
+
+
+@pytest.mark.parametrize("wrong", [-9999.0, 99_999.0, 1e6, 1e12])
+def test_one_wrong_entry_is_forgotten(wrong):
+    target = 0.1 * np.random.default_rng(1).normal(size=600)
+    target[100] = wrong
+    error = play_alone(target)
+    assert np.median(error[150:]) < 0.4  # it was 94 and more while targets were believed at once
+    assert error[250:].max() < 1.0
+
+
+@pytest.mark.parametrize("jump", [10.0, 100.0, 1000.0])
+def test_a_jump_that_stays_is_followed(jump):
+    target = 0.1 * np.random.default_rng(1).normal(size=700)
+    target[300:] += jump
+    error = play_alone(target)
+    assert np.median(error[350:400]) < 0.4 * jump
+    assert np.median(error[600:]) < 0.2 * jump
 
 
 def test_a_jump_after_many_equal_targets_is_followed_at_once():

@@ -35,6 +35,15 @@ def test_a_sure_loss_is_a_no():
     assert said.startswith("No. Sharing costs 21.0 %")
 
 
+def test_where_sharing_costs_one_model_for_all_is_advised_only_if_it_is_clearly_best():
+    advice = verdict_on(outcome((1.2, 1.0, 0.5))).advice
+    assert advice.startswith("If all rows may be brought to one place, use one model for all")
+    assert advice.endswith("If not, let every agent learn alone.")
+    for pooled in (1.0, 1.1):
+        found = verdict_on(outcome((1.2, 1.0, pooled))).advice
+        assert found.startswith("Let every agent learn alone.")
+
+
 def mixed(seed=0):
     """Half of the agents gain as much as the others lose."""
     errors = np.ones((40, 4))

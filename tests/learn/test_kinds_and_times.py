@@ -71,6 +71,17 @@ def test_a_column_without_values_is_decided_by_the_first_that_come(monkeypatch):
     assert bad_lines(found) == []
 
 
+@pytest.mark.parametrize("block", [30, 1 << 20])
+def test_texts_that_stand_for_no_number_do_not_say_what_a_column_is(block, monkeypatch):
+    monkeypatch.setattr(records, "BLOCK", block)
+    monkeypatch.setattr(parsing, "SAMPLE", 10)
+    encoder = Encoder()
+    rows = "a,NA,NA,1\n" * 20 + "a,5,red,1\n" * 10 + "a,NA,NA,1\n" * 10
+    found = read("who,x,z,y\n" + rows, encoder=encoder)
+    assert set(encoder.names) == {"x", "z=red", "z=NA"}
+    assert bad_lines(found) == []
+
+
 def test_a_column_of_objects_is_read_as_text_is():
     frame = pd.DataFrame({"who": ["a", "b", 3], "x": [1, 2.5, "calm"], "y": [1.0, 2.0, 3.0]})
     encoder = Encoder()
@@ -206,7 +217,9 @@ def test_typed_times_of_two_kinds_are_refused():
     ],
 )
 def test_dates_as_features_are_refused_by_name_with_a_hint(source):
-    with pytest.raises(ValueError, match=r"feature 'd' .* the date .*name it as the time, leave"):
+    with pytest.raises(
+        ValueError, match=r"feature 'd' .* the date .*name it as time, or as arrives if"
+    ):
         read(source)
 
 

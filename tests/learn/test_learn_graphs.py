@@ -25,6 +25,8 @@ def write(path, text):
     ("name", "text"),
     [
         ("g.csv", "source,target\na,b\nb,c\n"),
+        ("g.csv", "source;target;weight\na;b;0,5\nb;c;1,5\n"),
+        ("g.csv", "# tabs\na\tb\nb\tc\n"),
         ("g.edgelist", "a b\nb c\n"),
         ("g.gal", "3\na 1\nb\nb 2\na c\nc 1\nb\n"),
         ("g.GAL", "0 3 map key\na 1\nb\nb 1\nc\nc 0\n\n"),

@@ -62,10 +62,13 @@ def test_tables_have_a_line_for_each_agent_and_stretch(page):
         stretches = list(csv.DictReader(file))
     assert sum(int(row["rows"]) for row in stretches) == 5990
     assert 6 * 16 <= len(stretches) <= 6 * 32
+    assert all(row["time"].startswith(("2023-", "2024-")) for row in stretches)
     with open(folder / "metrics.csv", newline="") as file:
         stretches = list(csv.DictReader(file))
     assert sum(int(row["rows"]) for row in stretches) == 5997
     assert 128 <= len(stretches) <= 256
+    assert stretches[0]["from"] == "2023-11-15 01:13:20.000"  # as in predictions.csv
+    assert stretches[0]["to"] < stretches[1]["from"] < stretches[-1]["to"]
 
 
 def test_the_same_outcome_gives_the_same_files(page, tmp_path):

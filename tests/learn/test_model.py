@@ -1,11 +1,13 @@
 """What users of `mtcool.learn.Model` meet."""
 
+import networkx as nx
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tests.learn.test_slow_panel import rows_of
 
 import mtcool
-from mtcool.learn import Model, load
+from mtcool.learn import Model, load, room
 
 GRAPH = mtcool.graphs.ring(4)
 
@@ -50,7 +52,7 @@ def test_calls_for_one_row_do_as_calls_for_many(share, task, monkeypatch):
     many, one = (Model(GRAPH, task=task, share=share) for _ in range(2))
     rng = np.random.default_rng(2)
     who, x, y = rows_of(rng, 4, 80, 2, task == "classification")
-    x = np.nan_to_num(x)
+    assert np.isnan(x).any()
     for model in (many, one):
         model.learn_many(who[:1], x[:1], y[:1])  # from here on its features are known
     for i, row, target in zip(who.tolist(), x, y.tolist(), strict=True):
@@ -62,6 +64,17 @@ def test_calls_for_one_row_do_as_calls_for_many(share, task, monkeypatch):
             one.learn_one(i, row, target)
     assert same(state_of(many), state_of(one))
     assert (one.messages, one.message_bytes) == (many.messages, many.message_bytes)
+
+
+def test_calls_for_one_row_do_as_calls_for_many_where_the_first_lacks_a_feature():
+    _, who, x, y = trained()
+    x[0, 0] = np.nan
+    many, one = Model(GRAPH), Model(GRAPH)
+    many.learn_many(who, {"b": x[:, 0], "a": x[:, 1]}, y)
+    for i, row, target in zip(who.tolist(), x.tolist(), y.tolist(), strict=True):
+        one.learn_one(i, {"b": row[0], "a": row[1]}, target)
+    assert one.encoder.names == many.encoder.names == ("b", "a")
+    assert same(state_of(many), state_of(one))
 
 
 def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
@@ -156,10 +169,11 @@ def test_a_file_of_a_complete_network_with_other_neighbours_is_refused(tmp_path)
     ("call", "words"),
     [
         (lambda m: m.learn_one(0, [1.0, 2.0], np.nan), "y must be finite"),
-        (lambda m: m.learn_one(0, [np.nan, 2.0], 1.0), "x must be finite"),
+        (lambda m: m.learn_one(0, [np.inf, 2.0], 1.0), "x must be finite or NaN, got an entry inf"),
+        (lambda m: m.predict_one(0, [np.nan, -np.inf]), "finite or NaN, got an entry -inf"),
         (lambda m: m.learn_one(0, {"sun": np.inf}, 1.0), "sun"),
-        (lambda m: m.learn_one([0], [1.0, 2.0], 1.0), "agents must be hashable"),
-        (lambda m: m.predict_one([0], [1.0, 2.0]), "agents must be hashable"),
+        (lambda m: m.learn_one([0], [1.0, 2.0], 1.0), "agent must be a number, a string or"),
+        (lambda m: m.predict_one([0], [1.0, 2.0]), "agent must be a number, a string or"),
         (lambda m: m.learn_one(0, [1.0, 2.0], 10**101), "y must be at most 1e\\+100 in size"),
         (lambda m: m.learn_one(0, [1.0, 2.0], "7"), "y must be an array of numbers"),
         (lambda m: m.play([9], [[1.0, 2.0]], [1.0], [~0]), "agents must be from 0 to 3, got 9"),
@@ -183,6 +197,51 @@ def test_bad_input_is_refused_and_changes_nothing(call, words):
         call(model)
     assert same(before, state_of(model))
     assert (model.agents, model.encoder.names) == (agents, names)
+
+
+NO_NAMES = [
+    np.nan,
+    b"rome",
+    frozenset("a"),
+    ("rome", np.nan),
+    ("rome", b""),
+    ([],),
+    2**63,
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("name", NO_NAMES, ids=repr)
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("agent", lambda m, name: m.learn_one(name, [1.0, 2.0], 1.0)),
+        ("agent", lambda m, name: m.predict_one(name, [1.0, 2.0])),
+        ("agent", lambda m, name: m.join(name, [0])),
+        ("neighbours", lambda m, name: m.join(0, [name])),
+        ("agents", lambda m, name: m.index([0, name])),
+        ("agents", lambda m, name: m.learn_many([0, name], [[1.0, 2.0]] * 2, [1.0, 1.0])),
+        ("agents", lambda m, name: m.predict_many([0, name], [[1.0, 2.0]] * 2)),
+    ],
+)
+def test_a_name_that_no_file_holds_is_refused_at_once(argument, call, name):
+    model = trained()[0]
+    with pytest.raises(ValueError, match=f"^{argument} must be a number( of 64 bits)?, a string"):
+        call(model, name)
+    assert model.agents == (0, 1, 2, 3)
+
+
+def test_a_graph_with_names_that_no_file_holds_is_refused():
+    with pytest.raises(ValueError, match="each label of graph must be a number, a string or"):
+        Model(nx.path_graph([frozenset("a"), frozenset("b")]))
+
+
+@pytest.mark.parametrize("name", [None, True, -1.5, "", "Zürich", ("rome", (1, None)), np.int64(7)])
+def test_whoever_is_accepted_can_be_saved(name, tmp_path):
+    model = Model(None)
+    model.learn_one(name, [1.0], 2.0)
+    model.save(tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").agents == (name,)
 
 
 def test_classes_are_zero_and_one():
@@ -250,6 +309,37 @@ def test_growing_features_leave_known_ones_as_they_are():
     for model, rows in ((narrow, x), (wide, np.hstack([x, np.full((60, 2), np.nan)]))):
         model.play(who, rows, y, ~np.arange(60))
     np.testing.assert_allclose(narrow.predict_many(who, x), wide.predict_many(who, x), rtol=1e-12)
+
+
+def taught_new_categories(share, task):
+    model, rng = Model(GRAPH, share=share, task=task), np.random.default_rng(9)
+    widths = set()
+    for i in range(120):
+        x = {"sun": rng.normal(), "sky": f"sky {rng.integers(1 + i // 2)}"}
+        model.learn_one(i % 4, x, float(rng.integers(2)))
+        model.predict_one((i + 1) % 4, {**x, "sky": f"sky {i}"})
+        widths.add(model._panel.vector.shape[2])
+    return model, widths
+
+
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_spare_columns_of_large_models_change_no_number(share, task, tmp_path, monkeypatch):
+    exact, widths = taught_new_categories(share, task)
+    monkeypatch.setattr(room, "LARGE", 0)
+    spare, steps = taught_new_categories(share, task)
+    assert len(steps) < len(widths) / 2
+    assert spare._panel.vector.shape[2] > exact._panel.vector.shape[2]
+    assert (spare.messages, spare.message_bytes) == (exact.messages, exact.message_bytes)
+    x = np.random.default_rng(1).normal(size=(40, exact.encoder.width + 3))
+    for agent in (*range(4), "stranger"):
+        assert_array_equal(spare.predict_many([agent] * 40, x), exact.predict_many([agent] * 40, x))
+        assert spare.predict_one(agent, x[0]) == exact.predict_one(agent, x[0])
+    for agent in range(4):
+        assert same(*(model.agent(agent).panel[:-3] for model in (spare, exact)))
+    for model in (spare, exact):
+        model.save(tmp_path / "model.npz")
+        assert same(state_of(load(tmp_path / "model.npz")), state_of(exact))
 
 
 def test_a_constant_target_and_constant_features_are_no_trouble():

@@ -1,9 +1,12 @@
 """A model file that no run could have written is refused, or does no harm."""
 
+import re
+
 import numpy as np
 import pytest
 
 from mtcool.graphs import ring
+from mtcool.learn import load
 from mtcool.learn.reading.tables import Batch, Columns
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
@@ -45,6 +48,18 @@ def test_what_is_read_is_what_was_written(saved):
     assert again.evaluation.metrics() == play.evaluation.metrics()
 
 
+def test_a_file_that_was_cut_off_is_not_taken_for_a_model_inside_it(saved, tmp_path):
+    path, _, _ = saved
+    content = path.read_bytes()
+    ends = [found.end() + 18 for found in re.finditer(rb"PK\x05\x06", content)]
+    assert len(ends) == 4  # of the three models, and of the file
+    for end in ends[:-1]:
+        for more in (0, 1000):
+            (tmp_path / "cut.npz").write_bytes(content[: end + more])
+            with pytest.raises(ValueError, match="must be a saved network"):
+                load(tmp_path / "cut.npz")
+
+
 def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
     path, _, _ = saved
     header, arrays, _ = storage.read(path)
@@ -58,6 +73,34 @@ def test_arrays_of_another_length_are_refused_or_do_no_harm(saved, tmp_path):
             except ValueError:
                 refused += 1
     assert refused > 2 * len(arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("counts", -1),
+        ("counts", 2**62),
+        ("tallies", np.nan),
+        ("tallies", -1.0),
+        ("shift", np.inf),
+        ("over_time.size", 2**62),
+        ("over_time.sums", np.nan),
+        ("over_time.times", np.nan),
+        ("of_agents.sums", np.inf),
+        ("of_agents.counts", 2**62),
+        ("of_agents.widths", 2**62),
+        ("of_all.counts", 7),
+        ("of_all.widths", 0),
+    ],
+)
+def test_sums_that_no_rows_add_up_to_are_refused(saved, tmp_path, name, wrong):
+    path, _, _ = saved
+    header, arrays, _ = storage.read(path)
+    array = arrays[f"evaluation.{name}"]
+    forged = arrays | {f"evaluation.{name}": np.full_like(array, wrong)}
+    storage.write(tmp_path / "wrong.npz", header, forged, secret=False)
+    with pytest.raises(ValueError, match=r"that mtcool learn saved, got '.*wrong\.npz': .* must "):
+        read_pass(tmp_path / "wrong.npz")
 
 
 @pytest.mark.parametrize("score", [np.inf, -1e200])

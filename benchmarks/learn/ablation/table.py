@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import geometric_mean
+from textwrap import fill
 from typing import NamedTuple, TypeAlias
 
 from benchmarks.learn.ablation.variants import CHANGED, FULL, PARTS, Variant
@@ -42,7 +43,7 @@ def as_markdown(found: Mapping[str, Losses]) -> str:
     full = found[FULL.name]
     losses = ", ".join(f"{name} {loss:.4f}" for name, (loss, _) in full.items())
     lines = [
-        f'NMSE of the learner with `share="rows"`: {losses}.',
+        fill(f'NMSE of the learner with `share="rows"`: {losses}.', 120),
         "",
         "| left out | mean | worst | on | mean of three | verdict |",
         "|---|--:|--:|---|--:|---|",

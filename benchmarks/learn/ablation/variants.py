@@ -66,6 +66,7 @@ PARTS = (
     Variant("predictions not kept within own range", swap="any_range"),
     Variant("first predictions not kept within neighbours' range", {"promises.FRESH_ROWS": 0.0}),
     Variant("range of first predictions without own targets", swap="range_of_others"),
+    Variant("wild targets taken as they are", {"filters.WILD": HUGE, "scaling.SURE_ROWS": HUGE}),
     Variant("neighbours' steps of any length", {"filters.LONGEST_STEP": HUGE}),
 )
 """Leave one out."""

@@ -45,6 +45,7 @@ def in_options(complaint: str) -> str:
     start = re.match(rf"({words}) must ", complaint)
     if start is not None:
         complaint = OPTIONS[start[1]] + complaint[start.end(1) :]
+    complaint = re.sub(rf"(; name it as|, or as) ({words})\b", _joined, complaint)
     return re.sub(rf"\b(must [^,]* with(?:out)?) ({words})\b", _joined, complaint, count=1)
 
 

@@ -34,7 +34,8 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
 
     `.graphml`, `.gml`, `.adjlist`, `.net` (Pajek) and `.g6` are read by networkx. `.gal` has a line
     for each agent and one with its neighbours. `.csv`, `.txt`, `.edges` and `.edgelist` are lists
-    of edges: two names in a line; what follows is ignored.
+    of edges: two names in a line; what follows is ignored. In `.csv` a comma, a semicolon or a tab
+    stands between them.
 
     Parameters
     ----------
@@ -66,10 +67,16 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         raise ValueError(f"path must be {what}, got {str(path)!r}: {error}") from error
 
 
-def read_edges(path: Path, delimiter: str | None = None) -> list[tuple[str, str]]:
-    """The pairs of names in an edge list; what follows two names, or a #, is ignored."""
+def read_edges(path: Path, delimiters: str = "") -> list[tuple[str, str]]:
+    """The pairs of names in an edge list; what follows two names, or a #, is ignored.
+
+    The first of the delimiters that the first line has stands between names; without any, white
+    space does.
+    """
     # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
+    start = next(filter(str.strip, (line.partition("#")[0] for line in lines)), "")
+    delimiter = next((sign for sign in delimiters if sign in start), delimiters[:1] or None)
     table = [
         (number, fields)
         for number, line in enumerate(lines, start=1)
@@ -161,7 +168,7 @@ def _networkx(name: str) -> Callable[[Path], Any]:
 
 EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
     **dict.fromkeys((".edgelist", ".edges", ".txt"), lambda path: _joined(read_edges(path))),
-    ".csv": lambda path: _joined(read_edges(path, ",")),
+    ".csv": lambda path: _joined(read_edges(path, ",;\t")),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     ".graphml": _networkx("read_graphml"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.utils import assert_all_finite
@@ -11,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from mtcool.learn.frames import columns_of, listed
-from mtcool.learn.neighbourhoods import labels_of
+from mtcool.learn.names import labels_of
 from mtcool.learn.reading.values import is_missing
 from mtcool.types import AnyArray, Floats, Given, Label
 
@@ -32,22 +33,24 @@ def read_rows(estimator: Given, X: Given, *, reset: bool) -> tuple[list[Label], 
         agents = given.pop(_place(estimator.agent, list(given))) if _has_agent(estimator) else None
         return _names(agents, X.shape[0]), given
     if not _has_agent(estimator):
-        X = validate_data(
-            estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=NAN_ALLOWED
-        )
+        with _texts_named(X):
+            X = validate_data(
+                estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=NAN_ALLOWED
+            )
         return _names(None, len(X)), dict(zip(_column_names(estimator), X.T, strict=True))
     # As objects, or numpy would turn all numbers into texts next to names.
     X = validate_data(estimator, X, reset=reset, dtype=np.object_, ensure_all_finite=NAN_ALLOWED)
     columns = _column_names(estimator)
     place = columns.index(_place(estimator.agent, columns))
-    features = check_array(
-        np.delete(X, place, axis=1),
-        dtype=np.float64,
-        ensure_all_finite=NAN_ALLOWED,
-        ensure_min_features=0,
-        input_name="X",
-        estimator=estimator,
-    )
+    with _texts_named(X, but=place):
+        features = check_array(
+            np.delete(X, place, axis=1),
+            dtype=np.float64,
+            ensure_all_finite=NAN_ALLOWED,
+            ensure_min_features=0,
+            input_name="X",
+            estimator=estimator,
+        )
     names = [*columns[:place], *columns[place + 1 :]]
     return _names(X[:, place], len(X)), dict(zip(names, features.T, strict=True))
 
@@ -88,6 +91,33 @@ def two_classes(name: str, labels: Given) -> AnyArray:
             f"got {classes[2]!r} besides {classes[0]!r} and {classes[1]!r}"
         )
     return classes
+
+
+@contextmanager
+def _texts_named(X: Given, but: int | None = None) -> Iterator[None]:
+    """Say which column of an array has a text, besides that of the agents, if one is refused."""
+    try:
+        yield
+    except ValueError:
+        array = np.asarray(X, dtype=np.object_)
+        for column in range(array.shape[1]) if array.ndim == 2 else ():
+            text = next(
+                (x for x in array[:, column] if isinstance(x, str) and _is_no_number(x)), ""
+            )
+            if text and column != but:
+                raise ValueError(
+                    f"X must have numbers in column {column}, got {text!r}; texts are categories "
+                    'in a frame, which transformers make after set_output(transform="pandas")'
+                ) from None
+        raise
+
+
+def _is_no_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
 
 
 def _has_agent(estimator: Given) -> bool:

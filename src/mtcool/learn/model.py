@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +16,8 @@ from mtcool.learn.agent import PanelAgent, cut
 from mtcool.learn.checks import check_targets, check_within, integers, target_of, targets_of
 from mtcool.learn.frames import listed
 from mtcool.learn.joining import stretches
-from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network, labels_of
+from mtcool.learn.names import check_name, labels_of
+from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network
 from mtcool.learn.put_together import put_together
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.room import first_panel, seated, widened, writeable
@@ -26,6 +28,7 @@ from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
+from mtcool.network.turns import Turn
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]
@@ -64,7 +67,7 @@ class Model:
 
     There is nothing to tune: features may have any scale, targets any offset, and both may drift.
     Sharing never costs an agent more than a stated amount against learning alone
-    (`docs/learning.md`).
+    (`docs/learning.md`). Threads may share a model: their calls take turns, in any order.
 
     Parameters
     ----------
@@ -97,6 +100,7 @@ class Model:
     def __init__(
         self, graph: Network = "complete", *, task: Task = "regression", share: Share = "gradients"
     ) -> None:
+        self._turn = Turn("model")
         self.task: Task = validation.one_of("task", task, TASKS)
         self.share: Share = validation.one_of("share", share, SHARES)
         self.encoder = Encoder()
@@ -105,11 +109,17 @@ class Model:
         self._panel = first_panel(
             self._places, logistic=task == "classification", rows=share == "rows"
         )
+        self._features = 0  # without spare columns of the block
         self._traffic = Traffic()
         self._one = OneRow()
 
+    def __getstate__(self) -> dict[str, Given]:
+        with self._turn.lock:  # a copy, which other threads do not change while it is written
+            own = {name: value for name, value in vars(self).items() if name != "_turn"}
+            return copy.deepcopy(own)
+
     def __setstate__(self, state: dict[str, Given]) -> None:
-        self.__dict__.update(state, _one=OneRow())
+        self.__dict__.update(state, _one=OneRow(), _turn=Turn("model"))
         self._panel = writeable(self._panel)
 
     def __repr__(self) -> str:
@@ -165,12 +175,13 @@ class Model:
         array([0, 1, 0])
         """
         names = labels_of(listed(agents))
-        new = self._places.unknown(names)
-        if new:
-            self._places.add(new)
-            self._panel = seated(self._panel, self._places)
-        position = self._places.position
-        return np.array([position[name] for name in names], dtype=np.int64)
+        with self._turn.lock:
+            new = self._places.unknown(names)
+            if new:
+                self._places.add(new)
+                self._panel = seated(self._panel, self._places)
+            position = self._places.position
+            return np.array([position[name] for name in names], dtype=np.int64)
 
     def join(self, agent: Label, neighbours: Sequence[Label]) -> None:
         """Add an agent, or neighbours of one; it starts from what they know.
@@ -190,12 +201,14 @@ class Model:
         >>> model.predict_one("milan", [1.0])
         20.0
         """
-        names = labels_of(neighbours)
+        check_name("agent", agent)
+        names = labels_of(neighbours, "neighbours")
         if agent in names:
             raise ValueError(f"neighbours must be other agents, got {agent!r} among them")
-        self._places.add([agent, *names])
-        self._places.connect(agent, names)
-        self._panel = seated(self._panel, self._places, anew=not self._places.complete)
+        with self._turn.lock:
+            self._places.add([agent, *names])
+            self._places.connect(agent, names)
+            self._panel = seated(self._panel, self._places, anew=not self._places.complete)
 
     def predict_one(self, agent: Label, x: Mapping[str, object] | ArrayLike) -> float:
         """Predict the target of one row; the model does not change.
@@ -205,7 +218,8 @@ class Model:
         agent
             Its name. One that is not known yet predicts as it would if it joined now.
         x
-            Features by name (numbers, truth values, texts), or a sequence of numbers.
+            Features by name (numbers, truth values, texts), or a sequence of numbers; NaN or None
+            stands for what is unknown.
 
         Returns
         -------
@@ -217,13 +231,14 @@ class Model:
         >>> Model(task="classification").predict_one("rome", {"age": 31})
         0.5
         """
-        labels_of([agent])
-        row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
-        who = self._places.position.get(agent, stranger)
-        score = self._one.predict(self._panel, who, row)
-        if who < stranger:
-            self._traffic.count_one(self._panel, self._places, who, learned=False)
-        return float(_probability(score)) if self.task == "classification" else score
+        check_name("agent", agent)
+        with self._turn.lock:
+            row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
+            who = self._places.position.get(agent, stranger)
+            score = self._one.predict(self._panel, who, row[: self._features])
+            if who < stranger:
+                self._measured().count_one(self._panel, who, learned=False)
+            return float(_probability(score)) if self.task == "classification" else score
 
     def learn_one(self, agent: Label, x: Mapping[str, object] | ArrayLike, y: float) -> None:
         """Learn from one row: the agent and its neighbours.
@@ -231,9 +246,10 @@ class Model:
         Parameters
         ----------
         agent
-            Its name; a new one is added.
+            Its name: a number, a string or a tuple of them; a new one is added.
         x
-            Features by name (numbers, truth values, texts), or a sequence of numbers.
+            Features by name (numbers, truth values, texts), or a sequence of numbers; NaN or None
+            stands for what is unknown.
         y
             The target: a number, or 0 or 1 in classification.
 
@@ -245,13 +261,14 @@ class Model:
         7.5
         """
         target = target_of(y, classes=self.task == "classification")
-        labels_of([agent])
-        row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
-        if who is None or len(row) >= self._panel.vector.shape[2]:
-            self._learn([agent], row[None, :], np.array([target]))
-        else:
-            self._one.learn(self._panel, who, row, target)
-            self._traffic.count_one(self._panel, self._places, who, learned=True)
+        check_name("agent", agent)
+        with self._turn.lock:
+            row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
+            if who is None or len(row) > self._features:
+                self._learn([agent], row[None, :], np.array([target]))
+            else:
+                self._one.learn(self._panel, who, row, target)
+                self._measured().count_one(self._panel, who, learned=True)
 
     def predict_many(self, agents: Given, features: Given) -> Floats:
         """Predict the targets of many rows; the model does not change.
@@ -269,14 +286,15 @@ class Model:
         array([0., 0.])
         """
         names = labels_of(listed(agents))
-        rows = rows_of(self.encoder, features, len(names), grow=False)
-        position, stranger = self._places.position, len(self._places.position)
-        who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
-        events, known = np.arange(len(rows)), rows[:, : self._panel.vector.shape[2] - 1]
-        said = nothing_said(len(rows))
-        played = self._run(who, known, np.zeros(len(rows)), events, said)
-        self._traffic.count(self._panel, self._places, who, events[who < stranger])
-        return played.prediction
+        with self._turn.lock:
+            rows = rows_of(self.encoder, features, len(names), grow=False)
+            position, stranger = self._places.position, len(self._places.position)
+            who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
+            events, known = np.arange(len(rows)), rows[:, : self._features]
+            said = nothing_said(len(rows))
+            played = self._run(who, known, np.zeros(len(rows)), events, said)
+            self._measured().count(self._panel, who, events[who < stranger])
+            return played.prediction
 
     def learn_many(self, agents: Given, features: Given, y: Given) -> None:
         """Learn from many rows, one after the other.
@@ -299,8 +317,9 @@ class Model:
         """
         names = labels_of(listed(agents))
         targets = targets_of(y, len(names), classes=self.task == "classification")
-        rows = rows_of(self.encoder, features, len(names), grow=True)
-        self._learn(names, rows, targets)
+        with self._turn.lock:
+            rows = rows_of(self.encoder, features, len(names), grow=True)
+            self._learn(names, rows, targets)
 
     def play(
         self, agents: Given, features: Given, y: Given, events: Given, said: Given = None
@@ -351,10 +370,11 @@ class Model:
             )
         check_targets(target[~order[order < 0]], classes=self.task == "classification")
         scores = nothing_said(count) if said is None else checked_said(said, count)
-        self._panel = widened(self._panel, rows.shape[1])
-        played = self._run(who, rows, target, order, scores)
-        self._traffic.count(self._panel, self._places, who, order)
-        return played
+        with self._turn.lock:
+            self._widen(rows.shape[1])
+            played = self._run(who, rows, target, order, scores)
+            self._measured().count(self._panel, who, order)
+            return played
 
     def play_joining(
         self,
@@ -381,20 +401,21 @@ class Model:
         array([0., 5.])
         """
         names = labels_of(listed(agents))
-        if not self._places.complete or not self._places.unknown(names):
-            return self.play(self.index(names), features, y, events, said)
-        count = len(names)
-        scores = nothing_said(count) if said is None else checked_said(said, count)
-        learned, alone = np.full((2, count), np.nan)
-        whole = Played(learned, alone, np.zeros(count, np.bool_), scores)
-        for joining, rows, order in stretches(names, events, self._places.position):
-            self.index(joining)
-            who = self.index([names[row] for row in rows])
-            played = self.play(who, features[rows], y[rows], order, scores[rows])
-            predicted = order[order >= 0]
-            for all_rows, some in zip(whole, played, strict=True):
-                all_rows[rows[predicted]] = some[predicted]
-        return whole
+        with self._turn.lock:
+            if not self._places.complete or not self._places.unknown(names):
+                return self.play(self.index(names), features, y, events, said)
+            count = len(names)
+            scores = nothing_said(count) if said is None else checked_said(said, count)
+            learned, alone = np.full((2, count), np.nan)
+            whole = Played(learned, alone, np.zeros(count, np.bool_), scores)
+            for joining, rows, order in stretches(names, events, self._places.position):
+                self.index(joining)
+                who = self.index([names[row] for row in rows])
+                played = self.play(who, features[rows], y[rows], order, scores[rows])
+                predicted = order[order >= 0]
+                for all_rows, some in zip(whole, played, strict=True):
+                    all_rows[rows[predicted]] = some[predicted]
+            return whole
 
     def rows(self, agent: Label) -> int:
         """The number of rows that an agent has learned from.
@@ -411,9 +432,12 @@ class Model:
         >>> model.rows("rome")
         1
         """
-        if agent not in self._places.position:
-            raise ValueError(f"agent must be one of {len(self.agents)} known ones, got {agent!r}")
-        return int(self._panel.number[self._places.position[agent], ROWS])
+        with self._turn.lock:
+            if agent not in self._places.position:
+                raise ValueError(
+                    f"agent must be one of {len(self.agents)} known ones, got {agent!r}"
+                )
+            return int(self._panel.number[self._places.position[agent], ROWS])
 
     def agent(self, name: Label) -> PanelAgent:
         """Cut one agent out, with a copy of what it knows: messages in, messages out.
@@ -429,9 +453,13 @@ class Model:
         >>> list(Model(mtcool.graphs.star(3)).agent(2).requests())
         [0]
         """
-        if name not in self._places.position:
-            raise ValueError(f"name must be one of {len(self.agents)} known agents, got {name!r}")
-        return cut(self._panel, self._places.position[name], name, self.agents)
+        with self._turn.lock:
+            if name not in self._places.position:
+                raise ValueError(
+                    f"name must be one of {len(self.agents)} known agents, got {name!r}"
+                )
+            place = self._places.position[name]
+            return cut(self._panel, self._features, place, name, self.agents)
 
     @classmethod
     def from_agents(cls, agents: Iterable[PanelAgent]) -> Model:
@@ -458,6 +486,7 @@ class Model:
         task: Task = "classification" if panel.logistic else "regression"
         model = cls(None, task=task, share="rows" if panel.rows else "gradients")
         model._places, model._panel = places, panel
+        model._features = panel.vector.shape[2] - 1
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -481,7 +510,8 @@ class Model:
         """
         from mtcool.learn.saved_models import write
 
-        write(self, path)
+        with self._turn.lock:
+            write(self, path)
 
     def _run(
         self, who: Integers, rows: Floats, target: Floats, order: Integers, said: Floats
@@ -494,6 +524,16 @@ class Model:
         if self.task == "classification":
             score, alone = _probability(score), _probability(alone)
         return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, said)
+
+    def _widen(self, features: int) -> None:
+        if features > self._features:
+            self._panel = widened(self._panel, self._features, features)
+            self._features = features
+
+    def _measured(self) -> Traffic:
+        """The count of messages, which knows what they hold now."""
+        self._traffic.measure(self._panel, self._features, self._places)
+        return self._traffic
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
         before = len(self._places.position)

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from mtcool.graphs import GraphLike, as_graph
-from mtcool.types import Given, Integers, Label
+from mtcool.learn.names import check_name
+from mtcool.types import Integers, Label
 
 Network: TypeAlias = "GraphLike | Literal['complete', 'none'] | None"
 """A graph; "complete", where all are neighbours of each other; "none" or None, where nobody is."""
@@ -36,6 +37,8 @@ class Neighbourhoods:
         """By agent; empty where all are neighbours of each other."""
         if graph is not None and not isinstance(graph, str):
             known = as_graph(graph)
+            for label in known.labels:
+                check_name("each label of graph", label)
             self.add(known.labels)
             owner = np.repeat(np.arange(known.size), np.diff(known.ptr))
             other = known.idx.astype(np.int64)
@@ -106,16 +109,3 @@ def _all_pairs(count: int) -> Integers:
     others = np.broadcast_to(np.arange(count), (count, count))
     rows = others[~np.eye(count, dtype=bool)].reshape(count, max(count - 1, 0))
     return np.concatenate([np.arange(count)[:, None], rows], axis=1).ravel()
-
-
-def labels_of(agents: Given) -> list[Label]:
-    """The names in a sequence, an array or a column of a frame."""
-    if isinstance(agents, str | bytes) or not hasattr(agents, "__iter__"):
-        raise ValueError(f"agents must be a sequence of names, got {agents!r}")
-    names = agents.tolist() if hasattr(agents, "tolist") else list(agents)
-    for name in names:
-        try:
-            hash(name)
-        except TypeError:
-            raise ValueError(f"agents must be hashable names, got {name!r}") from None
-    return names

@@ -14,10 +14,10 @@ from mtcool.types import Floats, Given
 
 
 def row_of(encoder: Encoder, x: Mapping[str, object] | ArrayLike, *, grow: bool) -> Floats:
-    """One row of numbers, from features by name or from a sequence."""
+    """One row of numbers, from features by name or from a sequence; NaN where one is unknown."""
     if isinstance(x, Mapping):
         return encoder.encode_one(x, grow=grow)
-    row = validation.numbers("x", x)
+    row = validation.numbers("x", x, unknown=True)
     if row.ndim != 1:
         raise ValueError(f"x must be a mapping or a sequence of numbers, got {x!r}")
     return row

@@ -43,7 +43,7 @@ class Network:
         arrays: storage.Arrays | None = None,
         from_file: bool = False,
     ) -> None:
-        self.turn = Turn()
+        self.turn = Turn("network")
         self.graph = graph
         self.weights = weights
         weights.setflags(write=False)

@@ -80,6 +80,9 @@ def _arrays(content: bytes) -> Iterator[tuple[str, AnyArray]]:
     left = len(content)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
+        # Models are archives within archives: of a file that was cut off, zipfile finds one inside.
+        if not members or members[0].header_offset != 0:
+            raise ValueError("archive must begin where the file begins")
         names = [member.filename.removesuffix(".npy") for member in members]
         if len(set(names)) < len(names):
             raise ValueError(f"arrays must have different names, got {names}")

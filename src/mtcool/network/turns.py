@@ -1,4 +1,4 @@
-"""Threads that share a network take turns."""
+"""Threads that share a network or a model take turns."""
 
 import os
 import threading
@@ -10,17 +10,23 @@ class Turn:
     The thread that holds it may enter again: a function that ST-FTRL asks for a subgradient may
     itself ask for a prediction.
 
+    Parameters
+    ----------
+    what
+        What the threads share, for the refusal of a fork in the middle of a call.
+
     Examples
     --------
-    >>> turn = Turn()
+    >>> turn = Turn("network")
     >>> with turn.lock, turn.lock:
     ...     print("nobody else is here")
     nobody else is here
     """
 
-    __slots__ = ("_lock", "_process")
+    __slots__ = ("_lock", "_process", "_what")
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = what
         self._lock = threading.RLock()
         self._process = os.getpid()
 
@@ -35,7 +41,7 @@ class Turn:
         # The thread that held the lock was not copied by the fork: it would never let go.
         if not self._lock.acquire(blocking=False):
             raise ValueError(
-                "network must not be in use by another thread when the process is forked, "
+                f"{self._what} must not be in use by another thread when the process is forked, "
                 f"got a call in process {os.getpid()} within one of process {self._process}"
             )
         self._lock.release()

@@ -8,7 +8,7 @@ import numpy as np
 from mtcool import algorithms, graphs, streams, validation
 from mtcool.agents import Rows
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
-from mtcool.learners.panel.fields import FILTERS
+from mtcool.learners.panel.fields import FILTERS, SAID
 from mtcool.learners.panel.lessons import receive_lesson
 from mtcool.learners.panel.play import play
 from mtcool.learners.panel.state import make_panel
@@ -55,7 +55,7 @@ def _panel_kernels() -> None:
     """The learner of `mtcool.learn`, in a block and as agents."""
     one, lesson = np.arange(1), np.zeros((2 * FILTERS, 1))
     panel = make_panel(np.arange(2), one, 0, logistic=False, rows=False)
-    play(panel, one, np.zeros((1, 0)), np.zeros(1), one, np.zeros((1, 2)), np.zeros((1, 3)))
+    play(panel, one, np.zeros((1, 0)), np.zeros(1), one, np.zeros((1, SAID)), np.zeros((1, 3)))
     receive_lesson(panel, 0, 0, lesson)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from mtcool.learn.metrics.stored import check_widths, stored_counts, stored_sums
 from mtcool.learn.metrics.sums import add_in_order
 from mtcool.types import AnyArray, Floats, Integers
 
@@ -137,15 +138,18 @@ class BatchMeans:
         return {"sums": self._sums, "counts": self._counts, "widths": self._widths}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> "BatchMeans":
-        """The batch means that `arrays` came from."""
-        sums, counts, widths = (np.array(arrays[name]) for name in ("sums", "counts", "widths"))
-        fits = sums.ndim == 3 and sums.shape[1] == BATCHES and sums.dtype == np.float64
-        fits = fits and counts.shape == widths.shape == sums.shape[:1]
-        if not fits or (widths < 1).any() or (counts < 0).any():
-            raise ValueError(f"arrays must be those of batch means, got shape {sums.shape}")
-        means = cls(sums.shape[2])
-        means._sums, means._counts, means._widths = sums, counts, widths
+    def from_arrays(
+        cls, arrays: Mapping[str, AnyArray], columns: int, rows: Integers
+    ) -> "BatchMeans":
+        """The batch means that `arrays` came from, of so many rows in each series."""
+        size = arrays["counts"].size
+        means = cls(columns)
+        means._sums = stored_sums("sums of batches", arrays["sums"], (size, BATCHES, columns))
+        means._counts = stored_counts("counts of batches", arrays["counts"], (size,))
+        means._widths = stored_counts("widths of batches", arrays["widths"], (size,))
+        check_widths("widths of batches", means._counts, means._widths, BATCHES)
+        if size > len(rows) or (means._counts != rows[:size]).any() or rows[size:].any():
+            raise ValueError("counts of batches must be those of the rows that are compared")
         return means
 
     def _merge(self, series: Integers) -> None:

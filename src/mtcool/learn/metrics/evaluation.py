@@ -16,6 +16,7 @@ from mtcool import validation
 from mtcool.learn.metrics.batch_means import BatchMeans, Estimates
 from mtcool.learn.metrics.over_time import OverTime
 from mtcool.learn.metrics.ranking import Ranking
+from mtcool.learn.metrics.stored import stored_counts, stored_sums
 from mtcool.learn.metrics.sums import add_in_order
 from mtcool.learn.metrics.tallies import HEAD, Metrics, losses, metrics_of, tally_rows, variance
 from mtcool.learn.model import TASKS, Task
@@ -132,13 +133,13 @@ class Evaluation:
         found = metrics_of(self.task, self.names, sums, variance(self.total(group)))
         return self._over_time.times(), sums[:, 0].astype(np.int64), found
 
-    def gain(self, other: str) -> Estimates:
-        """What the first predictor gains on another over all rows."""
-        return self._gains(self._of_all, 1, other)
+    def gain(self, other: str, of: str | None = None) -> Estimates:
+        """What a predictor, the first if none is named, gains on another over all rows."""
+        return self._gains(self._of_all, 1, other, of or self.names[0])
 
     def gains(self, other: str) -> Estimates:
         """What the first predictor gains on another, for each agent."""
-        return self._gains(self._of_agents, len(self.counts), other)
+        return self._gains(self._of_agents, len(self.counts), other, self.names[0])
 
     def agents_over_time(self) -> tuple[Integers, Integers, Floats, dict[str, Metrics]]:
         """Agent, number of rows, mean time and metrics of stretches of each agent's rows.
@@ -181,22 +182,33 @@ class Evaluation:
     def from_arrays(
         cls, task: Task, names: Sequence[str], arrays: Mapping[str, AnyArray]
     ) -> "Evaluation":
-        """The evaluation that `arrays` came from."""
+        """The evaluation that `arrays` came from; refuses numbers that no rows add up to."""
         found = cls(task, names)
-        counts, tallies, shift = (np.array(arrays[key]) for key in ("counts", "tallies", "shift"))
-        if tallies.shape != (len(counts), *found._tallies.shape[1:]) or shift.size > 1:
-            raise ValueError(f"arrays must be those of an evaluation, got {tallies.shape}")
-        found.counts, found._tallies, found._shift = counts, tallies, shift
-        found._over_time = OverTime.from_arrays(_part("over_time", arrays))
-        found._of_agents = BatchMeans.from_arrays(_part("of_agents", arrays))
-        found._of_all = BatchMeans.from_arrays(_part("of_all", arrays))
-        found._ranking = Ranking.from_counts(arrays["ranking"])
+        size, shift = arrays["counts"].size // 3, arrays["shift"]
+        found.counts = stored_counts("counts", arrays["counts"], (size, 3))
+        _, groups, width = found._tallies.shape
+        found._tallies = stored_sums("tallies", arrays["tallies"], (size, groups, width))
+        found._shift = stored_sums("shift", shift, (min(shift.size, 1),))
+        rows, cold, first = found.counts.T
+        warm = np.stack([rows - cold - first, first], axis=1)
+        if (found._tallies[:, :, 0] != warm).any() or (warm < 0).any():
+            raise ValueError("counts must be those of the tallies")
+        if (found._tallies[:, :, 2:] < 0).any():
+            raise ValueError("tallies must have squares and losses that are not negative")
+        total, compared, means = int(warm.sum()), warm[:, COMPARED], 1 + 2 * len(found.names)
+        over_time = _part("over_time", arrays)
+        found._over_time = OverTime.from_arrays(over_time, groups, width, total)
+        of_agents, of_all = _part("of_agents", arrays), _part("of_all", arrays)
+        found._of_agents = BatchMeans.from_arrays(of_agents, means, compared)
+        found._of_all = BatchMeans.from_arrays(of_all, means, compared.sum(keepdims=True))
+        ranked = len(found._ranking.counts)
+        found._ranking = Ranking.from_counts(arrays["ranking"], ranked, total)
         return found
 
-    def _gains(self, means: BatchMeans, size: int, other: str) -> Estimates:
+    def _gains(self, means: BatchMeans, size: int, other: str, of: str) -> Estimates:
         contrast = np.zeros(1 + 2 * len(self.names))
         contrast[1 + 2 * self.names.index(other)] = 1.0
-        contrast[1] -= 1.0
+        contrast[1 + 2 * self.names.index(of)] -= 1.0
         found = means.estimates(size, contrast)
         mean, error, margin = (part[:, 0] for part in found[:3])
         return Estimates(mean, error, margin, found.rows)

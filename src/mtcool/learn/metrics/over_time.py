@@ -5,6 +5,7 @@ from typing import final
 
 import numpy as np
 
+from mtcool.learn.metrics.stored import check_widths, stored_counts, stored_sums
 from mtcool.learn.metrics.sums import add_in_order
 from mtcool.types import AnyArray, Floats, Integers
 
@@ -66,16 +67,19 @@ class OverTime:
         return {"size": size, "sums": self._sums, "times": self._times}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> "OverTime":
-        """The sums that `arrays` came from."""
-        size, sums, times = (np.array(arrays[name]) for name in ("size", "sums", "times"))
-        fits = size.shape == (2,) and sums.ndim == 3 and len(sums) == BUCKETS
-        fits = fits and times.shape == (BUCKETS, 2)
-        if not fits or size[0] < 1 or not 0 <= size[1] <= BUCKETS * size[0]:
-            raise ValueError(f"arrays must be those of sums over time, got shape {sums.shape}")
-        found = cls(*sums.shape[1:])
-        found.width, found._count = (int(number) for number in size)
-        found._sums, found._times = sums, times
+    def from_arrays(
+        cls, arrays: Mapping[str, AnyArray], groups: int, columns: int, rows: int
+    ) -> "OverTime":
+        """The sums that `arrays` came from, of so many rows."""
+        found = cls(groups, columns)
+        size = stored_counts("size over time", arrays["size"], (2,))
+        check_widths("width over time", size[1:], size[:1], BUCKETS)
+        found.width, found._count = size.tolist()
+        if found._count != rows:
+            raise ValueError(f"rows over time must be {rows}, got {found._count}")
+        found._sums = stored_sums("sums over time", arrays["sums"], found._sums.shape)
+        filled = found._filled
+        found._times[:filled] = stored_sums("times", arrays["times"][:filled], (filled, 2))
         return found
 
     @property

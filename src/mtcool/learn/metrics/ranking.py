@@ -4,6 +4,7 @@ from typing import final
 
 import numpy as np
 
+from mtcool.learn.metrics.stored import stored_counts
 from mtcool.types import AnyArray, Floats, Integers
 
 BINS = 4096
@@ -49,10 +50,10 @@ class Ranking:
         return found
 
     @classmethod
-    def from_counts(cls, counts: AnyArray) -> "Ranking":
-        """The ranking with these counts, as a file keeps them."""
-        if counts.ndim != 3 or counts.shape[1:] != (2, BINS) or counts.dtype != np.int64:
-            raise ValueError(f"counts must be those of a ranking, got shape {counts.shape}")
-        ranking = cls(len(counts))
-        ranking.counts = np.array(counts)
+    def from_counts(cls, counts: AnyArray, predictors: int, rows: int) -> "Ranking":
+        """The ranking with these counts of so many rows, as a file keeps them."""
+        ranking = cls(predictors)
+        ranking.counts = stored_counts("counts of a ranking", counts, ranking.counts.shape)
+        if (ranking.counts.sum(axis=(1, 2)) != rows).any():
+            raise ValueError(f"counts of a ranking must be those of {rows} rows")
         return ranking

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.parsing import (
+    MISSING,
     SAMPLE,
     Form,
     Parsed,
@@ -254,7 +255,7 @@ def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) ->
     if not is_text(column):
         return None if column.null_count == len(column) else "number"
     seen = trimmed(column.filter(pyarrow().array(~bad))).drop_null()
-    if not len(seen):
+    if not len(trimmed(seen, MISSING if untyped else ("",)).drop_null()):
         return None
     form = form_of(seen) if untyped else None
     if form in ("date", "moment") or (untyped and form is None and looks_like_dates(seen)):

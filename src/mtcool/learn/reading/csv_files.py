@@ -112,12 +112,15 @@ def _parser(
             return Piece(
                 block.lines, pa.table({c: pa.array([], pa.string()) for c in columns}), block.bad
             )
-        table = files.read_csv(
-            pa.BufferReader(block.content),
-            read_options=read,
-            parse_options=options,
-            convert_options=convert,
-        ).rename_columns(list(keys))
+        try:
+            table = files.read_csv(
+                pa.BufferReader(block.content),
+                read_options=read,
+                parse_options=options,
+                convert_options=convert,
+            ).rename_columns(list(keys))
+        except pa.ArrowCancelled:  # what pyarrow makes of Ctrl-C
+            raise KeyboardInterrupt from None
         bad, lines = list(block.bad), block.lines
         for row in short:
             reason = f"{row.actual_columns} fields instead of {row.expected_columns}"

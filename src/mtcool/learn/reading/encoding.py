@@ -40,7 +40,8 @@ class Encoder:
     or text that is missing is NaN in all columns of its feature, and so is a category's column in
     the rows before it was first seen: rows are encoded the same in batches of any size.
 
-    The first values of a feature decide whether it is a number or a category.
+    The first values of a feature decide whether it is a number or a category. Until then, rows in
+    which it is missing keep a column for it, so that the order of columns is that of the features.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ class Encoder:
         self._numbers: dict[str, int] = {}
         self._categories: dict[str, dict[str, int]] = {}
         self._others: dict[str, int] = {}
+        # By feature: the column that is kept for its first value.
+        self._kept: dict[str, int] = {}
         self._crowded: dict[str, int] = {}
         self._found: dict[str, Integers] = {}
 
@@ -189,6 +192,8 @@ class Encoder:
                     self._place(name, value, grow=True)
                 elif self._kinds.get(name) in ("number", "boolean"):
                     self._place(name, 0.0, grow=True)
+                elif self._is_open(name):
+                    self._keep_place(name)
         row = np.full(self.width, np.nan)
         for name, value in read.items():
             if isinstance(value, str):
@@ -237,7 +242,11 @@ class Encoder:
             for column, kind in plain["kinds"].items():
                 encoder.decide(column, kind)
             for slot in plain["slots"]:
-                encoder._append(_checked_slot(*slot))
+                read = _checked_slot(*slot)
+                if read.category or read.column in encoder._kinds:
+                    encoder._append(read)
+                else:
+                    encoder._keep_place(read.column)
             encoder._crowded = {
                 column: validation.count("crowded", count, least=0)
                 for column, count in plain["crowded"].items()
@@ -248,21 +257,33 @@ class Encoder:
 
     def _append_new(self, read: Mapping[str, Floats | Codes | None]) -> Integers:
         """Append what is new, in the order of rows, then of columns; rows of their first values."""
-        found: list[tuple[int, int, str, float | str]] = []
+        found: list[tuple[int, int, str, float | str | None]] = []
         for order, (name, column) in enumerate(read.items()):
-            if isinstance(column, Codes):
-                known = self._categories.get(name, {})
-                for value, row in zip(column.values, _first_rows(column), strict=True):
-                    if value not in known and row < len(column.codes):
-                        found.append((int(row), order, name, value))
-            elif column is not None and name not in self._numbers:
-                found.append((0, order, name, 0.0))
+            found += [(row, order, name, value) for row, value in self._new_in(name, column)]
         first = []
-        for row, _, name, new in sorted(found, key=lambda item: item[:2]):
+        for row, _, name, value in sorted(found, key=lambda item: item[:2]):
             width = self.width
-            self._place(name, new, grow=True)
+            if value is None:
+                self._keep_place(name)
+            else:
+                self._place(name, value, grow=True)
             first += [row] * (self.width - width)
         return np.array(first, dtype=np.int64)
+
+    def _new_in(
+        self, name: str, column: Floats | Codes | None
+    ) -> list[tuple[int, float | str | None]]:
+        """New values of a feature, each with its first row; None where a place is only kept."""
+        new: list[tuple[int, float | str | None]] = []
+        if isinstance(column, Codes):
+            known, count = self._categories.get(name, {}), len(column.codes)
+            first = sorted(zip(_first_rows(column).tolist(), column.values, strict=True))
+            new += [(row, value) for row, value in first if value not in known and row < count]
+        elif column is not None and name not in self._numbers:
+            new.append((0, 0.0))
+        if self._is_open(name):  # rows without a value keep a place for the first one
+            new[:1] = [(0, new[0][1] if new else None)]
+        return new
 
     def _place(self, name: str, value: float | str, *, grow: bool) -> int:
         """The numeric column of a value, appended if it is new; -1 if there is none."""
@@ -276,21 +297,31 @@ class Encoder:
             return self._append(Slot(name, True)) if grow and place < 0 else place
         return self._append(Slot(name, True, value)) if grow and place < 0 else place
 
+    def _is_open(self, name: str) -> bool:
+        """Whether nothing is known of a feature, and no column is kept for it."""
+        return name not in self._kinds and name not in self._kept
+
+    def _keep_place(self, name: str) -> None:
+        self._kept[name] = self.width
+        self._slots.append(Slot(name, False))
+        self._names = None
+
     def _append(self, slot: Slot) -> int:
+        place = self._kept.pop(slot.column, self.width)
         if slot.category:
             self.decide(slot.column, "category")
             if slot.value is None:
-                self._others[slot.column] = self.width
+                self._others[slot.column] = place
             else:
-                self._categories.setdefault(slot.column, {})[slot.value] = self.width
+                self._categories.setdefault(slot.column, {})[slot.value] = place
         else:
             if self._kinds.get(slot.column) != "boolean":
                 self.decide(slot.column, "number")
-            self._numbers[slot.column] = self.width
-        self._slots.append(slot)
+            self._numbers[slot.column] = place
+        self._slots[place : place + 1] = [slot]
         self._names = None
         self._found.pop(slot.column, None)
-        return self.width - 1
+        return place
 
     def _places(self, name: str) -> Integers:
         """All numeric columns of a category, looked up once until there is a new one."""

@@ -17,7 +17,10 @@ Form: TypeAlias = Literal["number", "boolean", "date", "moment"]
 """How texts are written; a moment is a date and time with its zone."""
 FORMS: tuple[Form, ...] = ("number", "boolean", "date", "moment")
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None")
-"""Texts that stand for no number; in a category only the empty text does."""
+"""Texts that stand for no number; in a category only the empty text does.
+
+What stands for no number does not say either what a column is.
+"""
 SAMPLE = 1000
 """Values that decide what a column of text is."""
 
@@ -70,7 +73,7 @@ def form_of(array: Given) -> Form | None:
 
     So a few wrong entries do not turn a column of numbers into categories.
     """
-    sample = trimmed(array.drop_null().slice(0, SAMPLE), MISSING).drop_null()
+    sample = trimmed(array, MISSING).drop_null().slice(0, SAMPLE)
     for form in FORMS:
         parsed = parse(sample, form)
         if len(sample) and 2 * parsed.wrong.sum() <= len(sample):

@@ -84,8 +84,9 @@ def is_missing(value: object) -> bool:
 def refused_date(name: str, value: object) -> ValueError:
     """The refusal of dates as features."""
     return ValueError(
-        f"feature {name!r} must be a number or a category, got the date {value!s}; name it as the "
-        "time, leave it out, or turn it into numbers such as the hour of the day"
+        f"feature {name!r} must be a number or a category, got the date {value!s}; name it as "
+        "time, or as arrives if it says when targets are known, leave it out, or turn it into "
+        "numbers such as the hour of the day"
     )
 
 

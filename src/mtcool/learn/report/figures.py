@@ -158,7 +158,10 @@ def _so_far(paid: dict[str, Floats], other: str) -> Floats:
 def _settled(gains: dict[str, Floats]) -> Floats:
     """Gains so far as an axis shows them: the first are those of a few rows, and may be huge."""
     later = np.concatenate([curve[curve.size // 2 :] for curve in gains.values()])
-    low, high = (float(end) for end in (np.nanmin(later), np.nanmax(later)))
+    known: Floats = later[np.isfinite(later)]  # where nobody has erred yet there is no gain
+    if known.size == 0:
+        return known
+    low, high = float(known.min()), float(known.max())
     room = 1.5 * (high - low)
     shown: Floats = np.clip(np.concatenate([*gains.values()]), low - room, high + room)
     return shown

@@ -157,7 +157,7 @@ def about_rows(outcome: Outcome) -> Iterator[str]:
         names = ", ".join(map(str, outcome.strangers[:NAMED]))
         more = len(outcome.strangers) - NAMED
         names += f" and {more:,} more" if more > 0 else ""
-        yield f"Not in the graph, so without neighbours: {names}."
+        yield f"{outcome.apart[0].upper()}{outcome.apart[1:]}: {names}."
 
 
 def size(count: float) -> str:

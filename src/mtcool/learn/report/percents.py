@@ -47,9 +47,9 @@ def percent(value: float) -> str:
     return f"{value:.{digits}f} %"
 
 
-def overall(outcome: Outcome, other: str) -> Percent:
-    """What sharing gains on another predictor, over all rows."""
-    return _percent(outcome.evaluation.gain(other), outcome.evaluation.loss(other))
+def overall(outcome: Outcome, other: str, of: str | None = None) -> Percent:
+    """What sharing, or whoever is named, gains on another predictor, over all rows."""
+    return _percent(outcome.evaluation.gain(other, of), outcome.evaluation.loss(other))
 
 
 def ahead(outcome: Outcome, other: str) -> Percent:

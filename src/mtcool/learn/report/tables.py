@@ -9,22 +9,26 @@ from mtcool.files import write_whole
 from mtcool.learn.metrics.evaluation import COLD, FIRST, ROWS
 from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.reading.pieces import pyarrow
+from mtcool.learn.running.answers import written_times
 from mtcool.learn.running.outcome import Outcome
-from mtcool.types import AnyArray, Integers
+from mtcool.types import AnyArray, Given, Integers
 
-Columns: TypeAlias = dict[str, AnyArray]
+Columns: TypeAlias = dict[str, Given]
+"""Arrays of NumPy, or of pyarrow, by the names of the columns."""
 
 
 def write_metrics(outcome: Outcome, path: Path) -> None:
     """Write `metrics.csv`: one line for each stretch of the stream, at most 256."""
     times, rows, found = outcome.evaluation.over_time()
-    _write(path, {"from": times[:, 0], "to": times[:, 1], "rows": rows, **_columns(found)})
+    first, last = (written_times(ends, dated=outcome.dated) for ends in times.T)
+    _write(path, {"from": first, "to": last, "rows": rows, **_columns(found)})
 
 
 def write_agents_over_time(outcome: Outcome, path: Path) -> None:
     """Write `agents-over-time.csv`: at most 32 stretches of the rows of every agent."""
     agents, rows, times, found = outcome.evaluation.agents_over_time()
-    columns = {"agent": _names(outcome, agents), "time": times, "rows": rows}
+    when = written_times(times, dated=outcome.dated)
+    columns = {"agent": _names(outcome, agents), "time": when, "rows": rows}
     _write(path, columns | _columns(found))
 
 
@@ -65,11 +69,15 @@ def _columns(found: dict[str, Metrics]) -> Columns:
     }
 
 
+def _not_finite(column: AnyArray) -> AnyArray | None:
+    return ~np.isfinite(column) if column.dtype.kind == "f" else None
+
+
 def _write(path: Path, columns: Columns) -> None:
     """Write the columns as CSV; what is not a finite number is left empty."""
     pa, files = pyarrow(), pyarrow("pyarrow.csv")
     arrays = [
-        pa.array(column, mask=~np.isfinite(column) if column.dtype.kind == "f" else None)
+        column if isinstance(column, pa.Array) else pa.array(column, mask=_not_finite(column))
         for column in columns.values()
     ]
     table = pa.table(arrays, names=list(columns))

@@ -28,7 +28,7 @@ def verdict_on(outcome: Outcome) -> Verdict:
         return _nothing_to_tell(outcome)
     if alone.sign < 0:
         headline = f"No. Sharing costs {percent(-alone.mean)} in {loss_of(outcome)}"
-        advice = f"Let every agent learn alone. {_no_better_than_the_mean(outcome)}".strip()
+        advice = f"{_instead_of_sharing(outcome)} {_no_better_than_the_mean(outcome)}".strip()
         return Verdict("bad", f"{headline} ({alone.interval}).", advice)
     if alone.sign == 0:
         return Verdict(
@@ -46,6 +46,18 @@ def verdict_on(outcome: Outcome) -> Verdict:
         f"{start} Sharing lowers the {loss_of(outcome)} by {percent(alone.mean)} "
         f"({alone.interval}) compared with every agent learning alone.",
         f"{share}{_other_models(outcome)}",
+    )
+
+
+def _instead_of_sharing(outcome: Outcome) -> str:
+    """What to do where sharing costs something: learn alone, or all in one place."""
+    gain = overall(outcome, "alone", of="pooled")
+    if gain.sign <= 0:
+        return "Let every agent learn alone."
+    return (
+        f"If all rows may be brought to one place, use one model for all agents: it has "
+        f"{percent(gain.mean)} less {loss_of(outcome)} than learning alone ({gain.interval}). "
+        "If not, let every agent learn alone."
     )
 
 

@@ -50,13 +50,13 @@ class CsvWriter:
     ) -> None:
         pa = pyarrow()
         self._place, self._after = place, after
-        self._time = pa.timestamp("ms") if dated else pa.float64()
+        self._dated = dated
         numbers = ["prediction", "alone", "pooled", *(["target"] if target else [])]
         self._schema = pa.schema(
             [
                 ("line", pa.int64()),
                 ("agent", pa.string()),
-                *([("time", self._time)] if timed else []),
+                *([("time", pa.timestamp("ms") if dated else pa.float64())] if timed else []),
                 *((name, pa.float64()) for name in numbers),
                 ("cold", pa.int8()),
             ]
@@ -83,7 +83,7 @@ class CsvWriter:
         columns = answers._asdict()
         columns["agent"] = pa.array(columns.pop("agents"), pa.string())
         columns["cold"] = answers.cold.astype(np.int8)
-        columns["time"] = _times(answers.time, self._time)
+        columns["time"] = written_times(answers.time, dated=self._dated)
         self._open()
         chosen = {name: columns[name] for name in self._schema.names}
         self._writer.write_table(pa.table(chosen, schema=self._schema))
@@ -149,11 +149,12 @@ def _records(answers: Answers) -> Iterator[dict[str, Given]]:
         yield {"line": line, "agent": agent, **dict(named), "cold": cold}
 
 
-def _times(time: Floats, kind: Given) -> Given:
-    """Numbers, or dates from seconds since 1970; what is not known is left empty."""
+def written_times(time: Floats, *, dated: bool) -> Given:
+    """Times as tables have them: numbers, or dates from seconds since 1970; NaN is left empty."""
     pa = pyarrow()
     unknown = np.isnan(time)
-    if not pa.types.is_timestamp(kind):
+    if not dated:
         return pa.array(time, mask=unknown)
     seconds = np.where(unknown, 0.0, time)
-    return pa.array(np.round(1e3 * seconds).astype(np.int64), mask=unknown).cast(kind)
+    whole = pa.array(np.round(1e3 * seconds).astype(np.int64), mask=unknown)
+    return whole.cast(pa.timestamp("ms"))

@@ -16,8 +16,9 @@ from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.reading.sources import open_source
 from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
 from mtcool.learn.running.asked import BUILT_IN, Asked
+from mtcool.learn.running.beginnings import LOOKED_AT, Beginning, beginning_of
 from mtcool.learn.running.built_in import built_in, built_in_batches
-from mtcool.learn.running.settings import Settings
+from mtcool.learn.running.settings import Settings, Stop
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
 
@@ -54,10 +55,21 @@ class Feed:
     total: int | None
     source: str | Table
 
-    def done(self, settings: Settings) -> int:
-        """The line up to which an earlier run that was interrupted came."""
-        stop = settings.stop
-        return stop.line if stop is not None and stop.source == self.place else 0
+    def is_where(self, stop: Stop | None) -> bool:
+        """Whether these are the data in which an earlier run ended.
+
+        After a run that was interrupted the place tells, so that bad rows can be mended. After one
+        that came to the end, the place may have been given to other data since.
+        """
+        if stop is None or stop.source != self.place:
+            return False
+        return stop.finished is None or stop.finished == self.beginning(stop.finished.size)
+
+    def beginning(self, size: int = LOOKED_AT) -> Beginning | None:
+        """How the data begin; None for standard input, which is never the same again."""
+        if isinstance(self.source, Table):
+            return Beginning(0, self.place)
+        return None if self.source == STANDARD_INPUT else beginning_of(self.source, size)
 
     def batches(
         self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
@@ -70,7 +82,7 @@ class Feed:
             found = read_batches(
                 self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
-        done = self.done(settings)
+        done = settings.stop.line if settings.stop is not None else 0
         found = _in_order(found)
         if task == "classification":
             found = _two_classes(found, self.name, on_bad)

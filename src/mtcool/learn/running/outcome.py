@@ -44,13 +44,15 @@ class Outcome:
     complaints
         The first of them, in words.
     earlier
-        Rows that were learned from before this pass.
+        Rows of other tables, which were learned from before this one.
     dated
         Whether times are seconds since 1970.
     positions
         Where agents are on the map, if that is known: easting and northing.
     strangers
         Agents of the data that the given graph does not have.
+    near
+        Columns of the places that the graph was made from, if it was.
     waiting
         Rows whose targets have not arrived yet.
     """
@@ -69,6 +71,7 @@ class Outcome:
     dated: bool = False
     positions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     strangers: tuple[Label, ...] = ()
+    near: tuple[str, ...] = ()
     waiting: int = 0
 
     @property
@@ -90,6 +93,14 @@ class Outcome:
     def with_rows(self) -> int:
         """Agents that have rows; a graph may have others."""
         return int((self.evaluation.counts[:, ROWS] > 0).sum())
+
+    @property
+    def apart(self) -> str:
+        """Why some agents of the data are not in the graph."""
+        if not self.near:
+            return "not in the graph, so without neighbours"
+        names = " and ".join(map(repr, self.near))
+        return f"without a place in {names} when the graph was made, so without neighbours"
 
     @property
     def shares(self) -> bool:

@@ -3,10 +3,11 @@
 import msgspec
 
 from mtcool.learn.reading.tables import Columns
+from mtcool.learn.running.beginnings import Beginning
 
 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a pass over a file ended before the file did.
+    """Where a pass over a file ended.
 
     Attributes
     ----------
@@ -16,11 +17,14 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         The last line that was played.
     written
         Bytes of the predictions up to there.
+    finished
+        How the file began, if the pass came to its end and to the report; else None.
     """
 
     source: str
     line: int
     written: int
+    finished: Beginning | None = None
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True):
@@ -47,7 +51,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     positions
         Longitude and latitude of agents, where they are known.
     stop
-        Where the last run ended, if that was before the end of its file.
+        Where the last run ended in its file; None if it read to the end of standard input.
     """
 
     name: str
@@ -66,7 +70,13 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     positions: dict[str, tuple[float, float]] = {}
     stop: Stop | None = None
 
-    def begin(self, place: str) -> None:
-        """Prepare for a file; one that was left in the middle is gone on with."""
-        if self.stop is None or self.stop.source != place:
+    def begin(self, *, same: bool) -> None:
+        """Prepare for a file; `same` says that it is the one in which the last run ended."""
+        if not same:
             self.earlier_rows, self.earlier_time, self.stop = self.rows, self.time, None
+
+    def finish(self, beginning: Beginning | None) -> None:
+        """Remember that the file was read to its end, and how it begins."""
+        if self.stop is not None:
+            ended = msgspec.structs.replace(self.stop, finished=beginning)
+            self.stop = ended if beginning is not None else None

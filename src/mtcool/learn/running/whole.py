@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mtcool.graphs import Graph
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.asked import Asked
@@ -17,7 +16,7 @@ from mtcool.learn.running.network import check_names, check_size, network_of
 from mtcool.learn.running.outcome import LISTED, Outcome
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
-from mtcool.learn.running.settings import Settings
+from mtcool.learn.running.settings import Settings, Stop
 from mtcool.simulation.progress import progress_bar
 from mtcool.streams.table import Table
 
@@ -42,16 +41,17 @@ def learn(
 
     The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
     `resume` the same data are then gone on with. It counts as done when `report` has returned: a
-    run that ended before is gone on with to its report.
+    run that ended before is gone on with to its report. Of data that were done, and have grown
+    since, only the new rows are played.
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
-    earlier = run.settings.rows
-    run.settings.begin(run.feed.place)
+    run.settings.begin(same=run.feed.is_where(run.settings.stop))
     stop = run.settings.stop
+    run.line = stop.line if stop is not None else 0
     # The predictions of the same file go on where they ended, if they are in the same folder.
     beside = resume is not None and os.path.realpath(resume.parent) == os.path.realpath(output)
-    after = stop.written if stop is not None and beside else 0
-    done = max(run.feed.done(run.settings) - 1, 0)  # the header is no row
+    after = _kept_of(output / PREDICTIONS, stop) if beside else 0
+    done = max(run.line - 1, 0)  # the header is no row
     with (
         CsvWriter(output / PREDICTIONS, dated=run.settings.dated, target=True, after=after) as file,
         kept(run, output / MODEL, file),
@@ -67,19 +67,31 @@ def learn(
                 save(run, output / MODEL, file)
         if run.rows == 0 and stop is None:
             raise ValueError(f"data must have rows to learn from, got none in {run.feed.name}")
-        run.line = max(run.line, run.feed.done(run.settings))
+        if run.rows == 0 and stop is not None and stop.finished is not None:
+            raise ValueError(
+                f"data must have rows that {resume} has not learned from, got none in "
+                f"{run.feed.name} after line {stop.line:,}"
+            )
         save(run, output / MODEL, file)
         if pressed():
             raise KeyboardInterrupt
-    outcome = _outcome(run, earlier)
+    outcome = _outcome(run)
+    _name_strangers(outcome, tell)
     try:
         report(outcome)
     except KeyboardInterrupt:
         told = f"all rows are learned from: --resume {output / MODEL} writes the report"
         raise KeyboardInterrupt(told) from None
-    run.settings.stop = None
+    run.settings.finish(run.feed.beginning())
     write_pass(output / MODEL, run.play, run.settings)
     return outcome
+
+
+def _kept_of(predictions: Path, stop: Stop | None) -> int:
+    """Bytes of the predictions that stay; none if somebody has taken them away."""
+    if stop is None or not predictions.exists() or predictions.stat().st_size < stop.written:
+        return 0
+    return stop.written
 
 
 def _begin(asked: Asked, tell: Tell) -> Run:
@@ -168,30 +180,33 @@ def _note(run: Run, bad: list[BadRow]) -> None:
     run.settings.skipped += len(bad)
 
 
-def _outcome(run: Run, earlier: int) -> Outcome:
-    play, settings = run.play, run.settings
-    network = play.network
-    waiting, last = play.progressive.state()
-    strangers = play.strangers()
-    if strangers:
-        names = ", ".join(map(str, strangers[:LISTED]))
-        more = len(strangers) - LISTED
+def _name_strangers(outcome: Outcome, tell: Tell) -> None:
+    """Say who is not in the graph."""
+    if outcome.strangers:
+        names = ", ".join(map(str, outcome.strangers[:LISTED]))
+        more = len(outcome.strangers) - LISTED
         names += f" and {more:,} more (agents.csv)" if more > 0 else ""
-        run.tell(f"not in the graph, so without neighbours: {names}")
+        tell(f"{outcome.apart}: {names}")
+
+
+def _outcome(run: Run) -> Outcome:
+    play, settings = run.play, run.settings
+    waiting, last = play.progressive.state()
     return Outcome(
         name=settings.name if not run.goes_on else run.feed.name,
         target=settings.target,
         share=play.share,
         agents=play.learned.agents,
-        network=network,
+        network=play.network,
         evaluation=play.evaluation,
         messages=play.learned.messages,
         message_bytes=play.learned.message_bytes,
         skipped=settings.skipped,
         complaints=tuple(run.complaints),
-        earlier=earlier,
+        earlier=settings.earlier_rows,
         dated=settings.dated,
         positions=settings.positions,
-        strangers=strangers if isinstance(network, Graph) else (),
+        strangers=play.strangers(),
+        near=settings.near or (),
         waiting=int((waiting.arrives > last).sum()),
     )

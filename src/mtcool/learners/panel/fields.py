@@ -18,7 +18,9 @@ WORST, BALANCE = 15, 16
 SOLVED, BETWEEN = 17, 18
 """Rows at which the ridges were solved, and the variance between the levels of the neighbourhood's
 agents over that within them, both given the features."""
-EVIDENCE = 19
+STRAYS = 19
+"""How many targets in a row have strayed from those before; negative if they lie below."""
+EVIDENCE = 20
 """From here on: what the agent's own rows say about each expert, as logarithms of weights."""
 
 # Numbers of an agent for each feature (`Panel.vector`); the first is the target's, or a level.

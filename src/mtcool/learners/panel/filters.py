@@ -63,6 +63,7 @@ from mtcool.learners.panel.fields import (
 from mtcool.learners.panel.heard import between, lanes_between
 from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
+from mtcool.learners.panel.scaling import patience
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats
 
@@ -70,6 +71,8 @@ LONGEST_STEP = 3.0
 """A neighbour moves a coordinate by at most so many of the agent's own standard deviations."""
 LARGEST_ERROR = 1e20
 """An error counts as at most so many deviations: the products of larger ones overflow."""
+WILD = 5.0
+"""Experts learn from an error as if it had at most so many standard deviations, at first."""
 LONGEST_LESSON = 5.0
 """A lesson moves a coordinate of a clique by at most so many of its standard deviations."""
 UNKNOWN = 1e6
@@ -249,6 +252,15 @@ def error_of(panel: Panel, side: int, prediction: float, target: float) -> tuple
 
 
 @inline
+def step_of(panel: Panel, agent: int, error: float, whole: float) -> float:
+    """The error over its variance; a wild target counts as one that is only unlikely."""
+    if panel.logistic == 0:
+        farthest = WILD * patience(panel, agent) * math.sqrt(whole)
+        error = between(-farthest, error, farthest)
+    return error / whole
+
+
+@inline
 def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: float) -> None:
     """Let the parts of filter f learn from a row; leaves the lesson for the cliques' keepers.
 
@@ -284,12 +296,12 @@ def learn_shared(panel: Panel, agent: int, f: int, prediction: float, target: fl
     if vector[fetched + 1, 0] == math.inf:  # the first target in the neighbourhood is the level
         own[base + SHARED, 0], own[base + PRECISION, 0] = target, 1.0 / whole
         return
-    unit = spread_of(panel, SIDE_SHARED)
+    unit, step = spread_of(panel, SIDE_SHARED), step_of(panel, agent, error, whole)
     if unit <= 0.0:
         return
     for k in range(0, vector.shape[1], LANES):
         x, drift = load_within(vector, X_SHARED, k), drift_of(f, k)
-        along = by_kind(k, unit, 1.0) * x * (error / whole)
+        along = by_kind(k, unit, 1.0) * x * step
         part = load_within(own, base + OWN_VARIANCE, k)
         store_within(own, base + OWN, k, load_within(own, base + OWN, k) + part * along)
         store_within(own, base + OWN_VARIANCE, k, after(part, x, whole) + drift * PART_DRIFT)
@@ -320,12 +332,12 @@ def learn_by_itself(panel: Panel, agent: int, f: int, prediction: float, target:
     if own[at + 1, 0] == 0.0:
         own[at, 0], own[at + 1, 0] = target, 1.0 / whole
         return
-    unit = spread_of(panel, SIDE_OWN)
+    unit, step = spread_of(panel, SIDE_OWN), step_of(panel, agent, error, whole)
     if unit <= 0.0:
         return
     for k in range(0, own.shape[1], LANES):
         x, variance = load_within(scratch, X_OWN, k), 1.0 / or_one(load_within(own, at + 1, k))
-        along = by_kind(k, unit, 1.0) * x * (error / whole)
+        along = by_kind(k, unit, 1.0) * x * step
         store_within(own, at, k, load_within(own, at, k) + variance * along)
         drift = drift_of(f, k) * ALONE_DRIFT
         store_within(own, at + 1, k, 1.0 / (after(variance, x, whole) + drift))

@@ -14,7 +14,7 @@ from mtcool.learners.panel.fields import LARGEST, REGRET, SQUARES
 from mtcool.learners.panel.limits import MOST_EVIDENCE
 from mtcool.types import Floats
 
-SMALLEST = 1e-12
+SMALLEST = 1e-9
 """Losses below this, in variances of the targets, are none: they would be rounding errors."""
 
 

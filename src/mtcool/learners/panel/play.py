@@ -41,6 +41,7 @@ from mtcool.learners.panel.fields import (
     X_SHARED,
 )
 from mtcool.learners.panel.filters import (
+    WILD,
     fetch_again,
     learn_by_itself,
     learn_shared,
@@ -338,7 +339,9 @@ def charge_neighbours(panel: Panel, agent: int, played: float, target: float) ->
 
 @inline
 def slope_of(panel: Panel, prediction: float, target: float, spread: float) -> float:
-    """The derivative of the loss, in units of the targets' variance."""
+    """The derivative of the loss, in units of the targets' variance; a wild target is nearer."""
     if panel.logistic == 1:
         return 1.0 / (1.0 + math.exp(-prediction)) - target
-    return 2.0 * (prediction - target) / (spread * spread) if spread > TINY else 0.0
+    if spread <= TINY:
+        return 0.0
+    return 2.0 * between(-WILD, (prediction - target) / spread, WILD) / spread

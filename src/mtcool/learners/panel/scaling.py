@@ -33,6 +33,7 @@ from mtcool.learners.panel.fields import (
     SIDE_OWN,
     SIDE_SHARED,
     SPREAD,
+    STRAYS,
     X_OWN,
     X_SHARED,
 )
@@ -49,6 +50,10 @@ FARTHEST = 10.0
 """Features count as at most so many deviations from their mean."""
 SHRINK = 5.0
 """With n rows behind them, features are shortened by n / (n + 5)."""
+SURE_ROWS = 10.0
+"""With so many rows an agent knows which targets stray."""
+LONGEST_RUN = 300.0
+"""Of strays that count: two to this power is still a number."""
 TINY = 1e-12
 ASSUMED = 20.0
 """Rows that the share of levels assumed beforehand counts for."""
@@ -165,9 +170,28 @@ def scale_row(panel: Panel, features: Floats) -> None:
 
 
 @inline
+def patience(panel: Panel, agent: int) -> float:
+    """How much farther targets are believed after some that have strayed in a row."""
+    return float(2.0 ** min(abs(panel.number[agent, STRAYS]), LONGEST_RUN))
+
+
+@inline
 def add_row(panel: Panel, agent: int, features: Floats, target: float) -> None:
-    """Add a row to the agent's own means and products; an unknown feature changes neither."""
+    """Add a row to the agent's own means and products; an unknown feature changes neither.
+
+    A wild target counts as one that is as far away as features may be: one wrong entry must not set
+    the scale for good. Targets that stay there are believed twice as far with every row.
+    """
     number, mean = panel.number[agent], panel.vector[agent, MEAN]
+    square, strays = panel.scatter[agent, 0, 0], 0.0
+    if panel.logistic == 0 and number[ROWS] >= SURE_ROWS and square > 0.0:
+        reach, off = FARTHEST * math.sqrt(square / number[ROWS]), target - mean[0]
+        if abs(off) > reach:
+            side, run = math.copysign(1.0, off), number[STRAYS]
+            farthest = reach * (patience(panel, agent) if side * run > 0.0 else 1.0)
+            target = mean[0] + between(-farthest, off, farthest)
+            strays = run + side if side * run > 0.0 else side
+    number[STRAYS] = strays
     number[ROWS] += 1.0
     number[LOWEST] = min(number[LOWEST], target)
     number[HIGHEST] = max(number[HIGHEST], target)
