@@ -347,8 +347,14 @@ def test_without_a_gradient_bound_only_what_is_no_number_to_square_is_too_long()
 STOCHASTIC = {"rates": "stochastic"}
 ESTIMATED = {"rates": "estimated", "q_min": 0.2, "horizon": 100}
 BAD_RATES = {
-    "rates": ({"rates": "fast"}, "rates must be one of adversarial, stochastic, estimated, adaptive, got 'f"),
-    "rates None": ({"rates": None}, "rates must be one of adversarial, stochastic, estimated, adaptive"),
+    "rates": (
+        {"rates": "fast"},
+        "rates must be one of adversarial, stochastic, estimated, adaptive, got 'f",
+    ),
+    "rates None": (
+        {"rates": None},
+        "rates must be one of adversarial, stochastic, estimated, adaptive",
+    ),
     "no q": (STOCHASTIC, 'q must be given for rates="stochastic", got None'),
     "q short": (STOCHASTIC | {"q": [1.0]}, "q must have shape (5,), got shape (1,)"),
     "q matrix": (STOCHASTIC | {"q": np.eye(5)}, "q must have shape (5,), got shape (5, 5)"),

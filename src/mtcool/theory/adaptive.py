@@ -55,7 +55,14 @@ def adaptive(
     law = None if q is None else validation.probabilities("q", q, network.size)
     rows = rows_of(network, weights, law)
     received = rows.total(activations(network, counts)[rows.agent] * rows.weight**2)
-    return _bound("adaptive rates", (), cliques, received, radius, lipschitz)
+    parts = _parts(cliques, received, unit(radius, lipschitz))
+    return Bound.of(
+        "adaptive rates",
+        (MEASURED, COVERED, IN_THE_BALL),
+        variance=float(cliques.variance.max()),
+        admitted=1.0,
+        **parts,
+    )
 
 
 def adaptive_stochastic(
@@ -87,19 +94,18 @@ def adaptive_stochastic(
     """
     network, rounds = as_graph(graph), validation.count("rounds", rounds)
     cliques = cliques_of(network, tasks, np.zeros(network.size), weights, radius, q)
-    given = KNOWN_Q, IN_EXPECTATION
-    label = "adaptive rates, stochastic activations"
-    return _bound(label, given, cliques, rounds * cliques.spread, radius, lipschitz)
+    parts = _parts(cliques, rounds * cliques.spread, unit(radius, lipschitz))
+    return Bound.of(
+        "adaptive rates, stochastic activations",
+        (MEASURED, KNOWN_Q, IN_EXPECTATION, COVERED, IN_THE_BALL),
+        variance=float(cliques.variance.max()),
+        admitted=1.0,
+        **parts,
+    )
 
 
-def _bound(
-    label: str,
-    assumed: tuple[str, ...],
-    cliques: Cliques,
-    received: Floats,
-    radius: float,
-    lipschitz: float,
-) -> Bound:
+def _parts(cliques: Cliques, received: Floats, scale: float) -> dict[str, float]:
+    """The terms of the bound, for cliques that received these sums of squared weights."""
     n = cliques.size
     expert = np.minimum(np.maximum(np.ceil(cliques.variance * n - 1e-9), 1.0), n) / n
     p = np.where(n > 1.0, np.sqrt(1.0 + expert * (n - 1.0)), 1.0)
@@ -108,12 +114,4 @@ def _bound(
     steps = np.sqrt(received)
     one = cliques.norm**2 / (2.0 * n * p) * end + 2.0 * n * p / (n + 1.0) * steps
     hedge = np.sqrt(np.log(n)) * (end + steps)
-    scale = unit(radius, lipschitz)
-    return Bound.of(
-        label,
-        (MEASURED, *assumed, COVERED, IN_THE_BALL),
-        variance=float(cliques.variance.max()),
-        admitted=1.0,
-        similarity=float(one.sum()) * scale,
-        experts=float(hedge.sum()) * scale,
-    )
+    return {"similarity": float(one.sum()) * scale, "experts": float(hedge.sum()) * scale}

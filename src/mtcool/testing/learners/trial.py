@@ -103,7 +103,9 @@ def clock_of(state: State) -> Integers:
     """Updates that each clique received, whichever phase they fell into."""
     if isinstance(state, TwoPhaseState):
         return np.asarray(state.elapsed + state.inner.n)
-    return np.asarray(state.inner.n if isinstance(state, AdaptiveState | SquaredWeightsState) else state.n)
+    return np.asarray(
+        state.inner.n if isinstance(state, AdaptiveState | SquaredWeightsState) else state.n
+    )
 
 
 def arrays(state: State, prefix: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
