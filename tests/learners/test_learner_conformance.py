@@ -68,10 +68,8 @@ def test_every_exported_learner_is_in_the_table():
     exported = [getattr(learners, name) for name in learners.__all__]
     classes = {cls for cls in exported if isinstance(cls, type) and hasattr(cls, "make_state")}
     shown = {type(case.learner) for case in LEARNERS.values()}
-    assert classes - {Learner} == shown - {
-        Adaptive,
-        SquaredWeights,
-    }  # which networks make by themselves
+    made_by_networks = {Adaptive, SquaredWeights}
+    assert classes - {Learner} == shown - made_by_networks
 
 
 @pytest.mark.parametrize("name", LEARNERS)

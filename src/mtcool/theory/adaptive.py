@@ -1,6 +1,7 @@
-"""Rates from the weights that cliques have received, `rates="adaptive"`; proofs in `docs/bounds.md`.
+"""Rates from the weights that cliques have received, `rates="adaptive"`.
 
-Nothing is known beforehand: neither activation probabilities, nor the horizon, nor weights.
+Nothing is known beforehand: neither activation probabilities, nor the horizon, nor weights. Proofs
+are in `docs/bounds.md`.
 """
 
 from __future__ import annotations

@@ -175,8 +175,8 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
     for job in jobs:
         for algorithm in job.point.algorithm:
             record, learner = record_of(algorithm), type(learner_of(algorithm))
-            around = algorithm.rates in ("estimated", "adaptive") and algorithm.rates
-            around = around, algorithm.lipschitz == "adaptive"
+            wrapped = algorithm.rates in ("estimated", "adaptive") and algorithm.rates
+            around = wrapped, algorithm.lipschitz == "adaptive"
             noise = record.private and type(aggregator_of(algorithm))
             line = job.point.tasks.dim == 1  # which has a solver of its own
             key = record.peers, learner, around, noise, job.point.stream.loss, line
