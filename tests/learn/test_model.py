@@ -3,10 +3,11 @@
 import networkx as nx
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tests.learn.test_slow_panel import rows_of
 
 import mtcool
-from mtcool.learn import Model, load
+from mtcool.learn import Model, load, room
 
 GRAPH = mtcool.graphs.ring(4)
 
@@ -201,7 +202,7 @@ def test_bad_input_is_refused_and_changes_nothing(call, words):
 NO_NAMES = [
     np.nan,
     b"rome",
-    frozenset("ab"),
+    frozenset("a"),
     ("rome", np.nan),
     ("rome", b""),
     ([],),
@@ -308,6 +309,37 @@ def test_growing_features_leave_known_ones_as_they_are():
     for model, rows in ((narrow, x), (wide, np.hstack([x, np.full((60, 2), np.nan)]))):
         model.play(who, rows, y, ~np.arange(60))
     np.testing.assert_allclose(narrow.predict_many(who, x), wide.predict_many(who, x), rtol=1e-12)
+
+
+def taught_new_categories(share, task):
+    model, rng = Model(GRAPH, share=share, task=task), np.random.default_rng(9)
+    widths = set()
+    for i in range(120):
+        x = {"sun": rng.normal(), "sky": f"sky {rng.integers(1 + i // 2)}"}
+        model.learn_one(i % 4, x, float(rng.integers(2)))
+        model.predict_one((i + 1) % 4, {**x, "sky": f"sky {i}"})
+        widths.add(model._panel.vector.shape[2])
+    return model, widths
+
+
+@pytest.mark.parametrize("share", ["gradients", "rows"])
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_spare_columns_of_large_models_change_no_number(share, task, tmp_path, monkeypatch):
+    exact, widths = taught_new_categories(share, task)
+    monkeypatch.setattr(room, "LARGE", 0)
+    spare, steps = taught_new_categories(share, task)
+    assert len(steps) < len(widths) / 2
+    assert spare._panel.vector.shape[2] > exact._panel.vector.shape[2]
+    assert (spare.messages, spare.message_bytes) == (exact.messages, exact.message_bytes)
+    x = np.random.default_rng(1).normal(size=(40, exact.encoder.width + 3))
+    for agent in (*range(4), "stranger"):
+        assert_array_equal(spare.predict_many([agent] * 40, x), exact.predict_many([agent] * 40, x))
+        assert spare.predict_one(agent, x[0]) == exact.predict_one(agent, x[0])
+    for agent in range(4):
+        assert same(*(model.agent(agent).panel[:-3] for model in (spare, exact)))
+    for model in (spare, exact):
+        model.save(tmp_path / "model.npz")
+        assert same(state_of(load(tmp_path / "model.npz")), state_of(exact))
 
 
 def test_a_constant_target_and_constant_features_are_no_trouble():

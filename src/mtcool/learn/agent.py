@@ -32,6 +32,7 @@ from mtcool.learn.exchange import (
     take_knowledge,
     take_products,
 )
+from mtcool.learn.room import narrowed
 from mtcool.learn.said import Said, checked_said, nothing_said
 from mtcool.learn.told import check_knowledge, check_lesson, check_products
 from mtcool.learners.panel.constants import OVERFLOW
@@ -169,8 +170,8 @@ class PanelAgent:
         return row.reshape(1, width)
 
 
-def cut(panel: Panel, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
-    """Cut one agent out of a panel, with copies of its neighbours' rows."""
+def cut(panel: Panel, features: int, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
+    """Cut one agent out of a panel with so many features, with copies of its neighbours' rows."""
     first, last = panel.ptr[agent], panel.end[agent]
     rows, count = panel.idx[first:last], int(last - first)
     # Its own neighbourhood is the block; the copies have none.
@@ -188,4 +189,4 @@ def cut(panel: Panel, agent: int, name: Label, names: Sequence[Label]) -> PanelA
         alone=panel.alone[rows],
         work=type(panel.work)(*(part.copy() for part in panel.work)),
     )
-    return PanelAgent(name, [names[j] for j in rows[1:]], block)
+    return PanelAgent(name, [names[j] for j in rows[1:]], narrowed(block, features))

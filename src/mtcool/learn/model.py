@@ -109,6 +109,7 @@ class Model:
         self._panel = first_panel(
             self._places, logistic=task == "classification", rows=share == "rows"
         )
+        self._features = 0  # without spare columns of the block
         self._traffic = Traffic()
         self._one = OneRow()
 
@@ -234,9 +235,9 @@ class Model:
         with self._turn.lock:
             row, stranger = row_of(self.encoder, x, grow=False), len(self._places.position)
             who = self._places.position.get(agent, stranger)
-            score = self._one.predict(self._panel, who, row)
+            score = self._one.predict(self._panel, who, row[: self._features])
             if who < stranger:
-                self._traffic.count_one(self._panel, self._places, who, learned=False)
+                self._measured().count_one(self._panel, who, learned=False)
             return float(_probability(score)) if self.task == "classification" else score
 
     def learn_one(self, agent: Label, x: Mapping[str, object] | ArrayLike, y: float) -> None:
@@ -263,11 +264,11 @@ class Model:
         check_name("agent", agent)
         with self._turn.lock:
             row, who = row_of(self.encoder, x, grow=True), self._places.position.get(agent)
-            if who is None or len(row) >= self._panel.vector.shape[2]:
+            if who is None or len(row) > self._features:
                 self._learn([agent], row[None, :], np.array([target]))
             else:
                 self._one.learn(self._panel, who, row, target)
-                self._traffic.count_one(self._panel, self._places, who, learned=True)
+                self._measured().count_one(self._panel, who, learned=True)
 
     def predict_many(self, agents: Given, features: Given) -> Floats:
         """Predict the targets of many rows; the model does not change.
@@ -289,10 +290,10 @@ class Model:
             rows = rows_of(self.encoder, features, len(names), grow=False)
             position, stranger = self._places.position, len(self._places.position)
             who = np.array([position.get(name, stranger) for name in names], dtype=np.int64)
-            events, known = np.arange(len(rows)), rows[:, : self._panel.vector.shape[2] - 1]
+            events, known = np.arange(len(rows)), rows[:, : self._features]
             said = nothing_said(len(rows))
             played = self._run(who, known, np.zeros(len(rows)), events, said)
-            self._traffic.count(self._panel, self._places, who, events[who < stranger])
+            self._measured().count(self._panel, who, events[who < stranger])
             return played.prediction
 
     def learn_many(self, agents: Given, features: Given, y: Given) -> None:
@@ -370,9 +371,9 @@ class Model:
         check_targets(target[~order[order < 0]], classes=self.task == "classification")
         scores = nothing_said(count) if said is None else checked_said(said, count)
         with self._turn.lock:
-            self._panel = widened(self._panel, rows.shape[1])
+            self._widen(rows.shape[1])
             played = self._run(who, rows, target, order, scores)
-            self._traffic.count(self._panel, self._places, who, order)
+            self._measured().count(self._panel, who, order)
             return played
 
     def play_joining(
@@ -457,7 +458,8 @@ class Model:
                 raise ValueError(
                     f"name must be one of {len(self.agents)} known agents, got {name!r}"
                 )
-            return cut(self._panel, self._places.position[name], name, self.agents)
+            place = self._places.position[name]
+            return cut(self._panel, self._features, place, name, self.agents)
 
     @classmethod
     def from_agents(cls, agents: Iterable[PanelAgent]) -> Model:
@@ -484,6 +486,7 @@ class Model:
         task: Task = "classification" if panel.logistic else "regression"
         model = cls(None, task=task, share="rows" if panel.rows else "gradients")
         model._places, model._panel = places, panel
+        model._features = panel.vector.shape[2] - 1
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -521,6 +524,16 @@ class Model:
         if self.task == "classification":
             score, alone = _probability(score), _probability(alone)
         return Played(score.copy(), alone.copy(), out[:, 2] > 0.0, said)
+
+    def _widen(self, features: int) -> None:
+        if features > self._features:
+            self._panel = widened(self._panel, self._features, features)
+            self._features = features
+
+    def _measured(self) -> Traffic:
+        """The count of messages, which knows what they hold now."""
+        self._traffic.measure(self._panel, self._features, self._places)
+        return self._traffic
 
     def _learn(self, names: Sequence[Label], rows: Floats, targets: Floats) -> None:
         before = len(self._places.position)

@@ -39,6 +39,8 @@ def check_name(argument: str, name: Given) -> None:
     Traceback (most recent call last):
     ValueError: agent must be a number, a string or a tuple of them, got nan
     """
+    if type(name) is str and name.isascii():
+        return  # what most names are
     try:
         hash(name)
         msgspec.json.encode(plain_name(name, "saved"))

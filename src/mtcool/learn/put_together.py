@@ -17,6 +17,7 @@ def put_together(agents: Iterable[PanelAgent]) -> tuple[Neighbourhoods, Panel]:
     one = found[0].panel
     panel = widened(
         first_panel(places, logistic=bool(one.logistic), rows=bool(one.rows)),
+        0,
         one.vector.shape[2] - 1,
     )
     for i, agent in enumerate(found):

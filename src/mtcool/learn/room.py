@@ -6,11 +6,15 @@ import numpy as np
 
 from mtcool.learn.neighbourhoods import Neighbourhoods
 from mtcool.learners.panel.growth import enlarged
-from mtcool.learners.panel.state import Panel, make_panel, make_scratch
+from mtcool.learners.panel.state import Panel, make_panel, make_scratch, set_up_features
 from mtcool.types import Given
 
 FIRST_ROOM = 8
 """Agents that a block has room for at first."""
+LARGE = 10_000_000
+"""From so many sums of products on, a block that grows gets spare columns: copying it is slow."""
+SPARE = 8
+"""One spare column for so many that are in use: each costs time and memory in every row."""
 
 
 def first_panel(places: Neighbourhoods, *, logistic: bool, rows: bool) -> Panel:
@@ -36,11 +40,31 @@ def seated(panel: Panel, places: Neighbourhoods, *, anew: bool = False) -> Panel
     return panel
 
 
-def widened(panel: Panel, features: int) -> Panel:
-    """The block with room for so many features."""
-    if features < panel.vector.shape[2]:
+def widened(panel: Panel, known: int, features: int) -> Panel:
+    """The block for so many features, of which so many are known; a large one gets spare columns.
+
+    What a column has become while it was spare is forgotten when a feature takes it.
+    """
+    if features >= panel.vector.shape[2]:
+        large = known > 0 and panel.scatter.size >= LARGE
+        room = features + features // SPARE if large else features
+        panel = enlarged(narrowed(panel, known), panel.ptr, panel.idx, room, panel.end)
+    elif features > known:
+        panel.vector[:, :, known + 1 :] = 0.0
+        set_up_features(panel, known + 1)
+    return panel
+
+
+def narrowed(panel: Panel, features: int) -> Panel:
+    """The block without spare columns."""
+    width = features + 1
+    if width == panel.vector.shape[2]:
         return panel
-    return enlarged(panel, panel.ptr, panel.idx, features, panel.end)
+    return panel._replace(
+        vector=np.ascontiguousarray(panel.vector[:, :, :width]),
+        scatter=np.ascontiguousarray(panel.scatter[:, :width, :width]),
+        work=make_scratch(panel.ptr, width),
+    )
 
 
 def writeable(panel: Panel) -> Panel:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.room import narrowed
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import (
     BETWEEN,
@@ -64,7 +65,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
 
 def write(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, which appears when it is complete."""
-    panel, places = model._panel, model._places
+    panel, places = narrowed(model._panel, model._features), model._places
     header = Header(
         "mtcool.learn",
         FORMAT,
@@ -147,7 +148,7 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     else:
         cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
         model._places.neighbours = cut
-    model.encoder, model._panel = encoder, panel
+    model.encoder, model._panel, model._features = encoder, panel, features
     model._traffic = Traffic(int(header.messages), int(header.message_bytes))
     return model
 

@@ -29,18 +29,21 @@ class Traffic:
     def __init__(self, messages: int = 0, message_bytes: int = 0) -> None:
         self.messages, self.message_bytes = messages, message_bytes
         self._panel: Panel | None = None
+        self._features = 0
         self._asking: Integers = np.zeros(0, np.int64)
         self._telling: Integers = np.zeros(0, np.int64)
         self._others: Integers = np.zeros(0, np.int64)
         self._products = 0
         self._names: list[int] = []
 
-    def count(
-        self, panel: Panel, places: Neighbourhoods, agents: Integers, events: Integers
-    ) -> None:
-        """Add the messages of these events."""
-        if panel is not self._panel or len(self._asking) < len(places.position):
-            self._measure(panel, places)
+    def measure(self, panel: Panel, features: int, places: Neighbourhoods) -> None:
+        """Look up the bytes of one round of each agent, unless nothing has grown since."""
+        same = panel is self._panel and features == self._features
+        if not same or len(self._asking) < len(places.position):
+            self._measure(panel, features, places)
+
+    def count(self, panel: Panel, agents: Integers, events: Integers) -> None:
+        """Add the messages of these events; what they are measured by is up to date."""
         learned = events < 0
         asked, told = agents[np.where(learned, ~events, events)], agents[~events[learned]]
         if panel.rows == 1:
@@ -49,10 +52,8 @@ class Traffic:
         self.messages += int(2 * self._others[asked].sum() + self._others[told].sum())
         self.message_bytes += int(self._asking[asked].sum() + self._telling[told].sum())
 
-    def count_one(self, panel: Panel, places: Neighbourhoods, agent: int, *, learned: bool) -> None:
+    def count_one(self, panel: Panel, agent: int, *, learned: bool) -> None:
         """Add the messages of one event, which was played."""
-        if panel is not self._panel or len(self._asking) < len(places.position):
-            self._measure(panel, places)
         others = int(self._others[agent])
         self.messages += 3 * others if learned else 2 * others
         self.message_bytes += int(self._asking[agent])
@@ -76,9 +77,9 @@ class Traffic:
         early = ~learned & (np.arange(len(asked)) < first[asked]) & (after == times)[asked]
         return lessons + np.bincount(asked[early], minlength=known)
 
-    def _measure(self, panel: Panel, places: Neighbourhoods) -> None:
+    def _measure(self, panel: Panel, features: int, places: Neighbourhoods) -> None:
         """Bytes of one round of each agent: of asking everybody, and of telling everybody."""
-        width, known = panel.vector.shape[2], len(places.position)
+        width, known = features + 1, len(places.position)
         self._products = 8 * products_size(width)
         self._names += [bytes_for_name(label) for label in places.labels[len(self._names) :]]
         names = np.array(self._names, dtype=np.int64)
@@ -100,7 +101,7 @@ class Traffic:
         self._others = others
         self._asking = others * request + answers[:known].astype(np.int64)
         self._telling = others * lesson
-        self._panel = panel
+        self._panel, self._features = panel, features
 
 
 def solved_at(most: int) -> Integers:

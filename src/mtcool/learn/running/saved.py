@@ -108,6 +108,8 @@ def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings]:
         return _restore(header, arrays), header.settings
     except KeyError as error:
         raise ValueError(f"{refused}, without {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{refused}: {error}") from None
 
 
 def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
