@@ -108,7 +108,7 @@ def test_predictions_that_were_really_made_are_promised(kind, task, share, hosti
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(("under_way", "part"), [(0, 0.99), (1, 0.7), (3, 0.4)])
 def test_neighbours_with_two_faces_use_up_what_is_promised(task, under_way, part):
-    books = attacked_late(TwoFaced((1, 2, 3, 4, 5)), under_way, task=task, count=1600)
+    books = attacked_late(TwoFaced((1, 2, 3, 4, 5)), under_way, task=task, count=3200)
     assert part < -books[0].won / books[0].bound
 
 
