@@ -8,8 +8,8 @@ and takes data as they are. Rivals are favoured: Vowpal Wabbit and River run twi
 they are and z-scored over the whole file, and the better run counts; online ridge and gradient
 steps take targets and features z-scored; gradient steps are chosen from a grid in hindsight.
 
-One bar is missed: schools with rows shared have .8167 where .81 was asked, .8 % too much. Half of
-that is the price of the guard (.8134 without it, and a promise less); for the rest there are 45
+One bar is missed: schools with rows shared have .8162 where .81 was asked, .8 % too much. A part of
+that is the price of the guard (`python -m benchmarks.learn.ablation`, row "no guard"); there are 45
 rows a school to find out which expert is good, and only steps chosen in hindsight get below .81.
 """
 
