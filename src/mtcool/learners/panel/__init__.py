@@ -7,7 +7,9 @@
 - `ridges.py`, `solving.py`: ridge regression on an agent's own rows;
 - `mixing.py`: the mixture of these experts;
 - `promises.py`: what sharing may cost;
-- `play.py`: the round.
+- `heard.py`, `limits.py`: what neighbours say, kept within bounds;
+- `growth.py`: a panel that becomes larger;
+- `play.py`: the round; `lessons.py`: a lesson taken by an agent by itself.
 
 `mtcool.learn` is the door to it.
 """
