@@ -125,24 +125,31 @@ class MTFTRL:
             work=make_line(sizes, most) if dim == 1 else make_scratch(dim, int(sizes.max())),
         )
 
+    def table(self, size: int) -> Floats:
+        """What the experts of a clique with `size` rows guess: factors and caps, (2, experts).
+
+        Examples
+        --------
+        >>> MTFTRL(experts=(0.25,)).table(5)
+        array([[1.41421356],
+               [0.5       ]])
+        """
+        xi, cap = self._constraints(size)
+        return np.stack((np.sqrt(1.0 + xi * max(size - 1, 0)), cap))
+
     def _plan(self, start: Integers) -> tuple[np.ndarray, Floats]:
         """What cliques with these rows are made of, and the table shared by equal sizes."""
         sizes = np.diff(start)
         distinct, which = np.unique(sizes, return_inverse=True)
-        guesses = [self._constraints(int(size)) for size in distinct]
-        lengths = np.array([len(xi) for xi, _ in guesses])
+        tables = [self.table(int(size)) for size in distinct]
+        lengths = np.array([table.shape[1] for table in tables])
         plan = np.zeros(len(sizes), PLAN)
         plan["first"], plan["size"] = start[:-1], sizes
         plan["experts"] = lengths[which]
         plan["expert"] = np.cumsum(plan["experts"]) - plan["experts"]
         plan["table"] = (np.cumsum(lengths) - lengths)[which]
         plan["focus"] = np.sqrt(np.log(np.maximum(plan["experts"], 1)))
-        pulls = [
-            np.sqrt(1.0 + xi * max(size - 1, 0))
-            for size, (xi, _) in zip(distinct, guesses, strict=True)
-        ]
-        caps = [cap for _, cap in guesses]
-        return plan, np.stack((np.concatenate(pulls), np.concatenate(caps)))
+        return plan, np.concatenate(tables, axis=1)
 
     def _constraints(self, size: int) -> tuple[Floats, Floats]:
         """Variances xi and the caps sqrt(xi) on the deviation for cliques with `size` rows."""
