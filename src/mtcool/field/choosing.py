@@ -33,7 +33,7 @@ def choose(
     infinite for one that was never heard; ties, and partners at random, are settled by draws.
     `keys` and `order` are scratch, as long as `neighbours`.
     """
-    degree = neighbours.shape[0]
+    degree: int = neighbours.shape[0]
     if most >= degree:
         for position in range(degree):
             chosen[position] = position

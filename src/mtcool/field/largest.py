@@ -40,7 +40,7 @@ def _sink(first: Floats, second: Floats, heap: Integers, place: int, most: int) 
 def _is_less(first: Floats, second: Floats, a: int, b: int) -> bool:
     """Whether the number at position a is less than the one at position b."""
     if first[a] != first[b]:
-        return first[a] < first[b]
+        return bool(first[a] < first[b])
     if second[a] != second[b]:
-        return second[a] < second[b]
+        return bool(second[a] < second[b])
     return a > b
