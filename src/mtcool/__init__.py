@@ -13,6 +13,7 @@ from types import ModuleType
 
 from mtcool import agents, graphs, learners, privacy, streams, theory
 from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, published_noise, st_ftrl
+from mtcool.field import Delay, Delays, Messages
 from mtcool.graphs import Graph
 from mtcool.network.loading import load
 from mtcool.network.network import Network
@@ -23,7 +24,10 @@ from mtcool.streams import Stream
 __version__ = "0.1.0"
 
 __all__ = [
+    "Delay",
+    "Delays",
     "Graph",
+    "Messages",
     "Network",
     "Privacy",
     "Stream",

@@ -41,8 +41,10 @@ __all__ = [
     "inline",
     "kernel",
     "power_of_two",
+    "product_of_words",
     "routine",
     "source_digest",
+    "sum_of_words",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -193,3 +195,23 @@ def _exponent_from_low_bits(typing_context: Any, shifted: types.Type) -> Any:
         return builder.bitcast(builder.add(bits, ir.Constant(whole, 1023 << 52)), double)
 
     return types.float64(types.float64), generate
+
+
+def sum_of_words(a: np.uint64, b: np.uint64) -> np.uint64:
+    """a + b modulo 2^64, of which NumPy would warn."""
+    return np.uint64((int(a) + int(b)) % 2**64)
+
+
+@overload(sum_of_words, jit_options=_PART, strict=False)
+def _sum_of_words(a: types.Type, b: types.Type) -> Callable[..., Any]:
+    return lambda a, b: a + b
+
+
+def product_of_words(a: np.uint64, b: np.uint64) -> np.uint64:
+    """a * b modulo 2^64, of which NumPy would warn."""
+    return np.uint64(int(a) * int(b) % 2**64)
+
+
+@overload(product_of_words, jit_options=_PART, strict=False)
+def _product_of_words(a: types.Type, b: types.Type) -> Callable[..., Any]:
+    return lambda a, b: a * b

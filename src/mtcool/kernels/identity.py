@@ -26,6 +26,10 @@ PACKAGE = __name__.split(".")[0]
 SOURCES = (
     "agents/kernels.py",
     "audit/transcript.py",
+    "field/choosing.py",
+    "field/codes.py",
+    "field/draws.py",
+    "field/largest.py",
     "graphs/greedy.py",
     "kernels/__init__.py",
     "kernels/identity.py",

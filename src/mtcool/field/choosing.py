@@ -1,0 +1,57 @@
+"""Whether an agent speaks in a round, and to whom."""
+
+import numpy as np
+
+from mtcool.field.draws import PICK, SPEAK, draw
+from mtcool.field.largest import find_largest
+from mtcool.kernels import inline
+from mtcool.types import Floats, Integers
+
+
+@inline
+def speaks(every: int, probability: float, seed: np.uint64, i: int, n: int) -> bool:
+    """Whether agent i speaks in its round n, as far as its budget is not concerned."""
+    return n % every == 0 and (probability >= 1.0 or draw(seed, SPEAK, i, 0, n, 0) < probability)
+
+
+@inline
+def choose(
+    neighbours: Integers,
+    scores: Floats,
+    most: int,
+    best: bool,
+    seed: np.uint64,
+    i: int,
+    n: int,
+    keys: Floats,
+    order: Integers,
+    chosen: Integers,
+) -> int:
+    """Write the positions of at most `most` neighbours into `chosen`, ascending; say how many.
+
+    `neighbours` are indices of agents, ascending. The best are those with the largest score,
+    infinite for one that was never heard; ties, and partners at random, are settled by draws.
+    `keys` and `order` are scratch, as long as `neighbours`.
+    """
+    degree: int = neighbours.shape[0]
+    if most >= degree:
+        for position in range(degree):
+            chosen[position] = position
+        return degree
+    for position in range(degree):
+        keys[position] = -draw(seed, PICK, i, neighbours[position], n, 0)
+    if best:
+        find_largest(scores, keys, degree, most, order)
+    else:
+        find_largest(keys, keys, degree, most, order)
+    # The draws are done with: a mark for each chosen one sorts them.
+    for position in range(degree):
+        keys[position] = 0.0
+    for k in range(most):
+        keys[order[k]] = 1.0
+    count = 0
+    for position in range(degree):
+        if keys[position] == 1.0:
+            chosen[count] = position
+            count += 1
+    return count

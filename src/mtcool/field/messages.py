@@ -1,0 +1,106 @@
+"""`Messages`: how often agents talk, to how many neighbours, and in how many bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from mtcool import validation
+
+Choice: TypeAlias = Literal["random", "best"]
+MOST_BITS = 52  # levels of more bits are no longer whole numbers of a double
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What agents may say: by default they talk in every round, to all neighbours, exactly.
+
+    An agent that is active asks neighbours for their models of its task, and afterwards sends them
+    its gradient: three messages for each neighbour, a request, an answer and a gradient. In a
+    silent round it predicts with its own model and learns by itself.
+
+    Parameters
+    ----------
+    every
+        Talk in every so many of an agent's own rounds, starting with its first.
+    probability
+        Talk in such a round with this probability.
+    partners
+        The most neighbours that an agent talks to in a round; all of them if None.
+    choose
+        How they are chosen: "random", anew in every round; "best", those whose models would have
+        served the agent best so far, where neighbours never heard come first.
+    budget, budget_bytes
+        The most messages, or bytes, that an agent's own rounds may cost in all; it falls silent
+        before it would exceed them. No limit if None.
+    bits
+        Round every number of a model or a gradient at random, but right on average, to so many
+        bits (1 to 52).
+    coordinates
+        Send only so many coordinates, those with the largest changes; what was left out is made up
+        for later. Not together with `bits`.
+
+    Examples
+    --------
+    >>> Messages(every=10, partners=3, bits=8).silent
+    True
+    >>> Messages(probability=0.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: probability must be positive, got 0.0
+    """
+
+    every: int = 1
+    probability: float = 1.0
+    partners: int | None = None
+    choose: Choice = "random"
+    budget: int | None = None
+    budget_bytes: int | None = None
+    bits: int | None = None
+    coordinates: int | None = None
+
+    def __post_init__(self) -> None:
+        self._keep("every", validation.count("every", self.every))
+        self._keep("probability", validation.positive("probability", self.probability))
+        if self.probability > 1:
+            raise ValueError(f"probability must be at most 1, got {self.probability!r}")
+        for name in ("partners", "budget", "budget_bytes", "bits", "coordinates"):
+            value = getattr(self, name)
+            if value is not None:
+                self._keep(name, validation.count(name, value))
+        validation.one_of("choose", self.choose, get_args(Choice))
+        if self.choose == "best" and self.partners is None:
+            raise ValueError('choose="best" needs a number of partners, got partners=None')
+        if self.bits is not None and self.bits > MOST_BITS:
+            raise ValueError(f"bits must be at most {MOST_BITS}, got {self.bits!r}")
+        if self.bits is not None and self.coordinates is not None:
+            raise ValueError(
+                "one of bits and coordinates may be given, "
+                f"got bits={self.bits!r} and coordinates={self.coordinates!r}"
+            )
+
+    def _keep(self, name: str, value: float) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def silent(self) -> bool:
+        """Whether some rounds may be silent.
+
+        Examples
+        --------
+        >>> Messages(partners=3).silent, Messages(budget=1000).silent
+        (False, True)
+        """
+        limited = self.budget is not None or self.budget_bytes is not None
+        return self.every > 1 or self.probability < 1.0 or limited
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing differs from talking to all neighbours in every round, exactly.
+
+        Examples
+        --------
+        >>> Messages().is_plain, Messages(bits=8).is_plain
+        (True, False)
+        """
+        return self == Messages()
