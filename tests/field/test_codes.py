@@ -100,9 +100,9 @@ def test_rounded_unit_vectors_are_within_kappa_and_power(bits, dim):
     for values in unit_vectors(dim):
         values = np.clip(values, -1.0, 1.0)
         squares = [np.sum(rounded(values, bits, n) ** 2) for n in range(500)]
-        assert math.sqrt(max(squares)) <= kappa(messages, dim) * (1 + 1e-6)
+        assert math.sqrt(max(squares)) <= kappa(messages, dim) * (1 + 1e-12)
         error = np.std(squares) / math.sqrt(len(squares))
-        assert np.mean(squares) <= power(messages, dim) * (1 + 1e-6) + 4 * error
+        assert np.mean(squares) <= power(messages, dim) * (1 + 1e-12) + 4 * error
 
 
 def test_kappa_and_power_are_met_by_some_vector():
