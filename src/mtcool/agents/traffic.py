@@ -5,13 +5,12 @@ the numbers. So one message of each shape is encoded, and counted as often as it
 """
 
 import functools
-from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from mtcool.agents.messages import Gradient, LossShared, Message, RowRequest, Rows, Sums, encode
+from mtcool.field.sizes import name_size, name_sizes
 from mtcool.graphs import Graph
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.private import PrivatePeers
@@ -19,7 +18,7 @@ from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
 from mtcool.streams.losses import Losses
-from mtcool.types import AnyArray, Integers, Label, Name, PeersBlock
+from mtcool.types import AnyArray, Integers, PeersBlock
 
 NUMBER = 1.0  # of a message: a float, so that all are as long
 
@@ -112,31 +111,4 @@ def _per_agent(peers: CliquePeers | PrivatePeers, values: AnyArray) -> Integers:
 
 def _without_name(message: Message) -> int:
     """Bytes of a message without its sender's name."""
-    return len(encode(message)) - _name_size(message.sender)
-
-
-def _name_size(label: Label | Name) -> int:
-    return len(msgspec.msgpack.encode(label))
-
-
-def name_sizes(labels: Sequence[Label]) -> Integers:
-    """Bytes of every agent's name in a message.
-
-    Examples
-    --------
-    >>> name_sizes(["rome", ("a", 1)]).tolist()
-    [5, 4]
-    """
-    if not isinstance(labels, range):
-        return np.array([_size_of_any(label) for label in labels])
-    # MessagePack writes whole numbers with as many bytes as they need.
-    longer = [2**7, 2**8, 2**16, 2**32]
-    sizes = np.array([_name_size(number) for number in (0, *longer)])
-    return sizes[np.searchsorted(longer, np.arange(len(labels)), side="right")]
-
-
-def _size_of_any(label: Label) -> int:
-    try:
-        return _name_size(label.item() if isinstance(label, np.generic) else label)
-    except (TypeError, OverflowError):
-        return _name_size(str(label))  # a name that could not be sent as it is
+    return len(encode(message)) - name_size(message.sender)

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import validation
+from mtcool.field import Delays, Messages
+from mtcool.field.draws import seed_number
+from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike, as_graph, entry_weights, own_weights
 from mtcool.graphs.entries import one_for_each_agent
 from mtcool.graphs.weights import WeightsLike, check_entries
@@ -45,6 +48,8 @@ def make_network(
     weights: WeightsLike = "uniform",
     q: ArrayLike | None = None,
     privacy: Privacy | None = None,
+    messages: Messages | None = None,
+    delays: Delays | None = None,
     seed: Seed | None = None,
     **options: Unpack[Options],
 ) -> Network:
@@ -56,6 +61,8 @@ def make_network(
         The record of an algorithm, of this package or of your own.
     graph, dim, learner, weights, q, options
         As in `mtcool.mt_co2ol`.
+    messages, delays
+        As in `mtcool.mt_co2ol`, for an algorithm that can do with few or late messages.
     privacy, seed
         As in `mtcool.dpmt_co2ol`, for a private algorithm.
 
@@ -72,14 +79,25 @@ def make_network(
         )
     network = as_graph(graph)
     settings = make_settings(
-        algorithm, network, dim, learner=learner, weights=weights, q=q, privacy=privacy, **options
+        algorithm,
+        network,
+        dim,
+        learner=learner,
+        weights=weights,
+        q=q,
+        privacy=privacy,
+        field=_field(messages, delays, seed),
+        **options,
     )
     _warn_if_slow(settings, network)
     noise = None
     if settings.privacy is not None:
         noise = make_noise(settings.privacy.noise, seed)
-    elif seed is not None:
-        raise ValueError(f"seed applies only to private algorithms, got {seed!r} for {algorithm}")
+    elif seed is not None and settings.field is None:
+        raise ValueError(
+            "seed applies only to private algorithms, and to messages and delays, "
+            f"got {seed!r} for {algorithm}"
+        )
     return Network(settings, network, _entries(settings, network, weights), noise)
 
 
@@ -92,6 +110,7 @@ def make_settings(
     weights: WeightsLike = "uniform",
     q: ArrayLike | None = None,
     privacy: Privacy | None = None,
+    field: FieldSettings | None = None,
     **options: Unpack[Options],
 ) -> Settings:
     """Check the settings of the network that `make_network` would make, without making it."""
@@ -117,8 +136,22 @@ def make_settings(
         learner=algorithm.learner if learner is None else learner,
         q=law,
         privacy=None if privacy is None else privacy_of_agents(privacy, graph.labels),
+        field=field,
         **options,
     )
+
+
+def _field(
+    messages: Messages | None, delays: Delays | None, seed: Seed | None
+) -> FieldSettings | None:
+    """What is asked for beyond the paper's setting, if anything is."""
+    if messages is None and delays is None:
+        return None
+    for name, given, kind in (("messages", messages, Messages), ("delays", delays, Delays)):
+        if given is not None and not isinstance(given, kind):
+            raise ValueError(f"{name} must be an mtcool.{kind.__name__}, got {given!r}")
+    number = int(seed_number(0 if seed is None else seed))
+    return FieldSettings(messages or Messages(), delays or Delays(), number)
 
 
 def _entries(settings: Settings, graph: Graph, weights: WeightsLike) -> Floats:

@@ -6,14 +6,22 @@ from numpy.typing import ArrayLike
 
 from mtcool import theory
 from mtcool.algorithms.making import make_network
-from mtcool.graphs import GraphLike
+from mtcool.field import Delays, Messages
+from mtcool.graphs import Graph, GraphLike
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, MTFTRLKT, Learner
 from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
-from mtcool.peers.exchange import clique_exchange
-from mtcool.types import Lipschitz, OnExcess, Rates
+from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.exchange import Exchange, clique_exchange
+from mtcool.peers.field.exchange import field_exchange
+from mtcool.peers.field.making import in_the_field
+from mtcool.peers.field.records import FieldPeers
+from mtcool.peers.settings import Settings
+from mtcool.privacy.noise import Noise
+from mtcool.seeds import Seed
+from mtcool.types import Floats, Lipschitz, OnExcess, Rates
 
 
 def mt_co2ol(
@@ -29,6 +37,9 @@ def mt_co2ol(
     q: ArrayLike | None = None,
     q_min: float | None = None,
     horizon: int | None = None,
+    messages: Messages | None = None,
+    delays: Delays | None = None,
+    seed: Seed | None = None,
 ) -> Network:
     """MT-CO2OL (Algorithm 2 of the paper): multitask online learning on any graph.
 
@@ -64,6 +75,10 @@ def mt_co2ol(
     q_min, horizon
         What `rates="estimated"` needs to know: a lower bound on the probabilities, and the number
         of rounds of the whole network (`Privacy` has a horizon that counts activations).
+    messages, delays
+        Few, small, late or lost messages (`mtcool.Messages`, `mtcool.Delays`).
+    seed
+        Of what they leave to chance; 0 if not given.
 
     Examples
     --------
@@ -88,7 +103,25 @@ def mt_co2ol(
         q=q,
         q_min=q_min,
         horizon=horizon,
+        messages=messages,
+        delays=delays,
+        seed=seed,
     )
+
+
+def peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers | FieldPeers:
+    """Agents that keep a model of each neighbour's task, in the field if that is asked for."""
+    plain = clique_peers(settings, graph, weights)
+    return plain if settings.field is None else in_the_field(plain, settings, graph, weights)
+
+
+def exchange(
+    peers: CliquePeers | FieldPeers, settings: Settings, graph: Graph, noise: Noise | None
+) -> Exchange:
+    """For either kind of them."""
+    if isinstance(peers, FieldPeers):
+        return field_exchange(peers, settings, graph)
+    return clique_exchange(peers, settings, graph, noise)
 
 
 def bound(question: Question) -> theory.Bound | None:
@@ -146,10 +179,11 @@ MT_CO2OL = register(
         name="mt_co2ol",
         title="MT-CO2OL",
         learner=MTFTRL(),
-        peers=clique_peers,
-        exchange=clique_exchange,
+        peers=peers,
+        exchange=exchange,
         bound=bound,
         adaptive=True,
+        changing=True,
         colour="#0072B2",
     )
 )

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from mtcool.field.vectors import clear_vector
 from mtcool.kernels import dispatched, inline
 from mtcool.learners.adaptive.rescale import endowed
 from mtcool.learners.ftrl import FTRLState, ball_step
@@ -122,7 +123,7 @@ def _(
     experts: int,
     table: int,
 ) -> None:
-    state.total[clique] = 0.0
+    clear_vector(state.total[clique])
     state.n[clique] = 0
     state.rate[clique] = bound
 
@@ -163,7 +164,7 @@ def _(
     experts: int,
     table: int,
 ) -> None:
-    state.total[clique] = 0.0
+    clear_vector(state.total[clique])
     state.direction[clique], state.fraction[clique], state.outcomes[clique] = 0.0, 0.0, 0.0
     state.wealth[clique], state.power[clique], state.n[clique] = 1.0, 0, 0
     state.rate[clique], state.bound[clique] = bound, bound
@@ -215,8 +216,9 @@ def _(
     table: int,
 ) -> None:
     c = state.cliques[clique]
-    state.gradients[first : first + slots] = 0.0
-    state.total[clique] = 0.0
+    for row in range(first, first + slots):
+        clear_vector(state.gradients[row])
+    clear_vector(state.total[clique])
     c["size"], c["deviation"], c["direction"], c["fraction"] = slots, 0.0, 0.0, 0.0
     c["outcomes"], c["wealth"], c["power"], c["n"] = 0.0, 1.0, 0, 0
     c["rate"], c["coin"] = bound, (1.0 if slots == 1 else math.sqrt(slots / 2.0)) / bound
@@ -286,8 +288,9 @@ def _(
     table: int,
 ) -> None:
     c = state.cliques[clique]
-    state.gradients[first : first + slots] = 0.0
-    state.total[clique] = 0.0
+    for row in range(first, first + slots):
+        clear_vector(state.gradients[row])
+    clear_vector(state.total[clique])
     c["n"], c["clipped"], c["deviation"], c["reach"], c["unit"] = 0, 0, 0.0, 0.0, 0.0
     c["level"], c["slope"], c["rate"], c["inverse"], c["mass"] = 0.0, 0.0, bound, 1.0, experts
     lay_out(state, clique, first, slots, expert, experts, table)
@@ -341,7 +344,7 @@ def begin_expert(state: MTFTRLState, expert: int, loss: float) -> None:
     """An expert with this cumulative loss, in closed form."""
     state.experts[LOSS, expert] = loss
     state.experts[WEIGHT, expert], state.experts[MULTIPLIER, expert] = 1.0, CLOSED_FORM
-    state.centre[expert] = 0.0
+    clear_vector(state.centre[expert])
 
 
 @dispatched

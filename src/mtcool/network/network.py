@@ -17,6 +17,7 @@ from mtcool.network.header import encode_header
 from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
+from mtcool.peers.exchange import Names
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -44,7 +45,7 @@ class Network:
         from_file: bool = False,
     ) -> None:
         self.turn = Turn("network")
-        self.graph = graph
+        self._graph = graph
         self.weights = weights
         weights.setflags(write=False)
         algorithm = settings.algorithm
@@ -57,6 +58,16 @@ class Network:
                 check_saved(peers, arrays)
             restore(peers.state, arrays)
         self.settings = settings  # last: a private network is closed from here on
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it is now: who may talk to whom."""
+        return self.exchange.current_graph(self._graph)
+
+    @property
+    def names(self) -> Names:
+        """All agents that ever were, in the order of all arrays: those of the graph first."""
+        return self.exchange.directory(self._graph)
 
     @property
     def peers(self) -> PeersBlock:
@@ -108,7 +119,7 @@ class Network:
         >>> mtcool.mt_co2ol(mtcool.graphs.star(4), dim=2).predict(3)
         array([0., 0.])
         """
-        i, x = self.graph.index(agent), np.empty(self.settings.dim)
+        i, x = self.names.index(agent), np.empty(self.settings.dim)
         try:  # outside: a `try` within would be a line at which Ctrl-C leaves the lock taken
             with self.turn.lock:
                 self.exchange.finish()
@@ -144,7 +155,7 @@ class Network:
         ValueError: gradient must have norm at most lipschitz = 1.0, got norm 10.0; give a
         larger lipschitz, or on_excess="clip" to shorten such gradients
         """
-        i = self.graph.index(agent)
+        i = self.names.index(agent)
         try:
             with self.turn.lock:
                 self.exchange.finish()  # what an interrupt left undone comes first

@@ -115,6 +115,8 @@ class Algorithm:
     """Needs a privacy level, and clips gradients always."""
     adaptive: bool = False
     """Its peers run `Settings.clique_learner`, so that no gradient bound need be given."""
+    changing: bool = False
+    """Its peers can live in the field: the graph may change, messages be few, small or late."""
     colour: str | None = None
     """In figures, as "#RRGGBB"; one that is free if not given."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn, Protocol
 
 import numpy as np
@@ -29,6 +29,21 @@ from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 from mtcool.validation import LARGEST
 
 LONGEST_GRADIENT = 1e154  # norm of a gradient that can be clipped: its square is finite
+
+
+class Names(Protocol):
+    """Names of agents, and their places in all arrays."""
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """All names, in order."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def index(self, label: Label, /) -> int:
+        """The place of an agent; a name that is not known is refused."""
 
 
 class Exchange(Protocol):
@@ -77,6 +92,14 @@ class Exchange(Protocol):
     def released(self) -> int:
         """Noisy sums that private peers have published since their first losses."""
         return 0
+
+    def directory(self, graph: Graph) -> Names:
+        """Who is who: the graph that the network was made with, unless agents have joined."""
+        return graph
+
+    def current_graph(self, graph: Graph) -> Graph:
+        """The graph as it is now: the one that the network was made with, unless it changed."""
+        return graph
 
     def ledger(self) -> dict[Label, Account]:
         """What each agent has spent, has released and has left."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from mtcool import validation
+from mtcool.field.settings import FieldSettings
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
 from mtcool.learners.adaptive.adaptive import Adaptive
 from mtcool.learners.squared_weights import SquaredWeights
@@ -16,6 +17,9 @@ from mtcool.validation import LARGEST, SMALLEST
 ADAPTIVE = "adaptive"
 ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
 """Learners whose sums can be expressed in another unit, with a bound that survives it."""
+
+FIELD_RATES: tuple[Rates, ...] = ("adversarial", "adaptive")
+"""Rates that need not know who will be active how often."""
 
 LARGEST_DIM = 2**40
 """No memory holds more, and counts of numbers fit into their type."""
@@ -36,6 +40,8 @@ class Settings:
     q_min: float | None = None
     horizon: int | None = None
     privacy: PrivacySettings | None = None
+    field: FieldSettings | None = None
+    """Of networks with messages, delays or changes of their own."""
 
     def __post_init__(self) -> None:
         validation.one_of("on_excess", self.on_excess, get_args(OnExcess))
@@ -76,6 +82,8 @@ class Settings:
                     "on_excess applies only to a lipschitz that is a number, because no gradient "
                     f"exceeds 'adaptive', got {self.on_excess!r}"
                 )
+        if self.field is not None:
+            check_field(self)
         if self.rates == "stochastic" and self.q is None:
             raise ValueError('q must be given for rates="stochastic", got None')
         for name in ("q_min", "horizon"):
@@ -144,6 +152,34 @@ def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None
             f"rates must be 'adversarial' for lipschitz='adaptive', got {rates!r}: the others are "
             "made for gradients whose bound is known in advance"
         )
+
+
+def check_field(settings: Settings) -> None:
+    """Refuse messages, delays and changes where nothing is known of them."""
+    algorithm, learner, field = settings.algorithm, settings.learner, settings.field
+    if not algorithm.changing:
+        raise ValueError(
+            "messages, delays and changes of the graph are for mt_co2ol only, got them for "
+            f"{algorithm}"
+        )
+    if not isinstance(learner, ADAPTABLE):
+        known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+        raise ValueError(
+            f"learner must be one of {known} in a network with messages, delays or changes of its "
+            f"own, got {learner!r}"
+        )
+    if settings.adaptive:
+        raise ValueError(
+            "lipschitz must be a number in a network with messages, delays or changes of its own, "
+            f"got {settings.lipschitz!r}"
+        )
+    if settings.rates not in FIELD_RATES:
+        raise ValueError(
+            f"rates must be one of {', '.join(FIELD_RATES)} in a network with messages, delays or "
+            f"changes of its own, got {settings.rates!r}"
+        )
+    if field is not None:
+        field.check(settings.dim)
 
 
 def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:

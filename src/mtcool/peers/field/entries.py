@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mtcool.field.vectors import clear_vector, copy_vector
 from mtcool.kernels import inline
 from mtcool.peers.field.records import ENTRIES, Edges, FieldState
 
@@ -93,11 +94,9 @@ def copy_entry(edges: Edges, old: int, new: int) -> None:
     if edges.number.shape[0] > 0:
         edges.number[new], edges.stamp[new] = edges.number[old], edges.stamp[old]
     if edges.kept.shape[0] > 0:
-        for k in range(edges.kept.shape[1]):
-            edges.kept[new, k] = edges.kept[old, k]
+        copy_vector(edges.kept[old], edges.kept[new])
     if edges.memory.shape[0] > 0:
-        for k in range(edges.memory.shape[1]):
-            edges.memory[new, k] = edges.memory[old, k]
+        copy_vector(edges.memory[old], edges.memory[new])
     if edges.row_delay.shape[0] > 0:
         edges.row_delay[new] = edges.row_delay[old]
         edges.gradient_delay[new] = edges.gradient_delay[old]
@@ -111,6 +110,6 @@ def clear(edges: Edges, entry: int) -> None:
     if edges.number.shape[0] > 0:
         edges.number[entry], edges.stamp[entry] = -1, 0.0
     if edges.kept.shape[0] > 0:
-        edges.kept[entry] = 0.0
+        clear_vector(edges.kept[entry])
     if edges.memory.shape[0] > 0:
-        edges.memory[entry] = 0.0
+        clear_vector(edges.memory[entry])

@@ -23,7 +23,8 @@ from mtcool.peers.field.records import (
 from mtcool.types import Integers
 
 DONE, NEEDS_ROOM, NEEDS_TABLE = range(3)
-CONNECT, DISCONNECT, JOIN, LEAVE = range(4)
+# ENTER is a part of JOIN: the agent comes in, alone.
+CONNECT, DISCONNECT, JOIN, LEAVE, ENTER = range(5)
 EVERYBODY = -1
 ANY = 0
 

@@ -2,6 +2,7 @@
 
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT, draw
+from mtcool.field.vectors import copy_vector
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import credit
 from mtcool.learners.learner import update_row
@@ -85,7 +86,7 @@ def tell(peers: FieldPeers, agent: int, number: int, target: AnyArray, content: 
     message = state.queue.messages[place]
     message["sender"], message["receiver"], message["row"] = agent, clique, row
     message["number"], message["weight"], message["stamp"] = number, weight, target["stamp"]
-    state.queue.content[place] = content
+    copy_vector(content, state.queue.content[place])
 
 
 @routine
@@ -167,7 +168,7 @@ def hand_over(peers: FieldPeers, place: int) -> None:
         if entry >= 0 and message["number"] > state.edges.number[entry]:
             state.edges.number[entry] = message["number"]
             state.edges.stamp[entry] = message["stamp"]
-            state.edges.kept[entry] = content
+            copy_vector(content, state.edges.kept[entry])
     elif state.agents[receiver]["present"]:
         row, weight, coding = int(message["row"]), message["weight"], peers.rules.power - 1.0
         receive(peers, receiver, row, weight, message["stamp"], content, coding)

@@ -7,6 +7,7 @@ gradient is there. So a prediction can be asked for as often as one likes.
 from mtcool.field.choosing import choose, speaks
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW, draw
+from mtcool.field.vectors import copy_vector
 from mtcool.kernels import inline, routine
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
@@ -77,7 +78,7 @@ def fetch_some(peers: FieldPeers, agent: int) -> int:
     if a["fresh"] and count > 1:
         for k in range(place, count - 1):
             work.targets[k] = work.targets[k + 1]
-            peers.models[k] = peers.models[k + 1]
+            copy_vector(peers.models[k + 1], peers.models[k])
         count -= 1
     weigh(peers, agent, count)
     return int(count)
@@ -190,7 +191,7 @@ def take(
     clique = int(state.edges.clique[entry])
     target["clique"], target["entry"], target["stamp"] = clique, entry, stamp
     target["row"] = int(state.edges.row[entry]) - state.cliques[clique]["first"]
-    peers.models[place] = row
+    copy_vector(row, peers.models[place])
 
 
 @inline

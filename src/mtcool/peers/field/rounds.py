@@ -1,6 +1,7 @@
 """The five steps of the protocol, in the field."""
 
 from mtcool.field.draws import DELAY_LABEL
+from mtcool.field.vectors import copy_vector
 from mtcool.kernels import inline, routine
 from mtcool.learners.learner import update_row
 from mtcool.peers.field.learning import ANSWER, deliver, teach
@@ -97,7 +98,7 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
         place = put_label(state, int(state.counters[CLOCK]) + wait)
         label = state.queue.labels[place]
         label["agent"], label["number"], label["count"] = agent, number, count
-        state.queue.gradients[place] = gradient
+        copy_vector(gradient, state.queue.gradients[place])
         for k in range(count):
             state.queue.targets[place, k] = targets[k]
     deliver(peers)
@@ -118,7 +119,7 @@ def keep_rows(peers: FieldPeers, agent: int) -> None:
         other = int(state.edges.clique[entry])
         answer(peers, agent, entry, work.answer)
         if rounds == 0:
-            state.edges.kept[entry] = work.answer
+            copy_vector(work.answer, state.edges.kept[entry])
             state.edges.number[entry] = number
             state.edges.stamp[entry] = state.cliques[other]["received"]
             continue
@@ -127,7 +128,7 @@ def keep_rows(peers: FieldPeers, agent: int) -> None:
         message["sender"], message["receiver"], message["row"] = other, agent, ANSWER
         message["number"], message["stamp"] = number, state.cliques[other]["received"]
         message["weight"] = 0.0
-        state.queue.content[place] = work.answer
+        copy_vector(work.answer, state.queue.content[place])
 
 
 @inline

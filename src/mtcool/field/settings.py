@@ -1,0 +1,24 @@
+"""What a network in the field is told: messages, delays, and the seed of its draws."""
+
+from dataclasses import dataclass
+
+from mtcool.field.codes import coordinates_of
+from mtcool.field.delays import Delays
+from mtcool.field.messages import Messages
+
+
+@dataclass(frozen=True)
+class FieldSettings:
+    """Messages and delays of a network, and the word that its draws start from."""
+
+    messages: Messages = Messages()
+    delays: Delays = Delays()
+    seed: int = 0
+
+    def check(self, dim: int) -> None:
+        """Refuse what does not go together, in this dimension."""
+        if coordinates_of(self.messages, dim) is not None and self.delays.rows_may_miss:
+            raise ValueError(
+                "coordinates needs rows that arrive at once, because both ends keep a copy, got "
+                f"coordinates={self.messages.coordinates} with {self.delays!r}"
+            )

@@ -1,0 +1,274 @@
+"""Ask and tell in the field, and the events that a caller asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mtcool.field.sizes import name_sizes
+from mtcool.graphs import Graph
+from mtcool.kernels import kernel
+from mtcool.peers.exchange import Exchange, one_gradient, refuse
+from mtcool.peers.field.directory import Directory
+from mtcool.peers.field.entries import find
+from mtcool.peers.field.events import (
+    CONNECT,
+    DISCONNECT,
+    DONE,
+    ENTER,
+    EVERYBODY,
+    JOIN,
+    LEAVE,
+    NEEDS_TABLE,
+    announce,
+    connect,
+    disconnect,
+    enter,
+    leave,
+    slow_down,
+)
+from mtcool.peers.field.making import slow_edges
+from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
+from mtcool.peers.field.room import Need, enlarge
+from mtcool.peers.field.rounds import tell_gradient
+from mtcool.peers.settings import Settings
+from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
+
+if TYPE_CHECKING:
+    from mtcool.field.settings import FieldSettings
+
+ROUNDS_AHEAD = 256  # that there is room in the queue for
+MOST_AHEAD = 2_000_000  # messages that they may send
+
+
+class FieldExchange(Exchange):
+    """Agents in the field: rounds by ask and tell, and a graph that changes.
+
+    A change is checked before anything happens; room for it is made as it is needed.
+    """
+
+    pace = 100_000  # a round is never interrupted
+
+    def __init__(self, peers: FieldPeers, settings: Settings, directory: Directory) -> None:
+        self.peers = peers
+        self.names = directory
+        self._settings = settings
+        self._slow = slow_edges(self._field, directory)
+        self._graph: Graph | None = None
+
+    @property
+    def _field(self) -> FieldSettings:
+        if self._settings.field is None:
+            raise ValueError("settings must have a field, got None")
+        return self._settings.field
+
+    def begin(self) -> None:
+        """Tell all cliques how large weights may be, and which edges are slow."""
+        _begin(self.peers, self._slow)
+
+    # --- rounds ------------------------------------------------------------------------------
+
+    def predict(self, agent: int, x: Floats) -> None:
+        """Write the agent's prediction into `x`."""
+        self.check_present(agent)
+        super().predict(agent, x)
+
+    def update(self, agent: int, gradient: GradientLike) -> None:
+        """Play a round of the agent to its end."""
+        self.check_present(agent)
+        g = one_gradient(gradient, self._settings)
+        self.provide(np.array([agent]))
+        if not _tell(self.peers, agent, g.copy()):
+            refuse(g, self._settings)
+
+    def check_present(self, agent: int) -> None:
+        """Refuse an agent that has left."""
+        if not self.peers.state.agents[agent]["present"]:
+            name = self.names.labels[agent]
+            raise ValueError(f"agent must be in the network, got {name!r}, which is not there now")
+
+    def provide(self, agents: Integers) -> int:
+        """Make room for what these rounds may put into the queue; returns how many have room."""
+        if not self.peers.rules.late:
+            return len(agents)
+        state, most = self.peers.state, self.peers.models.shape[0]
+        rounds = min(len(agents), ROUNDS_AHEAD, max(1, MOST_AHEAD // most))
+        labels = int(state.counters[LABELS]) + rounds
+        # A round may send each neighbour an answer and a gradient, and a label that comes another.
+        messages = int(state.counters[WAITING]) + most * (2 * rounds + labels)
+        if labels > len(state.queue.labels) or messages > len(state.queue.messages):
+            self._make_room(Need(labels=2 * labels, messages=2 * messages))
+        return rounds
+
+    # --- changes -----------------------------------------------------------------------------
+
+    def change(self, event: int, agent: Label, others: Sequence[Label]) -> None:
+        """Let an event happen, or refuse it with nothing changed."""
+        if self.peers.state.edges.weight.size:
+            raise ValueError(
+                "weights must be uniform in a network whose graph changes, got weights of one's own"
+            )
+        if event == JOIN:
+            self._join(agent, others)
+            return
+        i = self._present(agent)
+        if event == LEAVE:
+            if self.peers.state.counters[AGENTS] == 1:
+                raise ValueError(f"agent must not be the last one to leave, got {agent!r}")
+            self.apply(LEAVE, i, np.zeros(0, np.int64))
+            return
+        j = self._present(others[0])
+        if i == j:
+            raise ValueError(f"agents must be different, got {agent!r} twice")
+        there = find(self.peers.state, i, j) >= 0
+        if there == (event == CONNECT):
+            what = "not be connected yet" if there else "be connected"
+            raise ValueError(f"agents must {what}, got {agent!r} and {others[0]!r}")
+        self.apply(event, i, np.array([j]))
+
+    def _join(self, agent: Label, others: Sequence[Label]) -> None:
+        known = self.names.knows(agent)
+        if known and self.peers.state.agents[self.names.index(agent)]["present"]:
+            raise ValueError(f"agent must not be in the network yet, got {agent!r}")
+        if not isinstance(agent, Hashable):
+            raise ValueError(f"agent must have a name that can be a key, got {agent!r}")
+        neighbours = [self._present(other) for other in others]
+        if len(set(neighbours)) < len(neighbours):
+            raise ValueError(f"neighbours must be different, got {list(others)!r}")
+        if not known:
+            self.register([agent])
+        self.apply(JOIN, self.names.index(agent), np.array(neighbours, np.int64))
+
+    def _present(self, agent: Label) -> int:
+        i = self.names.index(agent)
+        self.check_present(i)
+        return i
+
+    def register(self, names: Sequence[Label]) -> None:
+        """Make agents known that will join."""
+        if not names:
+            return
+        before = self.names.size
+        self.names.add(names)
+        self._slow = slow_edges(self._field, self.names)
+        if self.names.size > len(self.peers.state.agents):
+            self._make_room(Need(agents=self.names.size))
+        self.peers.state.agents["name"][before : self.names.size] = name_sizes(tuple(names))
+
+    def apply(self, event: int, agent: int, others: Integers) -> None:
+        """Let an event happen that was checked."""
+        if event == JOIN:
+            self._until_done(ENTER, agent, len(others))
+            for other in others.tolist():
+                self._until_done(CONNECT, agent, other)
+        elif event == CONNECT:
+            self._until_done(CONNECT, agent, int(others[0]))
+        _conclude(self.peers, event, agent, others)
+        self.changed()
+
+    def changed(self) -> None:
+        """Forget the graph as it was."""
+        self._graph = None
+
+    def _until_done(self, event: int, one: int, two: int) -> None:
+        """Try a part of an event until there is room for it: twice at most, once for each kind."""
+        while True:
+            missing = _try(self.peers, event, one, two, self._slow)
+            if missing == DONE:
+                return
+            self.make_room_for(event, one, two, missing)
+
+    def make_room_for(self, event: int, one: int, two: int, missing: int) -> None:
+        """Make the room that a part of an event lacks."""
+        cliques, agents = self.peers.state.cliques, self.peers.state.agents
+        if event == ENTER:
+            ends, slots = [], [two + 1]
+        else:
+            ends = [one, two]
+            slots = [2 * int(cliques[end]["slots"]) for end in ends]
+        if missing == NEEDS_TABLE:
+            self._make_room(Need(sizes=tuple(slots)))
+            return
+        entries = sum(2 * int(agents[end]["room"]) + 2 for end in ends) + slots[0] + 1
+        rows = sum(slots)
+        neighbours = max([int(agents[end]["count"]) + 1 for end in ends], default=two + 1)
+        self._make_room(
+            Need(entries=entries, rows=rows, experts=self._experts(slots), neighbours=neighbours)
+        )
+
+    def _experts(self, slots: list[int]) -> int:
+        numbers = dict(zip(self.peers.tables[0].tolist(), self.peers.tables[2].tolist(), strict=True))
+        return sum(numbers.get(size, 0) for size in slots)
+
+    def _make_room(self, need: Need) -> None:
+        self.peers = enlarge(self.peers, self._settings, need)
+
+    # --- what there is -------------------------------------------------------------------------
+
+    def directory(self, graph: Graph) -> Directory:
+        """All agents that ever were."""
+        return self.names
+
+    def current_graph(self, graph: Graph) -> Graph:
+        """The graph of the agents that are there now."""
+        if self._graph is None:
+            self._graph = graph_of(self.peers, self.names)
+        return self._graph
+
+
+def graph_of(peers: FieldPeers, directory: Directory) -> Graph:
+    """The graph of the agents that are there now; their order is that of the directory."""
+    agents = peers.state.agents[: directory.size]
+    there = np.flatnonzero(agents["present"])
+    places = np.cumsum(agents["present"], dtype=np.int64) - 1
+    counts = agents["count"][there].astype(np.int64)
+    ptr = np.concatenate(([0], np.cumsum(counts)))
+    entries = np.repeat(agents["first"][there] - ptr[:-1], counts) + np.arange(ptr[-1])
+    labels = directory.labels
+    names = labels if len(there) == len(labels) else [labels[i] for i in there.tolist()]
+    return Graph(ptr, places[peers.state.edges.clique[entries]], names)
+
+
+@kernel
+def _begin(peers: FieldPeers, slow: AnyArray) -> None:
+    for agent in range(peers.state.counters[AGENTS]):
+        announce(peers, agent, EVERYBODY)
+    for s in range(slow.shape[0]):
+        one, two = int(slow[s]["one"]), int(slow[s]["two"])
+        if find(peers.state, one, two) >= 0:
+            slow_down(peers.state, one, two, slow)
+            slow_down(peers.state, two, one, slow)
+
+
+@kernel
+def _tell(peers: FieldPeers, agent: int, gradient: Floats) -> bool:
+    return tell_gradient(peers, agent, gradient, False)
+
+
+@kernel
+def _try(peers: FieldPeers, event: int, one: int, two: int, slow: AnyArray) -> int:
+    if event == CONNECT:
+        return connect(peers, one, two, slow)
+    return enter(peers, one, two)
+
+
+@kernel
+def _conclude(peers: FieldPeers, event: int, agent: int, others: Integers) -> None:
+    """Let edges vanish, and announce what weights may be now."""
+    if event == LEAVE:
+        leave(peers, agent)
+    elif event == DISCONNECT:
+        disconnect(peers, agent, int(others[0]))
+        announce(peers, agent, EVERYBODY)
+        announce(peers, int(others[0]), EVERYBODY)
+    else:
+        announce(peers, agent, EVERYBODY)
+        for k in range(others.shape[0]):
+            announce(peers, int(others[k]), agent)
+
+
+def field_exchange(peers: FieldPeers, settings: Settings, graph: Graph) -> FieldExchange:
+    """For peers in the field that nobody has joined yet."""
+    return FieldExchange(peers, settings, Directory(graph))

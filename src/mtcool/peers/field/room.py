@@ -1,0 +1,147 @@
+"""Room for what comes next: kernels cannot allocate, so they say what is missing and wait."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mtcool.learners import MTFTRL
+from mtcool.learners.room import Room, enlarged, longer
+from mtcool.peers.field.records import (
+    ENTRIES,
+    EXPERTS,
+    FREE,
+    LABELS_FREE,
+    ROWS,
+    Capacity,
+    Edges,
+    FieldPeers,
+    Queue,
+    Round,
+)
+from mtcool.peers.settings import Settings
+from mtcool.types import AnyArray, Floats, Integers
+
+SPARE = 16  # arrays grow by at least one part in so many
+LEAST = 64
+
+
+class Need(NamedTuple):
+    """What there must be room for, beyond what is used."""
+
+    agents: int = 0
+    """That are known, whether they are here or not: the number of all."""
+    entries: int = 0
+    rows: int = 0
+    experts: int = 0
+    neighbours: int = 0
+    """Of one agent, itself included: the most of all."""
+    sizes: tuple[int, ...] = ()
+    """Numbers of slots that cliques may have."""
+    messages: int = 0
+    """That may be under way, in all."""
+    labels: int = 0
+
+
+def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
+    """The same peers with room for what is needed."""
+    state, dim = peers.state, settings.dim
+    tables, table = _tables(peers, settings, need.sizes)
+    counters, capacity = state.counters, peers.capacity
+    new = Capacity(
+        entries=_grown(capacity.entries, counters[ENTRIES] + need.entries),
+        rows=_grown(capacity.rows, counters[ROWS] + need.rows),
+        experts=_grown(capacity.experts, counters[EXPERTS] + need.experts),
+    )
+    if not isinstance(settings.learner, MTFTRL):
+        new = new._replace(experts=0)
+    agents = max(len(state.agents), need.agents)
+    if agents > len(state.agents):
+        agents = _grown(len(state.agents), agents)
+    most = _most(peers, need.neighbours)
+    learner = state.learner
+    slots = int(max(tables[0].max(), state.cliques["slots"].max()))
+    if new != capacity or agents > len(state.agents) or tables is not peers.tables:
+        room = Room(agents, new.rows, new.experts, slots, int(tables[2].max()))
+        learner = enlarged(learner, room, table)
+    queue = _queue(state.queue, counters, need, most)
+    return peers._replace(
+        state=state._replace(
+            learner=learner,
+            agents=longer(state.agents, agents),
+            cliques=longer(state.cliques, agents),
+            edges=_edges(state.edges, new.entries) if new.entries > capacity.entries else state.edges,
+            queue=queue,
+        ),
+        capacity=new,
+        tables=tables,
+        models=longer(peers.models, most),
+        work=_round(peers.work, most),
+    )
+
+
+def _grown(capacity: int, need: int) -> int:
+    """A capacity for as much: the same, or larger by a good piece."""
+    if need < capacity:
+        return capacity
+    return int(need + max(capacity // SPARE, LEAST))
+
+
+def _most(peers: FieldPeers, neighbours: int) -> int:
+    there = peers.models.shape[0]
+    return there if neighbours < there else neighbours + neighbours // 2 + 8
+
+
+def _edges(edges: Edges, length: int) -> Edges:
+    # An array that is not used stays empty.
+    return Edges(*(longer(array, length) if len(array) else array for array in edges))
+
+
+def _round(work: Round, most: int) -> Round:
+    by_neighbour = ("targets", "weights", "others", "scores", "keys", "order", "chosen")
+    arrays = {name: longer(getattr(work, name), most) for name in by_neighbour}
+    return work._replace(**arrays, key=np.full_like(work.key, -1))
+
+
+def _queue(queue: Queue, counters: Integers, need: Need, most: int) -> Queue:
+    """A queue with so many places; `counters` tell where the first free ones are."""
+    targets = queue.targets
+    if most > targets.shape[1]:
+        targets = np.zeros((len(targets), most), targets.dtype)
+        targets[:, : queue.targets.shape[1]] = queue.targets
+    messages = _with_places(queue.messages, need.messages, counters, FREE)
+    labels = _with_places(queue.labels, need.labels, counters, LABELS_FREE)
+    return queue._replace(
+        messages=messages,
+        content=longer(queue.content, len(messages)),
+        labels=labels,
+        gradients=longer(queue.gradients, len(labels)),
+        targets=longer(targets, len(labels)),
+    )
+
+
+def _with_places(entries: AnyArray, need: int, counters: Integers, free: int) -> AnyArray:
+    """Entries with so many places at least; new ones are put on the list of free ones."""
+    before = len(entries)
+    if need <= before:
+        return entries
+    new = longer(entries, need)
+    new["next"][before:-1] = np.arange(before + 1, len(new))
+    new["next"][-1] = counters[free]
+    counters[free] = before
+    return new
+
+
+def _tables(
+    peers: FieldPeers, settings: Settings, sizes: tuple[int, ...]
+) -> tuple[Integers, Floats]:
+    """Where the experts of cliques of all sizes are listed, and the lists."""
+    inner, learner = getattr(peers.state.learner, "inner", peers.state.learner), settings.learner
+    if not isinstance(learner, MTFTRL):
+        return peers.tables, np.zeros((2, 0))
+    table, tables = inner.table, peers.tables
+    for size in sorted(set(sizes) - set(tables[0].tolist())):
+        guesses = learner.table(size)
+        place = [[size], [table.shape[1]], [guesses.shape[1]]]
+        tables = np.concatenate((tables, place), axis=1)
+        table = np.concatenate((table, guesses), axis=1)
+    return tables, table
