@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.agents.cutting.order import in_order
+from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
 from mtcool.network import storage
@@ -18,6 +20,9 @@ from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
+from mtcool.peers.field.events import CONNECT, DISCONNECT, JOIN, LEAVE
+from mtcool.peers.field.exchange import FieldExchange, field_exchange
+from mtcool.peers.field.making import in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -162,6 +167,107 @@ class Network:
                 self.exchange.update(i, gradient)
         except CompileError as error:
             raise self.blamed(error) from None
+
+    def connect(self, one: Label, two: Label) -> None:
+        """Let an edge appear between two agents: from now on each listens to the other.
+
+        Neighbours that were connected before go on with what they knew of each other. The first
+        change of a graph turns the network into one that can change, in time linear in its size;
+        after that a change takes time linear in the number of neighbours.
+
+        Parameters
+        ----------
+        one, two
+            Names of two agents that are in the network and not connected.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net.connect(2, 3)
+        >>> net.graph
+        Graph(4 agents, 4 edges)
+        """
+        self._change(CONNECT, one, [two])
+
+    def disconnect(self, one: Label, two: Label) -> None:
+        """Let the edge between two agents vanish.
+
+        Parameters
+        ----------
+        one, two
+            Names of two agents that are connected.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net.disconnect(0, 3)
+        >>> net.graph
+        Graph(4 agents, 2 edges)
+        """
+        self._change(DISCONNECT, one, [two])
+
+    def join(self, agent: Label, neighbours: Iterable[Label] = ()) -> None:
+        """Let an agent in, which may be new or come back.
+
+        The first prediction of a new agent is what its neighbours know in common.
+
+        Parameters
+        ----------
+        agent
+            Its name, of no agent that is in the network.
+        neighbours
+            Names of agents that are in the network.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net.update(0, [-1.0])
+        >>> net.join("new", [0, 1])
+        >>> bool(net.predict("new")[0] > 0.0)
+        True
+        """
+        if isinstance(neighbours, str) or not isinstance(neighbours, Iterable):
+            raise ValueError(f"neighbours must be names of agents, got {neighbours!r}")
+        self._change(JOIN, agent, list(neighbours))
+
+    def leave(self, agent: Label) -> None:
+        """Let an agent leave, with all its edges; it may join again later.
+
+        Parameters
+        ----------
+        agent
+            Its name.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net.leave(3)
+        >>> net.predict(3)
+        Traceback (most recent call last):
+        ...
+        ValueError: agent must be in the network, got 3, which is not there now
+        """
+        self._change(LEAVE, agent, [])
+
+    def _change(self, event: int, agent: Label, others: list[Label]) -> None:
+        with self.turn.lock:
+            self.exchange.finish()
+            self.in_the_field().change(event, agent, others)
+
+    def in_the_field(self) -> FieldExchange:
+        """The exchange of a network that can change; the first call makes it one."""
+        if isinstance(self.exchange, FieldExchange):
+            return self.exchange
+        settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
+        peers = in_the_field(self.peers, settings, self._graph, self.weights)
+        self.exchange = field_exchange(peers, settings, self._graph)
+        self.settings = settings
+        self.exchange.begin()
+        return self.exchange
 
     def blamed(self, error: CompileError) -> CompileError:
         """The error with the name of the learner, if one of its functions does not compile."""

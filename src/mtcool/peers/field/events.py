@@ -8,6 +8,7 @@ neighbours that its agents have or had; cliques that double are paid for by thos
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.field.vectors import whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import begin_clique, grow_clique, raise_bound
 from mtcool.peers.field.entries import clear, find, find_ever, insert, move, remove
@@ -48,7 +49,7 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
             return NEEDS_ROOM
         first, expert = take_rows(state, slots), take_experts(state, experts)
         move(state, agent, room)
-        a["count"], a["ever"], a["fresh"] = 1, 1, 1
+        a["count"], a["ever"] = 1, 1
         state.edges.clique[a["first"]], state.edges.row[a["first"]] = agent, first
         clear(state.edges, a["first"])
         c = state.cliques[agent]
@@ -58,6 +59,7 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
             state.learner, agent, first, slots, c["bound"], expert, experts, peers.tables[1, found]
         )
     a["present"] = 1
+    a["fresh"] = 1 if a["begun"] == 0 else 0
     state.counters[AGENTS] += 1
     state.counters[VERSION] += 1
     return DONE
@@ -85,7 +87,7 @@ def connect(peers: FieldPeers, one: int, two: int, slow: NDArray[np.void]) -> in
     for agent, other in ((one, two), (two, one)):
         known = find_ever(state, agent, other)
         row = state.edges.row[known] if known >= 0 else give_row(peers, other)
-        insert(state, agent, other, int(row))
+        insert(state, agent, other, whole(row))
         state.agents[agent]["around"] += state.agents[other]["name"]
         if peers.state.edges.row_delay.shape[0] > 0:
             slow_down(state, agent, other, slow)
@@ -120,7 +122,7 @@ def leave(peers: FieldPeers, agent: int) -> None:
     state, a = peers.state, peers.state.agents[agent]
     e = a["first"] + a["count"] - 1
     while e >= a["first"]:
-        other = int(state.edges.clique[e])
+        other = whole(state.edges.clique[e])
         if other != agent:
             disconnect(peers, agent, other)
             announce(peers, other, EVERYBODY)
@@ -148,7 +150,7 @@ def announce(peers: FieldPeers, agent: int, only: int) -> None:
         own = 1.0 if some or rules.silent else self_weight
     tell_bound(peers, agent, own)
     for e in range(a["first"], a["first"] + a["count"]):
-        other = int(state.edges.clique[e])
+        other = whole(state.edges.clique[e])
         if other == agent or (only != EVERYBODY and other != only):
             continue
         if given:
@@ -188,7 +190,7 @@ def give_row(peers: FieldPeers, clique: int) -> int:
     if c["used"] == c["slots"]:
         double(peers, clique)
     c["used"] += 1
-    return int(c["first"] + c["used"] - 1)
+    return whole(c["first"] + c["used"] - 1)
 
 
 @inline
@@ -201,7 +203,7 @@ def double(peers: FieldPeers, clique: int) -> None:
     first, expert = take_rows(state, slots), take_experts(state, experts)
     grow_clique(state.learner, clique, old, c["used"], first, slots, expert, experts, table)
     for e in range(a["first"], a["first"] + a["ever"]):
-        theirs = find_ever(state, int(state.edges.clique[e]), clique)
+        theirs = find_ever(state, whole(state.edges.clique[e]), clique)
         if theirs >= 0:  # not yet, for the one that is being connected
             state.edges.row[theirs] = first + (state.edges.row[theirs] - old)
     c["first"], c["slots"] = first, slots
@@ -235,11 +237,11 @@ def lacks(peers: FieldPeers, entries: int, rows: int, experts: int) -> bool:
 def take_rows(state: FieldState, rows: int) -> int:
     """The first of so many rows, which nobody else has."""
     state.counters[ROWS] += rows
-    return int(state.counters[ROWS] - rows)
+    return whole(state.counters[ROWS] - rows)
 
 
 @inline
 def take_experts(state: FieldState, experts: int) -> int:
     """The first of so many experts, which nobody else has."""
     state.counters[EXPERTS] += experts
-    return int(state.counters[EXPERTS] - experts)
+    return whole(state.counters[EXPERTS] - experts)

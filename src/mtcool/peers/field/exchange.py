@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mtcool.field.sizes import name_sizes
+from mtcool.field.vectors import whole
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient, refuse
@@ -199,7 +200,9 @@ class FieldExchange(Exchange):
         )
 
     def _experts(self, slots: list[int]) -> int:
-        numbers = dict(zip(self.peers.tables[0].tolist(), self.peers.tables[2].tolist(), strict=True))
+        numbers = dict(
+            zip(self.peers.tables[0].tolist(), self.peers.tables[2].tolist(), strict=True)
+        )
         return sum(numbers.get(size, 0) for size in slots)
 
     def _make_room(self, need: Need) -> None:
@@ -236,7 +239,7 @@ def _begin(peers: FieldPeers, slow: AnyArray) -> None:
     for agent in range(peers.state.counters[AGENTS]):
         announce(peers, agent, EVERYBODY)
     for s in range(slow.shape[0]):
-        one, two = int(slow[s]["one"]), int(slow[s]["two"])
+        one, two = whole(slow[s]["one"]), whole(slow[s]["two"])
         if find(peers.state, one, two) >= 0:
             slow_down(peers.state, one, two, slow)
             slow_down(peers.state, two, one, slow)
@@ -260,13 +263,13 @@ def _conclude(peers: FieldPeers, event: int, agent: int, others: Integers) -> No
     if event == LEAVE:
         leave(peers, agent)
     elif event == DISCONNECT:
-        disconnect(peers, agent, int(others[0]))
+        disconnect(peers, agent, others[0])
         announce(peers, agent, EVERYBODY)
-        announce(peers, int(others[0]), EVERYBODY)
+        announce(peers, others[0], EVERYBODY)
     else:
         announce(peers, agent, EVERYBODY)
         for k in range(others.shape[0]):
-            announce(peers, int(others[k]), agent)
+            announce(peers, others[k], agent)
 
 
 def field_exchange(peers: FieldPeers, settings: Settings, graph: Graph) -> FieldExchange:

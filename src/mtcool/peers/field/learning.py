@@ -2,7 +2,7 @@
 
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT, draw
-from mtcool.field.vectors import copy_vector
+from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import credit
 from mtcool.learners.learner import update_row
@@ -33,15 +33,13 @@ def teach(
         round_to_bits(gradient, rules.bits, rules.seed, ROUND_GRADIENT, agent, 0, number, coded)
     for k in range(count):
         target = targets[k]
-        clique, row, weight = int(target["clique"]), int(target["row"]), target["weight"]
+        clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]
         if clique == agent:
             receive(peers, clique, row, weight, target["stamp"], gradient, 0.0)
             continue
         entry = find(state, agent, clique)
         if rules.best and entry >= 0:
-            # The score of a neighbour that was never used is infinite.
-            score = state.edges.score[entry]
-            state.edges.score[entry] = target["help"] + (0.0 if score > 1e300 else score)
+            state.edges.score[entry] += target["help"]
         if rules.bits > 0:
             tell(peers, agent, number, target, peers.work.coded)
         elif rules.coordinates > 0:
@@ -67,7 +65,7 @@ def leave_out(peers: FieldPeers, entry: int, gradient: Floats) -> None:
 def tell(peers: FieldPeers, agent: int, number: int, target: AnyArray, content: Floats) -> None:
     """Send a coded gradient to a neighbour: it learns at once, later, or never."""
     state, rules = peers.state, peers.rules
-    clique, row, weight = int(target["clique"]), int(target["row"]), target["weight"]
+    clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]
     seed, lost = rules.seed, rules.lost
     gone = state.agents[clique]["present"] == 0
     if gone or (lost > 0.0 and draw(seed, LOST_GRADIENT, agent, clique, number, 0) < lost):
@@ -82,7 +80,7 @@ def tell(peers: FieldPeers, agent: int, number: int, target: AnyArray, content: 
     if rounds == 0:
         receive(peers, clique, row, weight, target["stamp"], content, rules.power - 1.0)
         return
-    place = put_message(state, int(state.counters[CLOCK]) + rounds)
+    place = put_message(state, whole(state.counters[CLOCK]) + rounds)
     message = state.queue.messages[place]
     message["sender"], message["receiver"], message["row"] = agent, clique, row
     message["number"], message["weight"], message["stamp"] = number, weight, target["stamp"]
@@ -111,7 +109,7 @@ def receive(
         c["most_under_way"] = max(c["most_under_way"], c["under_way"])
     if extra > 0.0:
         credit(learner, clique, extra)
-    update_row(learner, clique, int(c["first"]) + row, weight, gradient)
+    update_row(learner, clique, whole(c["first"]) + row, weight, gradient)
 
 
 @inline
@@ -129,7 +127,7 @@ def deliver(peers: FieldPeers) -> None:
     The clock moves on.
     """
     state, queue = peers.state, peers.state.queue
-    now = int(state.counters[CLOCK])
+    now = whole(state.counters[CLOCK])
     if peers.rules.late:
         place = take_due(queue.label_first, queue.label_last, queue.labels, now)
         while place != END:
@@ -149,28 +147,28 @@ def deliver(peers: FieldPeers) -> None:
 def learn_late(peers: FieldPeers, place: int) -> None:
     """Learn from a round whose label came late; an agent that has left does not."""
     queue, label = peers.state.queue, peers.state.queue.labels[place]
-    agent, number, count = int(label["agent"]), int(label["number"]), int(label["count"])
+    agent, number, count = whole(label["agent"]), whole(label["number"]), whole(label["count"])
     if peers.state.agents[agent]["present"]:
         teach(peers, agent, number, queue.targets[place], count, queue.gradients[place])
     else:
         for k in range(count):
             target = queue.targets[place, k]
-            forget(peers, int(target["clique"]), target["weight"])
+            forget(peers, whole(target["clique"]), target["weight"])
 
 
 @inline
 def hand_over(peers: FieldPeers, place: int) -> None:
     """Give a message to its receiver; a row is kept if the edge is there and it is the newest."""
     state, message = peers.state, peers.state.queue.messages[place]
-    receiver, content = int(message["receiver"]), state.queue.content[place]
+    receiver, content = whole(message["receiver"]), state.queue.content[place]
     if message["row"] == ANSWER:
-        entry = find(state, receiver, int(message["sender"]))
+        entry = find(state, receiver, whole(message["sender"]))
         if entry >= 0 and message["number"] > state.edges.number[entry]:
             state.edges.number[entry] = message["number"]
             state.edges.stamp[entry] = message["stamp"]
             copy_vector(content, state.edges.kept[entry])
     elif state.agents[receiver]["present"]:
-        row, weight, coding = int(message["row"]), message["weight"], peers.rules.power - 1.0
+        row, weight, coding = whole(message["row"]), message["weight"], peers.rules.power - 1.0
         receive(peers, receiver, row, weight, message["stamp"], content, coding)
     else:
         forget(peers, receiver, message["weight"])

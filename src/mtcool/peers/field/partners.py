@@ -7,7 +7,7 @@ gradient is there. So a prediction can be asked for as often as one likes.
 from mtcool.field.choosing import choose, speaks
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW, draw
-from mtcool.field.vectors import copy_vector
+from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
@@ -39,7 +39,7 @@ def prepare(peers: FieldPeers, agent: int) -> int:
         else:
             key[TARGETS] = fetch_some(peers, agent)
         key[AGENT_OF], key[VERSION_OF] = agent, version
-    return int(key[TARGETS])
+    return whole(key[TARGETS])
 
 
 @inline
@@ -50,12 +50,14 @@ def fetch_all(peers: FieldPeers, agent: int) -> int:
     weight = 1.0 / count
     for k in range(count):
         e = first + k
-        predict_row(peers.state.learner, int(edges.clique[e]), int(edges.row[e]), peers.models[k])
+        predict_row(
+            peers.state.learner, whole(edges.clique[e]), whole(edges.row[e]), peers.models[k]
+        )
         weights[k] = weight
     if edges.weight.shape[0] > 0:
         for k in range(count):
             weights[k] = edges.weight[first + k]
-    return int(count)
+    return whole(count)
 
 
 @routine
@@ -63,7 +65,7 @@ def fetch_some(peers: FieldPeers, agent: int) -> int:
     """Fetch the rows that the rules allow, and weigh them."""
     state, work = peers.state, peers.work
     a, own = state.agents[agent], find(state, agent, agent)
-    predict_row(state.learner, agent, int(state.edges.row[own]), work.own)
+    predict_row(state.learner, agent, whole(state.edges.row[own]), work.own)
     partners = choose_partners(peers, agent, own)
     work.key[PARTNERS] = partners
     count, place = 0, NEVER
@@ -74,14 +76,14 @@ def fetch_some(peers: FieldPeers, agent: int) -> int:
             take(peers, agent, own, count, state.cliques[agent]["received"], work.own)
             count += 1
         if k < partners:
-            count += listen(peers, agent, int(work.chosen[k]), count)
+            count += listen(peers, agent, whole(work.chosen[k]), count)
     if a["fresh"] and count > 1:
         for k in range(place, count - 1):
             work.targets[k] = work.targets[k + 1]
             copy_vector(peers.models[k + 1], peers.models[k])
         count -= 1
     weigh(peers, agent, count)
-    return int(count)
+    return whole(count)
 
 
 @inline
@@ -120,27 +122,27 @@ def choose_partners(peers: FieldPeers, agent: int, own: int) -> int:
     if a["messages"] + 3 * count > rules.budget or a["bytes"] + cost > rules.budget_bytes:
         work.key[NAMES] = 0
         return 0
-    return int(count)
+    return whole(count)
 
 
 @inline
 def cost_of_asking(peers: FieldPeers, agent: int, partners: int, names: int) -> int:
     """Bytes of requests and answers; `names` is what the partners' names take together."""
     each = peers.rules.request_bytes + peers.state.agents[agent]["name"] + peers.rules.answer_bytes
-    return int(partners * each + names)
+    return whole(partners * each + names)
 
 
 @inline
 def cost_of_telling(peers: FieldPeers, agent: int, partners: int) -> int:
     """Bytes of gradients."""
-    return int(partners * (peers.rules.gradient_bytes + peers.state.agents[agent]["name"]))
+    return whole(partners * (peers.rules.gradient_bytes + peers.state.agents[agent]["name"]))
 
 
 @inline
 def listen(peers: FieldPeers, agent: int, entry: int, place: int) -> int:
     """Make a partner a target if there is a row of its; returns how many there are, 0 or 1."""
     state, rules, edges = peers.state, peers.rules, peers.state.edges
-    other = int(edges.clique[entry])
+    other = whole(edges.clique[entry])
     if rules.may_miss and row_delay(peers, agent, entry) != 0:
         if edges.number[entry] == NEVER:
             return 0
@@ -155,7 +157,7 @@ def listen(peers: FieldPeers, agent: int, entry: int, place: int) -> int:
 def row_delay(peers: FieldPeers, agent: int, entry: int) -> int:
     """Rounds until the answer of this round arrives; -1 if it never does."""
     rules, edges, n = peers.rules, peers.state.edges, peers.state.agents[agent]["begun"]
-    other = int(edges.clique[entry])
+    other = whole(edges.clique[entry])
     if rules.lost > 0.0 and draw(rules.seed, LOST_ROW, agent, other, n, 0) < rules.lost:
         return NEVER
     size = rules.answer_bytes + peers.state.agents[other]["name"]
@@ -169,8 +171,8 @@ def row_delay(peers: FieldPeers, agent: int, entry: int) -> int:
 def answer(peers: FieldPeers, agent: int, entry: int, out: Floats) -> None:
     """Write what a partner answers in this round: its row of the agent's task, coded."""
     state, rules, work = peers.state, peers.rules, peers.work
-    other, n = int(state.edges.clique[entry]), state.agents[agent]["begun"]
-    predict_row(state.learner, other, int(state.edges.row[entry]), out)
+    other, n = whole(state.edges.clique[entry]), state.agents[agent]["begun"]
+    predict_row(state.learner, other, whole(state.edges.row[entry]), out)
     if rules.bits > 0:
         round_to_bits(out, rules.bits, rules.seed, ROUND_ROW, agent, other, n, out)
     if rules.coordinates > 0:
@@ -183,14 +185,12 @@ def answer(peers: FieldPeers, agent: int, entry: int, out: Floats) -> None:
 
 
 @inline
-def take(
-    peers: FieldPeers, agent: int, entry: int, place: int, stamp: float, row: Floats
-) -> None:
+def take(peers: FieldPeers, agent: int, entry: int, place: int, stamp: float, row: Floats) -> None:
     """Make the clique of an entry a target of the round, with this row."""
     state, target = peers.state, peers.work.targets[place]
-    clique = int(state.edges.clique[entry])
+    clique = whole(state.edges.clique[entry])
     target["clique"], target["entry"], target["stamp"] = clique, entry, stamp
-    target["row"] = int(state.edges.row[entry]) - state.cliques[clique]["first"]
+    target["row"] = whole(state.edges.row[entry]) - state.cliques[clique]["first"]
     copy_vector(row, peers.models[place])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.field.draws import draw
+from mtcool.field.vectors import whole
 from mtcool.kernels import inline
 from mtcool.peers.field.records import (
     BUCKETS,
@@ -26,14 +27,12 @@ END = -1
 
 
 @inline
-def delay(
-    constant: float, mean: float, seed: np.uint64, kind: int, i: int, j: int, n: int
-) -> int:
+def delay(constant: float, mean: float, seed: np.uint64, kind: int, i: int, j: int, n: int) -> int:
     """Whole rounds: a constant, and a random part with an exponential law."""
     rounds = constant
     if mean > 0.0:
         rounds -= mean * math.log1p(-draw(seed, kind, i, j, n, 0))
-    return int(math.floor(rounds))
+    return whole(math.floor(rounds))
 
 
 @inline
@@ -45,7 +44,7 @@ def put_message(state: FieldState, due: int) -> int:
     counters[WAITING] += 1
     queue.messages[place]["due"] = due
     append(queue.first, queue.last, queue.messages, place, due)
-    return int(place)
+    return whole(place)
 
 
 @inline
@@ -57,7 +56,7 @@ def put_label(state: FieldState, due: int) -> int:
     counters[LABELS] += 1
     queue.labels[place]["due"] = due
     append(queue.label_first, queue.label_last, queue.labels, place, due)
-    return int(place)
+    return whole(place)
 
 
 @inline
@@ -90,7 +89,7 @@ def take_due(first: Integers, last: Integers, entries: NDArray[np.void], now: in
         entries[before]["next"] = after
     if last[bucket] == place:
         last[bucket] = before
-    return int(place)
+    return whole(place)
 
 
 @inline

@@ -69,7 +69,9 @@ def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
             learner=learner,
             agents=longer(state.agents, agents),
             cliques=longer(state.cliques, agents),
-            edges=_edges(state.edges, new.entries) if new.entries > capacity.entries else state.edges,
+            edges=_edges(state.edges, new.entries)
+            if new.entries > capacity.entries
+            else state.edges,
             queue=queue,
         ),
         capacity=new,

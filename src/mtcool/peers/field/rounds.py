@@ -1,7 +1,9 @@
 """The five steps of the protocol, in the field."""
 
+import numpy as np
+
 from mtcool.field.draws import DELAY_LABEL
-from mtcool.field.vectors import copy_vector
+from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.learner import update_row
 from mtcool.peers.field.learning import ANSWER, deliver, teach
@@ -59,7 +61,7 @@ def learn_all(peers: FieldPeers, agent: int, gradient: Floats) -> None:
     first, count = a["first"], a["count"]
     for k in range(count):
         e, weight = first + k, peers.work.weights[k]
-        update_row(state.learner, int(edges.clique[e]), int(edges.row[e]), weight, gradient)
+        update_row(state.learner, whole(edges.clique[e]), whole(edges.row[e]), weight, gradient)
     a["begun"] += 1
     a["messages"] += 3 * (count - 1)
     a["bytes"] += cost_of_asking(peers, agent, count - 1, a["around"])
@@ -74,7 +76,7 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
     state, rules, work = peers.state, peers.rules, peers.work
     a, targets = state.agents[agent], work.targets
     keep_rows(peers, agent)
-    partners, told, number = work.key[PARTNERS], 0, int(a["begun"])
+    partners, told, number = work.key[PARTNERS], 0, whole(a["begun"])
     for k in range(count):
         target = targets[k]
         if rules.late:
@@ -82,6 +84,8 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
         if target["clique"] != agent:
             told += 1
             target["help"] = help_of(gradient, work.own, peers.models[k])
+            if rules.best and state.edges.score[target["entry"]] == np.inf:
+                state.edges.score[target["entry"]] = 0.0  # it was used
     a["messages"] += 2 * partners + told
     a["bytes"] += cost_of_asking(peers, agent, partners, work.key[NAMES])
     a["bytes"] += cost_of_telling(peers, agent, told)
@@ -95,7 +99,7 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
     if wait == 0:
         teach(peers, agent, number, targets, count, gradient)
     else:
-        place = put_label(state, int(state.counters[CLOCK]) + wait)
+        place = put_label(state, whole(state.counters[CLOCK]) + wait)
         label = state.queue.labels[place]
         label["agent"], label["number"], label["count"] = agent, number, count
         copy_vector(gradient, state.queue.gradients[place])
@@ -112,18 +116,18 @@ def keep_rows(peers: FieldPeers, agent: int) -> None:
         return
     number = state.agents[agent]["begun"]
     for k in range(work.key[PARTNERS]):
-        entry = int(work.chosen[k])
+        entry = whole(work.chosen[k])
         rounds = row_delay(peers, agent, entry) if rules.may_miss else 0
         if rounds < 0:
             continue
-        other = int(state.edges.clique[entry])
+        other = whole(state.edges.clique[entry])
         answer(peers, agent, entry, work.answer)
         if rounds == 0:
             copy_vector(work.answer, state.edges.kept[entry])
             state.edges.number[entry] = number
             state.edges.stamp[entry] = state.cliques[other]["received"]
             continue
-        place = put_message(state, int(state.counters[CLOCK]) + rounds)
+        place = put_message(state, whole(state.counters[CLOCK]) + rounds)
         message = state.queue.messages[place]
         message["sender"], message["receiver"], message["row"] = other, agent, ANSWER
         message["number"], message["stamp"] = number, state.cliques[other]["received"]
