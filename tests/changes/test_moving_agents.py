@@ -75,7 +75,7 @@ def test_rests_last_for_the_pause_and_legs_are_straight(steps):
                 assert abs(turn).max() < 1e-12
 
 
-@pytest.mark.parametrize("time", [0, 3000])
+@pytest.mark.parametrize("time", [0, 10, 29, 60, 3000])
 def test_the_share_of_time_at_rest_is_that_of_the_steady_state(time):
     agents = 20_000
     one, other = places(agents, [time, time + 1e-3])
