@@ -94,8 +94,9 @@ def test_where_agents_are_has_the_same_law_at_any_time():
         assert kstest(one, "uniform").pvalue < 1e-6
 
 
-def test_points_of_rest_are_uniform():
-    one, other = places(20_000, [500, 500 + 1e-3])
+@pytest.mark.parametrize("time", [0, 500])
+def test_points_of_rest_are_uniform(time):
+    one, other = places(20_000, [time, time + 1e-3])
     resting = one[(one == other).all(axis=1)]
     cells = (4 * resting).astype(int) @ [4, 1]
     assert len(resting) > 5000
