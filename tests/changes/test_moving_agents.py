@@ -75,7 +75,7 @@ def test_rests_last_for_the_pause_and_legs_are_straight(steps):
                 assert abs(turn).max() < 1e-12
 
 
-@pytest.mark.parametrize("time", [0, 3000])
+@pytest.mark.parametrize("time", [0, 10, 29, 60, 3000])
 def test_the_share_of_time_at_rest_is_that_of_the_steady_state(time):
     agents = 20_000
     one, other = places(agents, [time, time + 1e-3])
@@ -94,8 +94,9 @@ def test_where_agents_are_has_the_same_law_at_any_time():
         assert kstest(one, "uniform").pvalue < 1e-6
 
 
-def test_points_of_rest_are_uniform():
-    one, other = places(20_000, [500, 500 + 1e-3])
+@pytest.mark.parametrize("time", [0, 500])
+def test_points_of_rest_are_uniform(time):
+    one, other = places(20_000, [time, time + 1e-3])
     resting = one[(one == other).all(axis=1)]
     cells = (4 * resting).astype(int) @ [4, 1]
     assert len(resting) > 5000

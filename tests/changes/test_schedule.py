@@ -71,6 +71,12 @@ def test_compiled_events_are_the_changes_by_index(history):
         assert (events.second[k] >= 0) == (change.event in ("connect", "disconnect"))
 
 
+def test_compiled_neighbours_ascend_whatever_their_order_was():
+    for neighbours in ([16, 8, 1], [1, 8, 16]):
+        events = Schedule([join(1, "new", neighbours)]).compile(ring(17))
+        assert events.others.tolist() == [1, 8, 16]
+
+
 @given(histories())
 def test_a_schedule_is_a_sequence_that_can_be_cut_compared_and_copied(history):
     _, changes, _ = history

@@ -23,7 +23,7 @@ array([1, 1, 3, 1, 3, 3, 0, 0, 1, 3])
 
 from mtcool.changes.active import activations
 from mtcool.changes.blinking import blinking_edges
-from mtcool.changes.change import Change, Event, connect, disconnect, join, leave
+from mtcool.changes.change import Change, connect, disconnect, join, leave
 from mtcool.changes.churn import churn
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
 from mtcool.changes.files import read_changes, write_changes
@@ -37,7 +37,6 @@ __all__ = [
     "JOIN",
     "LEAVE",
     "Change",
-    "Event",
     "Events",
     "Schedule",
     "activations",

@@ -56,7 +56,7 @@ def moving_agents(
     ...     50, rounds=1000, radius=0.2, speed=0.001, pause=100, every=10, seed=1
     ... )
     >>> graph, schedule.graph_at(graph, 999)
-    (Graph(50 agents, 156 edges), Graph(50 agents, 169 edges))
+    (Graph(50 agents, 144 edges), Graph(50 agents, 184 edges))
     """
     agents, rounds = count("agents", agents), count("rounds", rounds)
     radius, speed = positive("radius", radius), positive("speed", speed)
@@ -86,7 +86,7 @@ def walks(
     """
     resting = rng.random(agents) * (pause + MEAN_DISTANCE / speed) < pause
     origin, goal = _legs(agents, rng)
-    origin[resting] = goal[resting]
+    origin[resting] = goal[resting] = rng.random((int(resting.sum()), 2))
     length = np.hypot(*(goal - origin).T)
     left = np.zeros(agents)  # when it left its origin
     ahead = rng.random(agents) * length  # how far it had come by then
