@@ -3,11 +3,11 @@
 import dataclasses
 
 import numpy as np
-from field_cases import CLOSED_FORMS, HEDGES, cases
-from field_networks import network, size_of, traffic
 from hypothesis import given, settings
 
 import mtcool
+from field_cases import CLOSED_FORMS, HEDGES, cases
+from field_networks import network, size_of, traffic
 from mtcool.changes import Schedule, connect, disconnect, join, leave
 
 MAKE = {"connect": connect, "disconnect": disconnect, "join": join, "leave": leave}

@@ -1,9 +1,10 @@
 """Networks in the field learn what their slow, obvious twin learns."""
 
 import numpy as np
+from hypothesis import given, settings
+
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, present, size_of, traffic
-from hypothesis import given, settings
 
 TOLERANCE = {"atol": 1e-9, "rtol": 1e-9}
 SOLVED = {"atol": 3e-7, "rtol": 3e-7}  # the twin's solver for rows on the ball

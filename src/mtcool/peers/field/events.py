@@ -8,7 +8,7 @@ neighbours that its agents have or had; cliques that double are paid for by thos
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.vectors import whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import begin_clique, grow_clique, raise_bound
@@ -187,7 +187,7 @@ def tell_bound(peers: FieldPeers, clique: int, weight: float) -> None:
 @inline
 def give_row(peers: FieldPeers, clique: int) -> int:
     """A row for a new neighbour; the slots of a clique that has none left double."""
-    state, c = peers.state, peers.state.cliques[clique]
+    c = peers.state.cliques[clique]
     if c["used"] == c["slots"]:
         double(peers, clique)
     c["used"] += 1
