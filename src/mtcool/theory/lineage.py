@@ -45,7 +45,7 @@ class Expert(NamedTuple):
     focus: float
     """sqrt(ln K)."""
     widest: float
-    """The largest p of the clique's experts."""
+    """P, the largest p of the clique's experts; at least sqrt(M) if one of them is free."""
     variance: float
     """Squared deviation of the tasks over what the last expert admits; infinite if none does."""
 
@@ -54,6 +54,7 @@ class Lineage(NamedTuple):
     """The experts of a clique at the end of a run, one entry for each, ascending."""
 
     slots: int
+    free_last: bool
     allowed: Floats
     """s = xi (M - 1)."""
     steps: Floats
@@ -74,7 +75,7 @@ class Lineage(NamedTuple):
             growth=float(self.growth[k]),
             restarts=self.restarts,
             focus=math.sqrt(math.log(len(self.allowed))),
-            widest=math.sqrt(1.0 + self.allowed[-1]),
+            widest=math.sqrt(max(1.0 + self.allowed[-1], self.slots * self.free_last)),
             variance=deviation / admitted if self.nested[k] and admitted > 0.0 else math.inf,
         )
 
@@ -101,7 +102,7 @@ def lineage(start: int, slots: int, experts: Experts, free_last: bool) -> Lineag
         nested = nested[parent] & inside
         size, allowed, p = 2 * size, now, own
         steps = np.maximum(steps[parent], size * p / (size + 1.0))
-    return Lineage(size, allowed, steps, growth, nested, restarts)
+    return Lineage(size, free_last, allowed, steps, growth, nested, restarts)
 
 
 def _allowed(slots: int, experts: Experts) -> Floats:
