@@ -1,0 +1,138 @@
+"""Bad input to networks in the field: one sentence that names it, and nothing changed."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mtcool
+from mtcool import Delay, Delays, Messages
+from mtcool.changes import Schedule, connect, join, leave
+from mtcool.learners import FTRL
+
+
+def made(graph=None, dim=1, **options):
+    graph = nx.path_graph(["a", "b", "c"]) if graph is None else graph
+    return mtcool.mt_co2ol(graph, dim, **{"learner": FTRL()} | options)
+
+
+CHANGES = [
+    (lambda net: net.connect("a", "z"), r"agent must be a node of the graph, got 'z'"),
+    (lambda net: net.connect("a", "b"), r"must not be connected yet, got 'a' and 'b'"),
+    (lambda net: net.connect("a", "a"), r"must be different, got 'a' twice"),
+    (lambda net: net.connect("a", []), r"got \[\]"),
+    (lambda net: net.disconnect("a", "c"), r"must be connected, got 'a' and 'c'"),
+    (lambda net: net.join("a", ["b"]), r"must not be in the network yet, got 'a'"),
+    (lambda net: net.join("d", ["z"]), r"got 'z'"),
+    (lambda net: net.join("d", ["a", "a"]), r"neighbours must be different"),
+    (lambda net: net.join("d", "ab"), r"neighbours must be names of agents, got 'ab'"),
+    (lambda net: net.join("d", 3), r"neighbours must be names of agents, got 3"),
+    (lambda net: net.join(["d"], ["a"]), r"agent must .*got \['d'\]"),
+    (lambda net: net.leave("z"), r"got 'z'"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), CHANGES)
+def test_an_impossible_change_is_refused_and_changes_nothing(change, sentence):
+    net, twin = made(), made()
+    for one in (net, twin):
+        one.update("b", [0.5])
+        one.connect("a", "c")
+        one.disconnect("a", "c")
+    with pytest.raises(ValueError, match=sentence):
+        change(net)
+    assert net.names.labels == twin.names.labels == ("a", "b", "c")
+    assert net.graph.edge_count == 2
+    for name in "abc":
+        np.testing.assert_array_equal(net.predict(name), twin.predict(name))
+
+
+def test_who_has_left_cannot_be_active_leave_again_or_be_met():
+    net = made()
+    net.leave("c")
+    for act in (
+        lambda: net.predict("c"),
+        lambda: net.update("c", [0.1]),
+        lambda: net.leave("c"),
+        lambda: net.connect("a", "c"),
+    ):
+        with pytest.raises(ValueError, match=r"got 'c', which is not there now"):
+            act()
+
+
+def test_the_last_agent_stays():
+    net = made()
+    net.leave("a")
+    net.leave("b")
+    with pytest.raises(ValueError, match=r"must not be the last one to leave, got 'c'"):
+        net.leave("c")
+
+
+SETTINGS = [
+    ({"messages": "few"}, r"messages must be an mtcool\.Messages, got 'few'"),
+    ({"delays": 3}, r"delays must be an mtcool\.Delays, got 3"),
+    ({"messages": Messages(coordinates=3), "dim": 2}, r"coordinates must be at most .* 2, got 3"),
+    (
+        {"messages": Messages(coordinates=1), "delays": Delays(rows=1), "dim": 2},
+        r"coordinates needs rows that arrive at once",
+    ),
+    ({"messages": Messages(), "lipschitz": "adaptive"}, r"lipschitz must be a number"),
+    ({"messages": Messages(), "rates": "stochastic", "q": [1 / 3] * 3}, r"rates must be one of"),
+    ({"messages": Messages(), "weights": "delegation"}, r"weights must be positive"),
+    ({"seed": 3}, r"seed applies only to"),
+]
+
+
+@pytest.mark.parametrize(("options", "sentence"), SETTINGS)
+def test_settings_that_do_not_go_together_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        made(**options)
+
+
+def test_graphs_change_only_where_weights_are_uniform():
+    weights = np.array([[0.9, 0.1, 0.0], [0.2, 0.6, 0.2], [0.0, 0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"weights must be uniform in a network whose graph"):
+        made(weights=weights).connect("a", "c")
+
+
+def test_other_algorithms_say_that_their_graph_cannot_change():
+    for net in (mtcool.i_ftrl(nx.path_graph(3), 1), mtcool.st_ftrl(nx.path_graph(3), 1)):
+        with pytest.raises(ValueError, match=r"changes of the graph are for mt_co2ol only"):
+            net.connect(0, 2)
+        assert net.graph.edge_count == 2
+
+
+STREAM = mtcool.Stream([0, 1, 3, 0], mtcool.streams.linear(np.ones((4, 1))), labels="abcd")
+
+SCHEDULES = [
+    (Schedule([join(3, "d", ["a"])]), r"got 'd' in round 2, when it is not there"),
+    (Schedule([join(1, "d", ["a"]), leave(2, "d")]), r"got 'd' in round 2"),
+    (Schedule([join(1, "d"), connect(2, "a", "b")]), r"schedule\[1\] must .*'a' and 'b'"),
+    ([connect(0, "a", "c")], r"changes must be an mtcool\.changes\.Schedule"),
+]
+
+
+@pytest.mark.parametrize(("schedule", "sentence"), SCHEDULES)
+def test_a_schedule_that_does_not_fit_is_refused_before_anything_is_learned(schedule, sentence):
+    net = made()
+    with pytest.raises(ValueError, match=sentence):
+        mtcool.simulate(net, STREAM, changes=schedule)
+    assert net.graph.edge_count == 2
+    assert not net.predict("a").any()
+
+
+def test_a_file_of_changes_is_refused_by_line(tmp_path):
+    path = tmp_path / "changes.csv"
+    path.write_text("time,event,agent,others\n3,connect,a,c\n5,connect,a,b\n")
+    schedule = mtcool.changes.read_changes(path)
+    with pytest.raises(ValueError, match=r"line 3 of .*changes\.csv must .*'a' and 'b'"):
+        mtcool.simulate(made(), STREAM, changes=schedule)
+
+
+def test_delays_of_edges_may_name_agents_that_come_later():
+    law = Delay(edges={("a", "new"): 2.0})
+    net = made(delays=Delays(gradients=law))
+    net.join("new", ["a", "b"])
+    for _ in range(3):
+        net.update("new", [0.5])
+    # The clique of b has learned three times, that of a once: two gradients are under way.
+    assert net.peers.state.learner.n[:3].tolist() == [1, 3, 0]
