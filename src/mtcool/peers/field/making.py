@@ -35,7 +35,7 @@ from mtcool.peers.field.records import (
 )
 from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 UNLIMITED = 2**62
 
@@ -157,6 +157,7 @@ def _cliques(peers: CliquePeers, graph: Graph) -> NDArray[np.void]:
     cliques["slots"] = cliques["used"] = sizes
     cliques["first"] = np.cumsum(sizes) - sizes
     np.maximum.at(cliques["bound"], peers.clique, peers.weight)
+    cliques["first_bound"] = cliques["bound"]
     return cliques
 
 
@@ -220,7 +221,7 @@ def _tables(settings: Settings, peers: CliquePeers) -> tuple[Integers, int]:
     """
     if not isinstance(settings.learner, MTFTRL):
         return np.zeros((3, 1), np.int64), 0
-    inner = getattr(peers.state, "inner", peers.state)
+    inner: State = getattr(peers.state, "inner", peers.state)
     sizes, which = np.unique(inner.plan["size"], return_index=True)
     plan = inner.plan[which]
     experts = int(inner.plan["experts"].sum())
