@@ -23,9 +23,9 @@ AGENT = np.dtype(
         for name in ("count", "ever", "present", "fresh", "begun", "messages", "bytes")
     ]
 )
-NUMBERS = ("bound", "received", "lag", "under_way", "most_under_way", "lost")
+WEIGHTS = ("bound", "received", "lag", "lags", "late", "under_way", "lost")
 CLIQUE = np.dtype(
-    [("slots", np.int64), ("doublings", np.int64), *((name, np.float64) for name in NUMBERS)]
+    [("slots", np.int64), ("doublings", np.int64), *((name, np.float64) for name in WEIGHTS)]
 )
 MESSAGE = np.dtype(
     [

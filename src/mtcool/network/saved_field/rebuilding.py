@@ -33,7 +33,7 @@ def rebuilt(origin: Origin, form: Form, learner: State) -> FieldPeers:
         state=FieldState(
             learner=learner,
             agents=_agents(form, origin),
-            cliques=_cliques(form),
+            cliques=_cliques(form, origin),
             edges=_edges(form, origin),
             queue=_queue(form, most),
             counters=_counters(form, size),
@@ -75,16 +75,17 @@ def _agents(form: Form, origin: Origin) -> NDArray[np.void]:
     return agents
 
 
-def _cliques(form: Form) -> NDArray[np.void]:
+def _cliques(form: Form, origin: Origin) -> NDArray[np.void]:
     cliques = copy_fields(form.cliques, np.zeros(len(form.cliques), records.CLIQUE))
     cliques["used"] = form.agents["ever"]  # a row for each neighbour that its agent ever had
     cliques["first"] = np.cumsum(cliques["slots"]) - cliques["slots"]
+    cliques["first_bound"] = origin.first_bounds(cliques["slots"] >> cliques["doublings"])
     return cliques
 
 
 def _edges(form: Form, origin: Origin) -> Edges:
     """Entries; of neighbours that vanished nothing is known but their rows and delays."""
-    edges = Edges(*(_as_long(array, len(form.clique)) for array in origin.peers.state.edges))
+    edges = Edges._make(_as_long(array, len(form.clique)) for array in origin.peers.state.edges)
     first = np.cumsum(form.cliques["slots"]) - form.cliques["slots"]
     edges.clique[:], edges.row[:] = form.clique, first[form.clique] + form.row
     edges.score[:], edges.number[:] = np.inf, -1

@@ -6,7 +6,6 @@ from mtcool.network.saved_field.form import Form, owners, present_entries
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states.checks import SLACK, close, must, within
 from mtcool.types import Floats
-from mtcool.validation import SMALLEST
 
 ROUNDING = 1e-12
 MOST_DOUBLINGS = 32
@@ -25,9 +24,9 @@ def check_cliques(form: Form, origin: Origin) -> None:
     must("slots", "begin as they were", first[: origin.start] == began, began)
     within("slots", np.array([slots.sum()]), 0, 2**32 - 1)
     came = used > 0
-    low = np.maximum(told(form, origin) * (1.0 - ROUNDING), SMALLEST)
+    low = np.maximum(told(form, origin) * (1.0 - ROUNDING), origin.first_bounds(first))
     high = max(1.0, origin.rules.kappa) * (1.0 + ROUNDING)
-    within("bound", cliques["bound"], np.where(came, low, 0.0), np.where(came, high, 0.0))
+    within("bound", cliques["bound"], low, np.where(came, high, 0.0))
 
 
 def told(form: Form, origin: Origin) -> Floats:
@@ -39,7 +38,7 @@ def told(form: Form, origin: Origin) -> Floats:
     others = (agents["count"] - 1)[owner]
     asked = np.minimum(others, rules.partners)
     own, fresh = owner == near, agents["fresh"][owner] == 1
-    alone = rules.silent | rules.may_miss | (others == 0)
+    alone = np.full(len(entries), rules.silent or rules.may_miss)
     if origin.weighted:
         weights = origin.weights
         some = (asked < others) | rules.may_miss
@@ -60,9 +59,10 @@ def check_received(form: Form, pending: Floats, late: bool) -> None:
     """Refuse sums of weights that so many rounds cannot have; `pending` are still to come."""
     cliques, clock = form.cliques, SLACK * form.agents["begun"].sum() if late else 0.0
     received, lost = cliques["received"], cliques["lost"]
-    within("received", received, 0.0, clock)
-    within("lost", lost, 0.0, clock)
+    came = form.agents["ever"] > 0
+    within("received", received, 0.0, clock * came)
+    within("lost", lost, 0.0, clock * came)
     within("lag", cliques["lag"], 0.0, received)
-    everything = received + lost + pending
-    close("under_way", cliques["under_way"], pending, everything)
-    within("most_under_way", cliques["most_under_way"], 0.0, SLACK * everything)
+    within("late", cliques["late"], 0.0, SLACK * received)
+    within("lags", cliques["lags"], 0.0, SLACK * 2.0 * received**2)
+    close("under_way", cliques["under_way"], pending, received + lost + pending)

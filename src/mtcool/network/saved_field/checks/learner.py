@@ -21,8 +21,8 @@ def check_learner(fresh: State, arrays: Saved, form: Form, rules: Rules) -> None
     if isinstance(fresh, SquaredWeightsState):
         squares, n = saved["received"], numbers["n"]
         # A gradient adds the square of its weight, more if it was coded, and more if it is late.
-        most = n * bound * (rules.power * bound + 2.0 * form.cliques["received"])
-        within("received", squares, 0.0, SLACK * most)
+        lags = form.cliques["lags"]
+        within("received", squares, lags / SLACK, SLACK * (n * rules.power * bound**2 + lags))
         inner.rate[:] = np.sqrt((bound**2 + squares) / (1.0 + n))
         close("rate", numbers["rate"], inner.rate, inner.rate)
     if isinstance(inner, MTFTRLKTState):
