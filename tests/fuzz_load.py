@@ -21,7 +21,9 @@ import numpy as np
 import mtcool
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
+from mtcool.network.saved_field import field_arrays
 from mtcool.peers.arrays import state_arrays
+from mtcool.peers.field.exchange import FieldExchange
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from tests.saved_files import forge, taken_apart
 
@@ -32,6 +34,32 @@ Q = [0.2, 0.3, 0.5]
 def private(aggregator, **levels):
     levels = mtcool.Privacy(horizon=[3, 40, 7], aggregator=aggregator, **levels)
     return lambda: mtcool.dpmt_co2ol(GRAPH, 2, levels, seed=1)
+
+
+def field(learner, rates, messages=None, delays=None):
+    """A network whose graph has changed; some of what was said and seen before is under way."""
+
+    def make():
+        stream = mtcool.streams.quadratic_stream(GRAPH, [[0.5, 0.1]] * 3, rounds=12, seed=1)
+        net = mtcool.mt_co2ol(
+            GRAPH,
+            2,
+            learner=learner,
+            rates=rates,
+            lipschitz=stream.lipschitz(radius=1.0),
+            on_excess="clip",
+            messages=messages,
+            delays=delays or mtcool.Delays(),
+            seed=1,
+        )
+        mtcool.simulate(net, stream)
+        net.join("new", ["a", "b"])
+        net.leave(("c", 1))
+        net.disconnect("a", "b")
+        net.join((4, 0.5), ["new", "b"])
+        return net
+
+    return make
 
 
 ORIGINALS = {
@@ -51,6 +79,19 @@ ORIGINALS = {
     "per gradient": private(PerGradient(), rho=0.5),
     "BLT": private(BLT(), epsilon=1.0, delta=1e-5),
     "no noise": private(NoNoise(), epsilon=1.0),
+    "field KT": field(KT(), "adversarial"),
+    "field late": field(
+        FTRL(),
+        "adaptive",
+        mtcool.Messages(partners=1, choose="best", budget=200),
+        mtcool.Delays(gradients=3, rows=mtcool.Delay(edges={("a", "b"): 2}), labels=9, lost=0.1),
+    ),
+    "field bits": field(
+        MTFTRL(experts=[0.1, 0.5, 1.0]), "adaptive", mtcool.Messages(bits=3), mtcool.Delays(rows=4)
+    ),
+    "field coordinates": field(
+        MTFTRLKT(), "adversarial", mtcool.Messages(coordinates=1), mtcool.Delays(gradients=4)
+    ),
 }
 
 STRANGE = (
@@ -75,9 +116,12 @@ class Original:
 
 def everything(network):
     """All that decides what a network does next."""
-    state = {name: array.tobytes() for name, array in state_arrays(network.peers.state)}
+    arrays = dict(state_arrays(network.peers.state))
+    if isinstance(network.exchange, FieldExchange):
+        arrays = field_arrays(network.exchange, network.settings)
+    state = {name: array.tobytes() for name, array in arrays.items()}
     noise = None if network.sanitiser is None else network.sanitiser.noise.state()
-    return network.settings, network.graph.labels, network.weights.tobytes(), noise, state
+    return network.settings, network.names.labels, network.weights.tobytes(), noise, state
 
 
 def play(network, rounds):

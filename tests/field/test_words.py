@@ -9,6 +9,7 @@ import pytest
 
 import mtcool
 from mtcool import Delay, Delays, Messages
+from mtcool.peers.field.records import WAITING
 
 REFUSED_MESSAGES = [
     ({"every": 0}, "every must be a whole number of at least 1, got 0"),
@@ -28,6 +29,8 @@ REFUSED_MESSAGES = [
     ({"bits": 0}, "bits must be a whole number of at least 1, got 0"),
     ({"bits": 53}, "bits must be at most 52, got 53"),
     ({"coordinates": 0}, "coordinates must be a whole number of at least 1, got 0"),
+    ({"every": 2**62 + 1}, "every must be at most 4611686018427387904, got 4611686018427387905"),
+    ({"budget": 2**64}, "budget must be at most 4611686018427387904, got 18446744073709551616"),
     ({"bits": 2, "coordinates": 3}, "one of bits and coordinates .* got bits=2 and coordinates=3"),
 ]
 
@@ -146,6 +149,18 @@ def test_rows_miss_if_they_are_late_or_lost(given, rows):
     assert not Delays().rows_may_miss
     assert not Delays(**given).is_none
     assert Delays(**given).rows_may_miss == rows
+
+
+@pytest.mark.parametrize("law", [1e300, Delay(bandwidth=1e-320), Delay(mean=1e308)])
+def test_what_takes_longer_than_can_be_counted_is_still_to_come(law):
+    net = mtcool.mt_co2ol(
+        mtcool.graphs.ring(3), 1, learner=mtcool.learners.FTRL(), delays=Delays(gradients=law)
+    )
+    for _ in range(5):
+        net.update(0, [1.0])
+    counters, messages = net.peers.state.counters, net.peers.state.queue.messages
+    assert counters[WAITING] == 10
+    assert (messages["due"][messages["due"] != 0] > 2**60).all()
 
 
 def test_the_words_are_part_of_the_package():

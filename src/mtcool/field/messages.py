@@ -9,6 +9,7 @@ from mtcool import validation
 
 Choice: TypeAlias = Literal["random", "best"]
 MOST_BITS = 52  # levels of more bits are no longer whole numbers of a double
+MOST = 2**62  # of anything: compiled code counts with 64 bits
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,15 @@ class Messages:
     coordinates: int | None = None
 
     def __post_init__(self) -> None:
-        self._keep("every", validation.count("every", self.every))
         self._keep("probability", validation.positive("probability", self.probability))
         if self.probability > 1:
             raise ValueError(f"probability must be at most 1, got {self.probability!r}")
-        for name in ("partners", "budget", "budget_bytes", "bits", "coordinates"):
+        for name in ("every", "partners", "budget", "budget_bytes", "bits", "coordinates"):
             value = getattr(self, name)
-            if value is not None:
+            if value is not None or name == "every":
                 self._keep(name, validation.count(name, value))
+            if value is not None and value > MOST:
+                raise ValueError(f"{name} must be at most {MOST}, got {value!r}")
         validation.one_of("choose", self.choose, get_args(Choice))
         if self.choose == "best" and self.partners is None:
             raise ValueError('choose="best" needs a number of partners, got partners=None')

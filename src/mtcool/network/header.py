@@ -12,6 +12,7 @@ import msgspec
 from mtcool import validation
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learners import LEARNERS, Learner
+from mtcool.network.saved_field.words import SavedField, field_from, saved_field
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
 from mtcool.privacy import AGGREGATORS, Privacy
@@ -46,7 +47,7 @@ class SavedPrivacy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     noise: str
 
 
-class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of a network without its learner."""
 
     algorithm: str
@@ -59,6 +60,8 @@ class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     q_min: float | None
     horizon: int | None
     privacy: SavedPrivacy | None
+    field: SavedField | None = None
+    """Only in the files of networks that have one, as `Header.joined`."""
 
 
 class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -69,7 +72,7 @@ class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     products: tuple[float, ...]
 
 
-class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything of a network but its arrays."""
 
     format: str
@@ -78,6 +81,8 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     labels: list[Plain] | None
     noise: GeneratorState | None
     scales: Scales | None
+    joined: list[Plain] | None = None
+    """Names of agents that are not in the graph that the network began with."""
 
 
 class _Any(msgspec.Struct):
@@ -91,8 +96,9 @@ def encode_header(
     labels: Sequence[Hashable],
     noise: GeneratorState | None,
     calibration: Calibration | None,
+    joined: Sequence[Hashable] = (),
 ) -> bytes:
-    """The header of a network."""
+    """The header of a network; `labels` are those of the graph that it began with."""
     header = Header(
         format=FORMAT,
         setup=_saved(settings),
@@ -100,6 +106,7 @@ def encode_header(
         labels=plain_labels(labels),
         noise=noise,
         scales=None if calibration is None else scales_of(calibration),
+        joined=plain_labels(joined) if joined else None,
     )
     return _encoded(header)
 
@@ -135,6 +142,8 @@ def settings_from(header: Header, learner: Learner, labels: Sequence[Hashable]) 
         table["q"] = tuple(validation.probabilities("q", saved.q, len(labels)).tolist())
     if saved.privacy is not None:
         table["privacy"] = _privacy_from(saved.privacy, labels)
+    if saved.field is not None:
+        table["field"] = field_from(saved.field)
     return Settings(learner=learner, **table)
 
 
@@ -163,6 +172,8 @@ def _saved(settings: Settings) -> SavedSettings:
     table["algorithm"] = settings.algorithm.name
     if settings.privacy is not None:
         table["privacy"] = _saved_privacy(settings.privacy)
+    if settings.field is not None:
+        table["field"] = saved_field(settings.field)
     return SavedSettings(**table)
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from mtcool.graphs import Graph, own_weights
 from mtcool.graphs.weights import check_entries
 from mtcool.learners import Learner
-from mtcool.learners.learner import smallest_state
 from mtcool.network import storage
 from mtcool.network.header import (
     FORMAT,
@@ -22,6 +21,7 @@ from mtcool.network.header import (
     settings_from,
 )
 from mtcool.network.network import Network
+from mtcool.network.saved_states.sizes import check_size
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import make_noise
 from mtcool.types import Floats, Integers
@@ -101,26 +101,17 @@ def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Networ
         raise ValueError(
             f"weights of {settings.algorithm} must put all weight on the agent itself, got others"
         )
-    _check_size(settings, graph, weights, arrays)
+    check_size(settings, _clique_sizes(settings, graph, weights), arrays)
     noise = None
     if settings.privacy is not None:
         noise = make_noise(settings.privacy.noise)
         noise.restore(header.noise)
     elif header.noise is not None:
         raise ValueError(f"noise must be that of a private network, got {header.noise!r}")
-    return Network(settings, graph, weights, noise, arrays, from_file=True)
-
-
-def _check_size(settings: Settings, graph: Graph, weights: Floats, arrays: storage.Arrays) -> None:
-    """Refuse settings that need a larger state than the file has, before there is one."""
-    sizes = _clique_sizes(settings, graph, weights)
-    vectors, experts = smallest_state(settings.learner, sizes)
-    numbers = sum(array.nbytes for array in arrays.values()) // 8
-    if vectors * settings.dim + experts > numbers:
-        raise ValueError(
-            f"state must hold {vectors} vectors of dim {settings.dim} and {experts} experts, "
-            f"got {numbers} numbers"
-        )
+    joined = labels_from(header.joined)
+    if joined is not None and settings.field is None:
+        raise ValueError(f"joined must be that of a network that can change, got {joined!r}")
+    return Network(settings, graph, weights, noise, arrays, from_file=True, joined=joined or ())
 
 
 def _clique_sizes(settings: Settings, graph: Graph, weights: Floats) -> Integers:

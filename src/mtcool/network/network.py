@@ -17,13 +17,17 @@ from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
 from mtcool.network import storage
 from mtcool.network.header import encode_header
+from mtcool.network.saved_field import field_arrays, resumed
+from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
+from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.exchange import FieldExchange, field_exchange
 from mtcool.peers.field.making import in_the_field
+from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -50,6 +54,7 @@ class Network:
         noise: Noise | None = None,
         arrays: storage.Arrays | None = None,
         from_file: bool = False,
+        joined: Iterable[Label] = (),
     ) -> None:
         self.turn = Turn("network")
         self._graph = graph
@@ -60,6 +65,9 @@ class Network:
         self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
+        elif isinstance(peers, FieldPeers):
+            origin = Origin(peers, settings, Directory(graph, joined), weights)
+            self.exchange = resumed(origin, arrays, from_file)
         else:
             if from_file:  # which anybody may have written
                 check_saved(peers, arrays)
@@ -85,9 +93,22 @@ class Network:
         # Through the constructor: NumPy's own copies would not be read-only where ours are.
         with self.turn.lock:
             self.exchange.finish()
-            arrays = {name: array.copy() for name, array in state_arrays(self.peers.state)}
+            arrays = {name: array.copy() for name, array in self._arrays().items()}
+            joined = self._joined()
         noise = None if self.sanitiser is None else self.sanitiser.noise
-        return Network, (self.settings, self.graph, self.weights, noise, arrays)
+        given = (self.settings, self._graph, self.weights, noise, arrays, False, joined)
+        return Network, given
+
+    def _arrays(self) -> storage.Arrays:
+        """All that it has learned, and if it is in the field what it remembers."""
+        if isinstance(self.exchange, FieldExchange):
+            return field_arrays(self.exchange, self.settings)
+        return dict(state_arrays(self.peers.state))
+
+    def _joined(self) -> tuple[Label, ...]:
+        """Names of agents that are not in the graph that it began with."""
+        names = self.names
+        return tuple(names.joined) if isinstance(names, Directory) else ()
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
@@ -327,9 +348,9 @@ class Network:
             if self.sanitiser is not None:
                 noise = self.sanitiser.noise.state()
                 calibration = self.sanitiser.calibration
-            header = encode_header(self.settings, self.graph.labels, noise, calibration)
-            arrays = dict(state_arrays(self.peers.state))
-            arrays |= {"ptr": self.graph.ptr, "idx": self.graph.idx, "weights": self.weights}
+            began = self._graph
+            header = encode_header(self.settings, began.labels, noise, calibration, self._joined())
+            arrays = {**self._arrays(), "ptr": began.ptr, "idx": began.idx, "weights": self.weights}
             storage.write(path, header, arrays, secret=self.sanitiser is not None)
 
     def agent(self, name: Label) -> Agent:

@@ -7,30 +7,43 @@ So every number from outside is checked here, while the state is still fresh, an
 from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
-from mtcool.network.saved_states.checks import Saved, check_constants, check_state, is_ours, within
+from mtcool.network.saved_states.checks import (
+    Longest,
+    Saved,
+    check_constants,
+    check_state,
+    is_ours,
+    within,
+)
 from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
 from mtcool.types import State
 
-__all__ = ["aggregators", "check_saved", "learners"]
+__all__ = ["aggregators", "check_fit", "check_parts", "check_saved", "learners"]
 
 
 def check_saved(peers: Peers, arrays: Saved) -> None:
     """Refuse arrays that these peers, still fresh, could not have after any run."""
-    _check_fit(peers.state, arrays)
-    for prefix, state in states(peers.state):
-        saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
-        # Two kinds of state set the rates of the learner within.
-        measured = isinstance(peers.state, TwoPhaseState | SquaredWeightsState)
-        if is_ours(state) and not measured:
-            check_constants(state, saved, ("rate",))
-        check_state(state, saved)
+    check_fit(peers.state, arrays)
+    check_parts(peers.state, arrays, 1.0)
     if isinstance(peers, PrivatePeers):
         within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
 
 
-def _check_fit(state: State, arrays: Saved) -> None:
+def check_parts(whole: State, arrays: Saved, longest: Longest) -> None:
+    """Refuse numbers that a fresh state could not have after updates of norm at most `longest`."""
+    # Two kinds of state set the rates of the learner within.
+    measured = isinstance(whole, TwoPhaseState | SquaredWeightsState)
+    for prefix, state in states(whole):
+        saved = {field: arrays[f"{prefix}.{field}"] for field, _ in own_arrays(state)}
+        if is_ours(state) and not measured:
+            check_constants(state, saved, ("rate",))
+        check_state(state, saved, longest)
+
+
+def check_fit(state: State, arrays: Saved) -> None:
+    """Refuse arrays of other names, types or shapes than those of a fresh state."""
     own = {name: (array.dtype, array.shape) for name, array in state_arrays(state)}
     given = {name: (array.dtype, array.shape) for name, array in arrays.items()}
     if own != given:

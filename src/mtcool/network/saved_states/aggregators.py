@@ -3,6 +3,7 @@
 import numpy as np
 
 from mtcool.network.saved_states.checks import (
+    Longest,
     Saved,
     check_numbers,
     check_state,
@@ -14,7 +15,7 @@ from mtcool.privacy.aggregators.trees import TreeState, activations_of
 
 
 @check_state.register
-def _(state: TreeState, saved: Saved) -> None:
+def _(state: TreeState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved, LARGEST_SUM)
     count, word = saved["activations"], saved["word"]
     within("number of a word", activations_of(state, word), count, count)
@@ -24,5 +25,5 @@ def _(state: TreeState, saved: Saved) -> None:
 
 
 @check_state.register
-def _(state: FilterState, saved: Saved) -> None:
+def _(state: FilterState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved, LARGEST_SUM)

@@ -2,13 +2,16 @@
 
 import functools
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
-from mtcool.types import AnyArray, State
+from mtcool.types import AnyArray, Floats, State
 
 Saved = Mapping[str, AnyArray]
 """Arrays of one state by field, of the types and shapes that the fresh state has."""
+Longest: TypeAlias = Floats | float
+"""The largest norm of a weighted gradient, one for all cliques or one for each."""
 
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST_RATE = 1e-150  # weights are at least 1e-100
@@ -22,7 +25,7 @@ SIGNED = ("power",)
 
 
 @functools.singledispatch
-def check_state(state: State, saved: Saved) -> None:
+def check_state(state: State, saved: Saved, longest: Longest) -> None:
     """Refuse numbers that a state, fresh in `state`, could not have after any run.
 
     States of learners from outside are not checked: the caller gives the learner, and trusts it.
@@ -42,8 +45,9 @@ def check_numbers(state: State, saved: Saved, largest: float = LARGEST) -> None:
     for field, array in saved.items():
         for name, values in _columns(field, array):
             if name == "rate":  # the two-phase strategy sets it, never to zero
-                low = np.minimum(dict(_columns(field, getattr(state, field)))[name], SMALLEST_RATE)
-                within(name, values, low, SLACK)
+                made = dict(_columns(field, getattr(state, field)))[name]
+                low, high = np.minimum(made, SMALLEST_RATE), np.maximum(made, 1.0)
+                within(name, values, low, SLACK * high)
             elif values.dtype.kind == "f":
                 within(name, values, -largest, largest)
             elif name not in SIGNED:
@@ -80,3 +84,9 @@ def within(name: str, values: AnyArray, low: AnyArray | float, high: AnyArray | 
         raise ValueError(
             f"{name} must be what a network of these settings has, got {values[wrong].flat[0]}"
         )
+
+
+def must(name: str, what: str, right: AnyArray, values: AnyArray) -> None:
+    """Refuse the first of the values that is not right."""
+    if not right.all():
+        raise ValueError(f"{name} must {what}, got {values[~right].flat[0]}")

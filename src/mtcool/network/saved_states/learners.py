@@ -17,6 +17,7 @@ from mtcool.learners.wealth import HIGHEST, LOWEST
 from mtcool.network.saved_states.checks import (
     LARGEST,
     SLACK,
+    Longest,
     Saved,
     check_numbers,
     check_state,
@@ -33,42 +34,43 @@ BETS = ("direction", "outcomes", "fraction", "wealth", "power")
 
 
 @check_state.register
-def _(state: FTRLState, saved: Saved) -> None:
+def _(state: FTRLState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
-    _at_most("total", saved["total"], saved["n"])
+    _at_most("total", saved["total"], saved["n"] * longest)
 
 
 @check_state.register
-def _(state: KTState, saved: Saved) -> None:
+def _(state: KTState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
     n, total = saved["n"], saved["total"]
-    _at_most("total", total, n)
+    _at_most("total", total, n * longest)
     beta = saved["rate"] * np.sqrt(1.0 + n)
     scale = np.maximum(beta, np.sqrt((total**2).sum(axis=1)))
-    _check_bets(saved, n, -np.divide(1.0, scale, out=np.zeros_like(scale), where=n > 0))
+    _check_bets(saved, n, -np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0.0))
 
 
 @check_state.register
-def _(state: MTFTRLKTState, saved: Saved) -> None:
+def _(state: MTFTRLKTState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
     gradients, total, c = saved["gradients"], saved["total"], saved["cliques"]
     n, sizes = c["n"], c["size"]
     within("gradients", gradients, -LARGEST_SUM, LARGEST_SUM)
     rows = _RowSums.of(gradients, sizes.astype(np.int64))
-    _at_most("gradients", gradients, n[rows.clique])
+    sums = n * longest
+    _at_most("gradients", gradients, sums[rows.clique])
     # A fortune made and lost leaves its rounding behind: these sums are never computed afresh.
-    close("total", total, rows.total, (1.0 + rows.length + 1e-3 * n)[:, None])
+    close("total", total, rows.total, (1.0 + rows.length + 1e-3 * sums)[:, None])
     length = (total**2).sum(axis=1)
-    history = 1.0 + rows.square + 1e-6 * (1.0 * n) ** 2
+    history = 1.0 + rows.square + 1e-6 * sums**2
     close("deviation", c["deviation"], sizes * rows.deviation, sizes * history)
     modes = 1.0 + sizes
     norm = modes * np.maximum(c["rate"] ** 2 * (1.0 + n) * modes, c["deviation"] + length * modes)
-    direction = np.divide(sizes, norm, out=np.zeros_like(norm), where=n > 0)
+    direction = np.divide(sizes, norm, out=np.zeros_like(norm), where=norm > 0.0)
     _check_bets({name: c[name] for name in BETS}, n, -np.sqrt(direction))
 
 
 @check_state.register
-def _(state: MTFTRLState, saved: Saved) -> None:
+def _(state: MTFTRLState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
     c, plan = saved["cliques"], state.plan
     within("gradients", saved["gradients"], -LARGEST_SUM, LARGEST_SUM)
@@ -148,20 +150,20 @@ class _RowSums(NamedTuple):
 
 
 @check_state.register
-def _(state: AdaptiveState, saved: Saved) -> None:
+def _(state: AdaptiveState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
-    longest = saved["longest"]
-    within("longest", longest, np.where(longest > 0.0, SMALLEST, 0.0), LARGEST_UNIT)
+    seen = saved["longest"]
+    within("longest", seen, np.where(seen > 0.0, SMALLEST, 0.0), LARGEST_UNIT)
 
 
 @check_state.register
-def _(state: SquaredWeightsState, saved: Saved) -> None:
+def _(state: SquaredWeightsState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
     within("received", saved["received"], 0.0, LARGEST_SUM)
 
 
 @check_state.register
-def _(state: TwoPhaseState, saved: Saved) -> None:
+def _(state: TwoPhaseState, saved: Saved, longest: Longest) -> None:
     check_numbers(state, saved)
     within("elapsed", saved["elapsed"], 0, state.tau)
     seen = np.concatenate(([0], np.cumsum(saved["seen"])))[state.start]
@@ -170,7 +172,8 @@ def _(state: TwoPhaseState, saved: Saved) -> None:
 
 def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
     """Refuse bets that no coin with outcomes of at most one leads to."""
-    close("direction", saved["direction"], direction, np.abs(direction))
+    fresh = (n == 0) & (saved["direction"] == 0.0)
+    close("direction", saved["direction"], np.where(fresh, 0.0, direction), np.abs(direction))
     within("outcomes", saved["outcomes"], -SLACK * n, SLACK * n)
     fraction = -saved["outcomes"] / (1.0 + n)
     close("fraction", saved["fraction"], fraction, np.abs(fraction))
@@ -178,7 +181,7 @@ def _check_bets(saved: Saved, n: Integers, direction: Floats) -> None:
     within("power", saved["power"], -n, n)
 
 
-def _at_most(name: str, vectors: Floats, updates: Integers) -> None:
-    """Refuse vectors longer than so many updates, each of norm at most one, can make them."""
-    most = SLACK * updates[:, None]
+def _at_most(name: str, vectors: Floats, length: Floats) -> None:
+    """Refuse vectors that are longer than this."""
+    most = SLACK * length[:, None]
     within(name, vectors, -most, most)

@@ -24,6 +24,7 @@ from mtcool.peers.field.records import (
 from mtcool.types import Integers
 
 END = -1
+FOREVER = 2.0**62  # rounds: the clock plus so many is still a number
 
 
 @inline
@@ -32,7 +33,7 @@ def delay(constant: float, mean: float, seed: np.uint64, kind: int, i: int, j: i
     rounds = constant
     if mean > 0.0:
         rounds -= mean * math.log1p(-draw(seed, kind, i, j, n, 0))
-    return whole(math.floor(rounds))
+    return whole(math.floor(min(rounds, FOREVER)))
 
 
 @inline

@@ -1,0 +1,39 @@
+"""What agents of a form remember of neighbours that are there: scores, rows, what was left out."""
+
+import numpy as np
+
+from mtcool.learners import KT, MTFTRLKT, Learner
+from mtcool.network.saved_field.form import Form, owners, present_entries
+from mtcool.network.saved_field.origin import Origin
+from mtcool.network.saved_states.checks import SLACK, must, within
+
+LARGEST_ROW = 1e160
+"""Of a bettor, who bets at most 3e147, after rounding to bits."""
+LARGEST_SCORE = 1e200
+
+
+def largest_number(learner: Learner) -> float:
+    """The largest number that a row may have."""
+    return LARGEST_ROW if isinstance(learner, KT | MTFTRLKT) else SLACK
+
+
+def check_said(form: Form, origin: Origin) -> None:
+    """Refuse what cannot have been said; of itself an agent remembers nothing."""
+    entries = present_entries(form)
+    owner, near = owners(form)[entries], form.clique[entries]
+    own = owner == near
+    if len(form.score):
+        known = np.isfinite(form.score)
+        must("score", "be infinite or moderate", known | (form.score == np.inf), form.score)
+        within("score", np.abs(form.score[known]), 0.0, np.where(own[known], -1.0, LARGEST_SCORE))
+    if len(form.number):
+        last = np.where(own, -1, form.agents["begun"][owner] - 1)
+        within("number", form.number, -1, last)
+        heard = form.number >= 0
+        within("stamp", form.stamp, 0.0, np.where(heard, form.cliques["received"][near], 0.0))
+        most = np.where(heard, largest_number(origin.settings.learner), 0.0)[:, None]
+        within("kept", form.kept, -most, most)
+    if len(form.memory):
+        # What is left out of v is at most a share q of it, and v at most 1 + q + q^2 + ...
+        most = np.where(own, 0.0, SLACK * (origin.rules.kappa - 1.0))
+        within("memory", np.linalg.norm(form.memory, axis=1), 0.0, most)
