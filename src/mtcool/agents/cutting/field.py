@@ -1,0 +1,98 @@
+"""Networks in the field: every agent keeps its clique, and what it heard of each neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mtcool.agents.cutting.kinds import cut
+from mtcool.agents.cutting.settings import settings_of
+from mtcool.agents.field.agent import FieldAgent
+from mtcool.agents.field.clique import FieldClique
+from mtcool.agents.field.neighbour import Kept, Neighbour, Told
+from mtcool.agents.field.parts import copy_clique
+from mtcool.agents.received import Position
+from mtcool.graphs import Graph
+from mtcool.peers.exchange import Exchange
+from mtcool.peers.field.records import LABELS, WAITING, FieldPeers
+from mtcool.peers.settings import Settings
+from mtcool.types import Integers, Label
+
+
+class Rows(NamedTuple):
+    """Who has which row of which clique, by clique: agents that have left included."""
+
+    start: Integers
+    """What is said of clique c stands in start[c]:start[c + 1]."""
+    agent: Integers
+    """Whose row it is."""
+    slot: Integers
+    """Where it is in the clique."""
+    entry: Integers
+    """The agent's entry for the clique."""
+
+    @classmethod
+    def of(cls, peers: FieldPeers) -> Rows:
+        """The rows behind the entries of a network."""
+        agents, cliques, edges = peers.state.agents, peers.state.cliques, peers.state.edges
+        ever = agents["ever"].astype(np.int64)
+        before = np.cumsum(ever) - ever
+        entry = np.repeat(agents["first"] - before, ever) + np.arange(ever.sum())
+        agent = np.repeat(np.arange(len(agents)), ever)
+        clique = edges.clique[entry].astype(np.int64)
+        slot = edges.row[entry].astype(np.int64) - cliques["first"][clique]
+        order = np.lexsort((slot, clique))
+        start = np.searchsorted(clique[order], np.arange(len(agents) + 1))
+        return cls(start, agent[order], slot[order], entry[order])
+
+
+@cut.register
+def _(
+    peers: FieldPeers, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
+) -> Iterator[FieldAgent]:
+    messages, labels = peers.state.counters[[WAITING, LABELS]].tolist()
+    if messages or labels:
+        raise ValueError(
+            "network must have nothing under way when agents are cut out of it, got "
+            f"{messages} messages and {labels} labels that are still to come"
+        )
+    rows, names = Rows.of(peers), exchange.directory(graph)
+    for i in agents:
+        yield _agent(peers, settings_of(settings, i), names.index(graph.labels[i]), rows, names.labels)
+
+
+def _agent(
+    peers: FieldPeers, settings: Settings, index: int, rows: Rows, labels: Sequence[Label]
+) -> FieldAgent:
+    state, name = peers.state, labels[index]
+    a, edges = state.agents[index], state.edges
+    here = slice(int(rows.start[index]), int(rows.start[index + 1]))
+    owners = rows.agent[here].tolist()
+    clique = _clique(peers, settings, index, {
+        labels[j]: slot for j, slot in zip(owners, rows.slot[here].tolist(), strict=True)
+    })
+    theirs = dict(zip(owners, rows.entry[here].tolist(), strict=True))
+    neighbours, weights = {}, {}
+    for e in range(int(a["first"]), int(a["first"] + a["count"])):
+        other = int(edges.clique[e])
+        if len(edges.weight):
+            weights[labels[other]] = float(edges.weight[e])
+        if other != index:
+            neighbours[labels[other]] = _neighbour(peers, other, e, theirs[other])
+    heard = {labels[j]: _up_to(int(state.agents[j]["begun"])) for j in owners if j != index}
+    return FieldAgent(
+        name,
+        index,
+        settings,
+        clique,
+        neighbours,
+        weights or None,
+        heard,
+        begun=int(a["begun"]),
+        fresh=bool(a["fresh"]),
+        present=True,
+        messages=int(a["messages"]),
+        message_bytes=int(a["bytes"]),
+    )
