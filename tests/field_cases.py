@@ -97,7 +97,10 @@ def change(net, step):
 def cases(
     draw, learners=LEARNERS, rounds=ROUNDS, messages=True, delays=True, changes=True, sizes=False
 ):
-    """A case; `sizes` lets the bytes of messages matter (`budget_bytes`, `bandwidth`)."""
+    """A case; `sizes` lets the bytes of messages matter (`budget_bytes`, `bandwidth`).
+
+    Weights of one's own are for graphs that do not change.
+    """
     dim = draw(st.integers(1, 3))
     names = draw(st.sampled_from(["numbers", "words"]))
     label = (lambda k: k) if names == "numbers" else (lambda k: f"agent {k}")
@@ -110,7 +113,7 @@ def cases(
     said = draw(message_options(dim, sizes)) if messages else {}
     coded = "coordinates" in said
     lipschitz = draw(st.sampled_from([0.25, 1.0, 3.0]))
-    weights = draw(st.none() | st.none() | matrices(graph))
+    weights = None if changes else draw(st.none() | matrices(graph))
     return Case(
         graph=graph,
         dim=dim,
@@ -122,7 +125,7 @@ def cases(
         messages=said,
         delays=draw(delay_options(graph, coded, sizes)) if delays else {},
         seed=draw(st.integers(0, 2**32 - 1)),
-        steps=draw(schedules(graph, dim, lipschitz, rounds, changes, label, weights is not None)),
+        steps=draw(schedules(graph, dim, lipschitz, rounds, changes, label)),
     )
 
 
@@ -150,16 +153,19 @@ def message_options(draw, dim, sizes):
         "probability": st.sampled_from([0.3, 0.8, 1.0]),
         "partners": st.integers(1, 3),
         "choose": st.sampled_from(["random", "best"]),
-        "budget": st.integers(0, 40),
+        "budget": st.integers(1, 40),
     }
     if sizes:
-        options["budget_bytes"] = st.integers(0, 1500)
+        options["budget_bytes"] = st.integers(1, 1500)
+    said = draw(some(options))
+    if "partners" not in said:
+        said.pop("choose", None)
     code = draw(st.sampled_from([None, "bits", "coordinates"]))
     if code == "bits":
-        return draw(some(options)) | {"bits": draw(st.sampled_from([1, 2, 3, 8, 52]))}
+        return said | {"bits": draw(st.sampled_from([1, 2, 3, 8, 52]))}
     if code == "coordinates":
-        return draw(some(options)) | {"coordinates": draw(st.integers(1, dim))}
-    return draw(some(options))
+        return said | {"coordinates": draw(st.integers(1, dim))}
+    return said
 
 
 @st.composite
@@ -193,25 +199,19 @@ def edge(a, b):
 
 
 class Sketch:
-    """Who is there and who is connected, as changes are drawn.
+    """Who is there and who is connected, as changes are drawn."""
 
-    With weights only agents and edges come that have some: those that were there at the start.
-    """
-
-    def __init__(self, graph, label, weighted):
+    def __init__(self, graph, label):
         self.known, self.present = list(graph), list(graph)
         self.edges = {edge(a, b) for a in graph for b in graph[a]}
-        self.label, self.only = label, set(self.edges) if weighted else None
-
-    def may_meet(self, a, b):
-        return a != b and (self.only is None or edge(a, b) in self.only)
+        self.label = label
 
     def options(self):
         """What each kind of change may be about."""
         here = self.present
-        pairs = {edge(a, b) for a in here for b in here if self.may_meet(a, b)}
+        pairs = {edge(a, b) for a in here for b in here if a != b}
         away = [agent for agent in self.known if agent not in here]
-        new = self.only is None and len(self.known) < MOST
+        new = len(self.known) < MOST
         return {
             "connect": pairs - self.edges,
             "disconnect": self.edges,
@@ -234,7 +234,7 @@ class Sketch:
             self.edges = {pair for pair in self.edges if about not in pair}
             return (kind, about)
         far = draw(st.sets(st.sampled_from(self.present)))
-        near = [j for j in self.present if self.may_meet(about, j) and j not in far]
+        near = [j for j in self.present if j not in far]
         self.known += [about] if about not in self.known else []
         self.present.append(about)
         self.edges |= {edge(about, j) for j in near}
@@ -242,9 +242,9 @@ class Sketch:
 
 
 @st.composite
-def schedules(draw, graph, dim, lipschitz, rounds, changes, label, weighted):
+def schedules(draw, graph, dim, lipschitz, rounds, changes, label):
     """Rounds with changes in between."""
-    sketch, steps = Sketch(graph, label, weighted), []
+    sketch, steps = Sketch(graph, label), []
     number = max(draw(st.integers(1, rounds)) for _ in range(2))
     kind = draw(st.sampled_from(["any", "push", "tiny"]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

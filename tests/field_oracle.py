@@ -361,6 +361,8 @@ class FieldNetwork:
                 self.kept[pair] = answer.row
             else:
                 self.send(self.clock + answer.delay, answer)
+        for _ in [j for j in view.rows if j != i]:
+            self.count("gradient", i, i)  # it will be sent, even if its label comes late
         return view
 
     def update(self, agent, gradient):
@@ -395,7 +397,6 @@ class FieldNetwork:
                 self.cliques[i].learn(i, gradient, view.weights[i], row.stamp, 1.0)
                 continue
             coded = self.coded_gradient(i, j, view.n, gradient)
-            self.count("gradient", i, i)
             if self.draw(LOST_GRADIENT, i, j, view.n) < self.lost:
                 continue
             size = self.message_size("gradient", i)

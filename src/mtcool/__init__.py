@@ -34,6 +34,7 @@ __all__ = [
     "Trace",
     "agents",
     "audit",
+    "changes",
     "dpmt_co2ol",
     "experiments",
     "graphs",
@@ -57,6 +58,6 @@ __all__ = [
 
 def __getattr__(name: str) -> ModuleType:
     # They take time to import, and few programs need them.
-    if name in ("audit", "experiments", "integrations", "learn", "testing"):
+    if name in ("audit", "changes", "experiments", "integrations", "learn", "testing"):
         return importlib.import_module(f"mtcool.{name}")
     raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

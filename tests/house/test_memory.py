@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 import mtcool
-from mtcool import graphs, memory, streams
+from mtcool import changes, graphs, memory, streams
 
 BILLIONS = 3_000_000_000
 PAIR = graphs.ring(5)
@@ -36,6 +36,18 @@ TOO_LARGE = {
     "adversary": ("rounds", lambda T: streams.multitask_adversary(PAIR, 0.1, T, 0), 10**12),
     "regular_family": ("rounds", lambda T: streams.regular_family(2, 2, 0.1, T, 0)[1], 10**12),
     "gaussian_tasks": ("dim", lambda d: streams.gaussian_tasks(PAIR, d, 1.0, 0), 10**12),
+    "changing activations": (
+        "rounds",
+        lambda T: changes.activations(PAIR, changes.Schedule([]), T, seed=0),
+        10**12,
+    ),
+    "blinking_edges": ("rounds", lambda T: changes.blinking_edges(PAIR, T, 0.1, 0.1, 0), 10**12),
+    "churn": ("rounds", lambda T: changes.churn(PAIR, T, 0.1, 0.1, 2, 0), 10**12),
+    "moving_agents": (
+        "agents",
+        lambda n: changes.moving_agents(n, 9, 0.1, 0.1, 0, 1, 0),
+        BILLIONS,
+    ),
     "tasks_with_variance": ("dim", lambda d: streams.tasks_with_variance(PAIR, d, 1.0, 0), 10**12),
 }
 
@@ -77,8 +89,21 @@ def test_a_number_that_does_not_fit_is_refused_before_anything_is_allocated(what
         lambda: graphs.ring(100_000),
         lambda: streams.quadratic_stream(PAIR, TASKS, 100_000, 0),
         lambda: streams.linear_stream(PAIR, 8, 100_000, 0),
+        lambda: changes.blinking_edges(PAIR, 10_000, 0.1, 0.1, 0),
+        lambda: changes.churn(PAIR, 10_000, 1.0, 0.1, 2, 0),
+        lambda: changes.moving_agents(1_000, 1, 0.3, 0.1, 0, 1, 0),
     ],
-    ids=["erdos_renyi", "complete", "edgeless", "ring", "quadratic", "linear"],
+    ids=[
+        "erdos_renyi",
+        "complete",
+        "edgeless",
+        "ring",
+        "quadratic",
+        "linear",
+        "blinking",
+        "churn",
+        "moving",
+    ],
 )
 def test_the_estimate_does_not_exaggerate(make, monkeypatch):
     """What was measured to fit must not be refused."""

@@ -14,6 +14,7 @@ SOURCE = Path(mtcool.__file__).parent
 ROOMS = (
     "mtcool",
     "mtcool.algorithms",
+    "mtcool.changes",
     "mtcool.experiments",
     "mtcool.graphs",
     "mtcool.learners",
@@ -37,6 +38,10 @@ METHODS = (
     mtcool.Privacy.of_agents,
     mtcool.Stream.lipschitz,
     mtcool.Trace.to_frame,
+    mtcool.changes.Schedule.agents,
+    mtcool.changes.Schedule.check,
+    mtcool.changes.Schedule.compile,
+    mtcool.changes.Schedule.graph_at,
     mtcool.experiments.Outcome.to_frame,
 )
 

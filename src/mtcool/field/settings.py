@@ -1,6 +1,6 @@
 """What a network in the field is told: messages, delays, and the seed of its draws."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mtcool.field.codes import coordinates_of
 from mtcool.field.delays import Delays
@@ -11,8 +11,8 @@ from mtcool.field.messages import Messages
 class FieldSettings:
     """Messages and delays of a network, and the word that its draws start from."""
 
-    messages: Messages = Messages()
-    delays: Delays = Delays()
+    messages: Messages = field(default_factory=Messages)
+    delays: Delays = field(default_factory=Delays)
     seed: int = 0
 
     def check(self, dim: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.agents.cutting.order import in_order
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
@@ -20,7 +21,6 @@ from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
-from mtcool.peers.field.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.peers.field.exchange import FieldExchange, field_exchange
 from mtcool.peers.field.making import in_the_field
 from mtcool.peers.settings import Settings

@@ -1,9 +1,12 @@
 """What the agents say to each other along a stream: messages and bytes."""
 
+from __future__ import annotations
+
 import numpy as np
 
-from mtcool.agents.traffic import traffic
+from mtcool.agents.traffic import Traffic, traffic
 from mtcool.network import Network
+from mtcool.peers.field.records import FieldPeers
 from mtcool.streams import Stream
 from mtcool.types import Integers
 
@@ -17,7 +20,67 @@ def communication(
     is not registered for this kind of peers.
     """
     each = traffic(network.peers, network.settings, network.graph, stream.losses)
-    if each is None:
-        return None
+    return None if each is None else along(each, stream, times)
+
+
+def along(each: Traffic, stream: Stream, times: Integers) -> tuple[Integers, Integers]:
+    """The totals in the first `times` rounds, if an activation of an agent always costs as much."""
     messages, size = (np.concatenate(([0], np.cumsum(part[stream.agents])))[times] for part in each)
     return messages, size
+
+
+class Counting:
+    """Messages and bytes of a stream while it is played, in all and by agent.
+
+    Without a field an activation of an agent always costs as much, and nothing need be counted. In
+    the field agents count for themselves.
+    """
+
+    def __init__(self, network: Network, stream: Stream, times: Integers, per_agent: bool) -> None:
+        self._network, self._each, self._totals = network, None, None
+        self._per_agent = per_agent
+        if isinstance(network.peers, FieldPeers):
+            self._before = self._counters()
+            self._totals = np.zeros(len(times), np.int64), np.zeros(len(times), np.int64)
+            shape = (len(times) if per_agent else 0, network.names.size)
+            self._agents = Traffic(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+            return
+        self._each = traffic(network.peers, network.settings, network.graph, stream.losses)
+        if self._each is not None:
+            self._totals = along(self._each, stream, times)
+
+    def _counters(self) -> Traffic:
+        agents = self._network.peers.state.agents[: self._network.names.size]
+        return Traffic(agents["messages"].copy(), agents["bytes"].copy())
+
+    @property
+    def _now(self) -> Traffic:
+        pairs = zip(self._counters(), self._before, strict=True)
+        return Traffic(*(now - before for now, before in pairs))
+
+    def mark(self, k: int) -> None:
+        """Note what was said until the time number k."""
+        if not isinstance(self._network.peers, FieldPeers) or self._totals is None:
+            return
+        for totals, agents, now in zip(self._totals, self._agents, self._now, strict=True):
+            totals[k] = now.sum()
+            if self._per_agent:
+                agents[k] = now
+
+    def finish(self) -> None:
+        """Note what was said in all."""
+        if isinstance(self._network.peers, FieldPeers):
+            self._agents = self._now
+
+    @property
+    def totals(self) -> tuple[Integers | None, Integers | None]:
+        """Messages and bytes of all agents up to each time."""
+        return (None, None) if self._totals is None else self._totals
+
+    def of_agents(self, activations: Integers) -> tuple[Integers | None, Integers | None]:
+        """Messages and bytes that the activations of each agent have caused."""
+        if isinstance(self._network.peers, FieldPeers):
+            return self._agents
+        if self._each is None:
+            return None, None
+        return self._each.messages * activations, self._each.size * activations

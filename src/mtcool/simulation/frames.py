@@ -45,6 +45,8 @@ def frame_of_agents(trace: Trace) -> pd.DataFrame:
             "loss": trace.agent_loss.ravel(),
             "regret": None if trace.agent_regret is None else trace.agent_regret.ravel(),
             "clipped": trace.agent_clipped.ravel(),
+            "messages": None if trace.agent_messages is None else trace.agent_messages.ravel(),
+            "message_bytes": None if trace.agent_bytes is None else trace.agent_bytes.ravel(),
         }
     )
 

@@ -1,6 +1,12 @@
-"""The simulator's loop: the protocol over a whole stream, for every learner and every loss."""
+"""The simulator's loops: the protocol over a whole stream, for every learner and every loss."""
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mtcool.changes.events import Events
 from mtcool.kernels import kernel
+from mtcool.peers.field.events import DONE, happen
+from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.protocol import play_round
 from mtcool.streams.losses import Losses, value
 from mtcool.types import Floats, Integers, PeersBlock
@@ -47,3 +53,15 @@ def play(
             for k in range(x.shape[0]):
                 predictions[t, k] = x[k]
     return last
+
+
+@kernel
+def let_happen(
+    peers: FieldPeers, events: Events, cursor: Integers, slow: NDArray[np.void], now: int
+) -> int:
+    """Let all events happen that are due before round `now`; returns what is missing, or DONE."""
+    while cursor[0] < events.time.shape[0] and events.time[cursor[0]] <= now:
+        missing = happen(peers, events, cursor, slow)
+        if missing != DONE:
+            return missing
+    return DONE

@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool import memory, validation
+from mtcool.changes import Schedule
 from mtcool.kernels import CompileError
 from mtcool.network.network import Network
 from mtcool.peers.protocol import count_clipped
-from mtcool.simulation.communication import communication
+from mtcool.simulation.changing import Changes, check_present
+from mtcool.simulation.communication import Counting
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
@@ -29,6 +31,7 @@ def simulate(
     network: Network,
     stream: Stream,
     *,
+    changes: Schedule | None = None,
     times: ArrayLike | None = None,
     comparator: ArrayLike | None = None,
     per_agent: bool = False,
@@ -48,6 +51,9 @@ def simulate(
         The network that learns, made by `mtcool.mt_co2ol` or another algorithm.
     stream
         Active agents and their losses; its dimension is that of the network.
+    changes
+        A schedule of changes of the graph (`mtcool.changes`), whose times count the rounds of this
+        stream. An agent that joins may be active from then on.
     times
         Numbers of rounds after which to record, ascending; by default 100 of them up to the end.
     comparator
@@ -72,21 +78,26 @@ def simulate(
     (array([  10, 1000]), 6000)
     """
     _check_types(network, stream)
-    nodes = _nodes(network, stream)
     marks = _times(times, len(stream))
-    tasks = _comparator(comparator, stream, network.graph.size, nodes)
+    with network.turn.lock:
+        network.exchange.finish()
+        coming = None if changes is None else Changes(network, changes)
+    nodes = _nodes(network, stream)
+    size, rounds = network.names.size, len(stream) if per_round else 0
+    tasks = _comparator(comparator, stream, size, nodes)
     if nodes is not None:
-        stream = Stream(nodes[stream.agents], stream.losses, labels=network.graph.labels)
-    size, rounds = network.graph.size, len(stream) if per_round else 0
+        stream = Stream(nodes[stream.agents], stream.losses, labels=network.names.labels)
+    check_present(network, coming, stream.agents)
     if per_agent:
-        memory.require("times", f"{len(marks):,}", 32 * len(marks) * size)
+        memory.require("times", f"{len(marks):,}", 48 * len(marks) * size)
     if per_round:
         memory.require("per_round", True, rounds * 8 * (stream.dim + 2), f" for {rounds:,} rounds")
     totals, every = _Totals.of(size), _Rounds.of(rounds, stream.dim)
     agents = _Totals.of((len(marks) if per_agent else 1, size))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     clipped = np.zeros(len(marks), np.int64)
-    counted = communication(network, stream, marks)  # before anything is learned: it may refuse
+    # Before anything is learned: it may refuse.
+    counting = Counting(network, stream, marks, per_agent)
     with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
         network.exchange.finish()
         network.exchange.check(stream.agents)
@@ -95,29 +106,38 @@ def simulate(
         )  # a forked process is refused before the first round
         done, chunk = 0, 1
         for k, mark in enumerate((*marks.tolist(), len(stream))):
-            chunk = _advance(network, stream, tasks, done, mark, totals, every, chunk, advance)
-            done = mark
+            while done < mark:
+                goal = mark if coming is None else min(mark, coming.until(done))
+                chunk = _advance(network, stream, tasks, done, goal, totals, every, chunk, advance)
+                done = goal
             if k < len(marks):
+                counting.mark(k)
                 loss[k], regret[k] = totals.loss.sum(), totals.regret.sum()
                 clipped[k] = totals.clipped.sum()
             if k < len(marks) or not per_agent:
                 for recorded, current in zip(agents, totals, strict=True):
                     recorded[k if per_agent else 0] = current
+        if not per_agent:
+            counting.finish()
     if not per_agent:
         agents = _Totals(*(recorded[0] for recorded in agents))
     compared = tasks.shape[0] > 0
+    messages, message_bytes = counting.totals
+    agent_messages, agent_bytes = counting.of_agents(agents.activations)
     return Trace(
         times=marks,
         loss=loss,
         regret=regret if compared else None,
-        messages=None if counted is None else counted[0],
-        message_bytes=None if counted is None else counted[1],
+        messages=messages,
+        message_bytes=message_bytes,
         clipped=clipped,
-        agents=network.graph.labels,
+        agents=network.names.labels,
         agent_activations=agents.activations,
         agent_loss=agents.loss,
         agent_regret=agents.regret if compared else None,
         agent_clipped=agents.clipped,
+        agent_messages=agent_messages,
+        agent_bytes=agent_bytes,
         round_agents=stream.agents.copy() if per_round else None,
         predictions=every.predictions if per_round else None,
         round_loss=every.loss if per_round else None,
@@ -207,7 +227,7 @@ def _play_one_round(
 ) -> None:
     """Play a round by ask and tell, if it may take so long that Ctrl-C must work inside it."""
     i, loss = int(stream.agents[t]), loss_of(stream.losses, t)
-    label = network.graph.labels[i]
+    label = network.names.labels[i]
     x = network.predict(label)
     paid, gradient = loss(x)
     seen: list[Floats] = []
@@ -234,7 +254,7 @@ def _play_one_round(
 
 
 def _refuse(network: Network, stream: Stream, t: int, cause: ValueError | None = None) -> NoReturn:
-    label, lipschitz = network.graph.labels[stream.agents[t]], network.settings.lipschitz
+    label, lipschitz = network.names.labels[stream.agents[t]], network.settings.lipschitz
     if network.settings.algorithm.private or network.settings.adaptive:
         used = "clipped" if network.settings.algorithm.private else "measured"
         raise ValueError(
@@ -259,7 +279,7 @@ def _nodes(network: Network, stream: Stream) -> Integers | None:
     """The network's node of each label of the stream; None if the stream is in node order."""
     if stream.dim != network.settings.dim:
         raise ValueError(f"stream must have dim {network.settings.dim}, got {stream.dim}")
-    ours, theirs = network.graph.labels, stream.labels
+    ours, theirs = network.names.labels, stream.labels
     same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
     nodes = None if same or not stream.named else np.array([_node(network, k) for k in theirs])
     if not (same or stream.named):
@@ -274,11 +294,11 @@ def _nodes(network: Network, stream: Stream) -> Integers | None:
 
 def _node(network: Network, label: Hashable) -> int:
     try:
-        return network.graph.index(label)
+        return network.names.index(label)
     except ValueError:
         raise ValueError(
             f"stream must name agents of the network only, got {label!r}, which is none of its "
-            f"{network.graph.size}"
+            f"{network.names.size}"
         ) from None
 
 

@@ -63,6 +63,10 @@ class Trace:
 
     With ST-FTRL a loss has a gradient at the point of every neighbour, and each of them counts.
     """
+    agent_messages: Integers | None = None
+    """Messages that each agent's own activations have caused, (agents,) or (times, agents)."""
+    agent_bytes: Integers | None = None
+    """Their bytes, or None."""
     round_agents: Integers | None = None
     """The active agent of each round, as a position in `agents`, (rounds,)."""
     predictions: Floats | None = None

@@ -8,6 +8,7 @@ neighbours that its agents have or had; cliques that double are paid for by thos
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.vectors import whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import begin_clique, grow_clique, raise_bound
@@ -24,8 +25,8 @@ from mtcool.peers.field.records import (
 from mtcool.types import Integers
 
 DONE, NEEDS_ROOM, NEEDS_TABLE = range(3)
-# ENTER is a part of JOIN: the agent comes in, alone.
-CONNECT, DISCONNECT, JOIN, LEAVE, ENTER = range(5)
+ENTER = 4
+"""A part of JOIN: the agent comes in, alone."""
 EVERYBODY = -1
 ANY = 0
 
@@ -186,7 +187,7 @@ def tell_bound(peers: FieldPeers, clique: int, weight: float) -> None:
 @inline
 def give_row(peers: FieldPeers, clique: int) -> int:
     """A row for a new neighbour; the slots of a clique that has none left double."""
-    state, c = peers.state, peers.state.cliques[clique]
+    c = peers.state.cliques[clique]
     if c["used"] == c["slots"]:
         double(peers, clique)
     c["used"] += 1
@@ -245,3 +246,45 @@ def take_experts(state: FieldState, experts: int) -> int:
     """The first of so many experts, which nobody else has."""
     state.counters[EXPERTS] += experts
     return whole(state.counters[EXPERTS] - experts)
+
+
+@routine
+def happen(peers: FieldPeers, events: Events, cursor: Integers, slow: NDArray[np.void]) -> int:
+    """Let the next event happen; returns what is missing, having done what could be done.
+
+    The cursor holds the number of the event and of its part: a join is one part for the agent and
+    one for each neighbour. An event that lacked room goes on where it stopped.
+    """
+    k = cursor[0]
+    kind, one, two = events.kind[k], events.first[k], events.second[k]
+    first, last = events.start[k], events.start[k + 1]
+    if kind == JOIN:
+        if cursor[1] == 0:
+            missing = enter(peers, one, last - first)
+            if missing != DONE:
+                return missing
+            cursor[1] = 1
+        while cursor[1] <= last - first:
+            other = whole(events.others[first + cursor[1] - 1])
+            missing = connect(peers, one, other, slow)
+            if missing != DONE:
+                return missing
+            cursor[1] += 1
+        announce(peers, one, EVERYBODY)
+        for e in range(first, last):
+            announce(peers, whole(events.others[e]), one)
+    elif kind == CONNECT:
+        missing = connect(peers, one, two, slow)
+        if missing != DONE:
+            return missing
+        announce(peers, one, two)
+        announce(peers, two, one)
+    elif kind == DISCONNECT:
+        disconnect(peers, one, two)
+        announce(peers, one, EVERYBODY)
+        announce(peers, two, EVERYBODY)
+    else:
+        leave(peers, one)
+    cursor[0] += 1
+    cursor[1] = 0
+    return DONE

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
 from mtcool.field.sizes import name_sizes
 from mtcool.field.vectors import whole
 from mtcool.graphs import Graph
@@ -15,19 +16,11 @@ from mtcool.peers.exchange import Exchange, one_gradient, refuse
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import find
 from mtcool.peers.field.events import (
-    CONNECT,
-    DISCONNECT,
     DONE,
-    ENTER,
     EVERYBODY,
-    JOIN,
-    LEAVE,
     NEEDS_TABLE,
     announce,
-    connect,
-    disconnect,
-    enter,
-    leave,
+    happen,
     slow_down,
 )
 from mtcool.peers.field.making import slow_edges
@@ -56,7 +49,7 @@ class FieldExchange(Exchange):
         self.peers = peers
         self.names = directory
         self._settings = settings
-        self._slow = slow_edges(self._field, directory)
+        self.slow = slow_edges(self._field, directory)
         self._graph: Graph | None = None
 
     @property
@@ -67,7 +60,7 @@ class FieldExchange(Exchange):
 
     def begin(self) -> None:
         """Tell all cliques how large weights may be, and which edges are slow."""
-        _begin(self.peers, self._slow)
+        _begin(self.peers, self.slow)
 
     # --- rounds ------------------------------------------------------------------------------
 
@@ -107,10 +100,7 @@ class FieldExchange(Exchange):
 
     def change(self, event: int, agent: Label, others: Sequence[Label]) -> None:
         """Let an event happen, or refuse it with nothing changed."""
-        if self.peers.state.edges.weight.size:
-            raise ValueError(
-                "weights must be uniform in a network whose graph changes, got weights of one's own"
-            )
+        self.check_uniform()
         if event == JOIN:
             self._join(agent, others)
             return
@@ -118,7 +108,7 @@ class FieldExchange(Exchange):
         if event == LEAVE:
             if self.peers.state.counters[AGENTS] == 1:
                 raise ValueError(f"agent must not be the last one to leave, got {agent!r}")
-            self.apply(LEAVE, i, np.zeros(0, np.int64))
+            self.apply(LEAVE, i, [])
             return
         j = self._present(others[0])
         if i == j:
@@ -127,7 +117,14 @@ class FieldExchange(Exchange):
         if there == (event == CONNECT):
             what = "not be connected yet" if there else "be connected"
             raise ValueError(f"agents must {what}, got {agent!r} and {others[0]!r}")
-        self.apply(event, i, np.array([j]))
+        self.apply(event, i, [j])
+
+    def check_uniform(self) -> None:
+        """Refuse changes where nobody could say what the weight of a new edge is."""
+        if self.peers.state.edges.weight.size:
+            raise ValueError(
+                "weights must be uniform in a network whose graph changes, got weights of one's own"
+            )
 
     def _join(self, agent: Label, others: Sequence[Label]) -> None:
         known = self.names.knows(agent)
@@ -140,7 +137,7 @@ class FieldExchange(Exchange):
             raise ValueError(f"neighbours must be different, got {list(others)!r}")
         if not known:
             self.register([agent])
-        self.apply(JOIN, self.names.index(agent), np.array(neighbours, np.int64))
+        self.apply(JOIN, self.names.index(agent), sorted(neighbours))
 
     def _present(self, agent: Label) -> int:
         i = self.names.index(agent)
@@ -153,51 +150,53 @@ class FieldExchange(Exchange):
             return
         before = self.names.size
         self.names.add(names)
-        self._slow = slow_edges(self._field, self.names)
+        self.slow = slow_edges(self._field, self.names)
         if self.names.size > len(self.peers.state.agents):
             self._make_room(Need(agents=self.names.size))
         self.peers.state.agents["name"][before : self.names.size] = name_sizes(tuple(names))
 
-    def apply(self, event: int, agent: int, others: Integers) -> None:
+    def apply(self, event: int, agent: int, others: Sequence[int]) -> None:
         """Let an event happen that was checked."""
-        if event == JOIN:
-            self._until_done(ENTER, agent, len(others))
-            for other in others.tolist():
-                self._until_done(CONNECT, agent, other)
-        elif event == CONNECT:
-            self._until_done(CONNECT, agent, int(others[0]))
-        _conclude(self.peers, event, agent, others)
+        events, cursor = one_event(event, agent, others), np.zeros(2, np.int64)
+        while cursor[0] == 0:
+            missing = _happen(self.peers, events, cursor, self.slow)
+            if missing != DONE:
+                self.make_room_for(events, cursor, missing)
         self.changed()
 
     def changed(self) -> None:
         """Forget the graph as it was."""
         self._graph = None
 
-    def _until_done(self, event: int, one: int, two: int) -> None:
-        """Try a part of an event until there is room for it: twice at most, once for each kind."""
-        while True:
-            missing = _try(self.peers, event, one, two, self._slow)
-            if missing == DONE:
-                return
-            self.make_room_for(event, one, two, missing)
-
-    def make_room_for(self, event: int, one: int, two: int, missing: int) -> None:
-        """Make the room that a part of an event lacks."""
-        cliques, agents = self.peers.state.cliques, self.peers.state.agents
-        if event == ENTER:
-            ends, slots = [], [two + 1]
-        else:
-            ends = [one, two]
-            slots = [2 * int(cliques[end]["slots"]) for end in ends]
+    def make_room_for(self, events: Events, cursor: Integers, missing: int) -> None:
+        """Make the room that the next part of an event lacks."""
+        k, part = int(cursor[0]), int(cursor[1])
+        one, two = int(events.first[k]), int(events.second[k])
+        others = events.others[events.start[k] : events.start[k + 1]]
+        if events.kind[k] == JOIN and part == 0:
+            self._make_room_to_enter(len(others), missing)
+            return
+        ends = [one, two if events.kind[k] == CONNECT else int(others[part - 1])]
+        cliques, agents = self.peers.state.cliques[ends], self.peers.state.agents[ends]
+        slots = (2 * cliques["slots"]).tolist()
         if missing == NEEDS_TABLE:
             self._make_room(Need(sizes=tuple(slots)))
             return
-        entries = sum(2 * int(agents[end]["room"]) + 2 for end in ends) + slots[0] + 1
-        rows = sum(slots)
-        neighbours = max([int(agents[end]["count"]) + 1 for end in ends], default=two + 1)
-        self._make_room(
-            Need(entries=entries, rows=rows, experts=self._experts(slots), neighbours=neighbours)
+        need = Need(
+            entries=int((2 * agents["room"] + 2).sum()),
+            rows=sum(slots),
+            experts=self._experts(slots),
+            neighbours=int(agents["count"].max()) + 1,
         )
+        self._make_room(need)
+
+    def _make_room_to_enter(self, neighbours: int, missing: int) -> None:
+        slots = neighbours + 1
+        if missing == NEEDS_TABLE:
+            self._make_room(Need(sizes=(slots,)))
+        else:
+            experts = self._experts([slots])
+            self._make_room(Need(entries=neighbours + 2, rows=slots, experts=experts))
 
     def _experts(self, slots: list[int]) -> int:
         numbers = dict(
@@ -251,25 +250,28 @@ def _tell(peers: FieldPeers, agent: int, gradient: Floats) -> bool:
 
 
 @kernel
-def _try(peers: FieldPeers, event: int, one: int, two: int, slow: AnyArray) -> int:
-    if event == CONNECT:
-        return connect(peers, one, two, slow)
-    return enter(peers, one, two)
+def _happen(peers: FieldPeers, events: Events, cursor: Integers, slow: AnyArray) -> int:
+    return happen(peers, events, cursor, slow)
 
 
-@kernel
-def _conclude(peers: FieldPeers, event: int, agent: int, others: Integers) -> None:
-    """Let edges vanish, and announce what weights may be now."""
-    if event == LEAVE:
-        leave(peers, agent)
-    elif event == DISCONNECT:
-        disconnect(peers, agent, others[0])
-        announce(peers, agent, EVERYBODY)
-        announce(peers, others[0], EVERYBODY)
-    else:
-        announce(peers, agent, EVERYBODY)
-        for k in range(others.shape[0]):
-            announce(peers, others[k], agent)
+def one_event(event: int, agent: int, others: Sequence[int]) -> Events:
+    """An event as a schedule of its own, for the neighbours of a join or the other end of an edge.
+
+    Examples
+    --------
+    >>> one_event(CONNECT, 3, [4]).second
+    array([4])
+    """
+    edge = event in (CONNECT, DISCONNECT)
+    neighbours = [] if edge else others
+    return Events(
+        time=np.zeros(1, np.int64),
+        kind=np.array([event], np.uint8),
+        first=np.array([agent]),
+        second=np.array([others[0] if edge else -1]),
+        start=np.array([0, len(neighbours)]),
+        others=np.array(neighbours, np.int32),
+    )
 
 
 def field_exchange(peers: FieldPeers, settings: Settings, graph: Graph) -> FieldExchange:

@@ -44,7 +44,7 @@ class Need(NamedTuple):
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
     """The same peers with room for what is needed."""
-    state, dim = peers.state, settings.dim
+    state = peers.state
     tables, table = _tables(peers, settings, need.sizes)
     counters, capacity = state.counters, peers.capacity
     new = Capacity(

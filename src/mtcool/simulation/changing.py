@@ -1,0 +1,92 @@
+"""A network that changes while a stream is played."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mtcool.changes import Schedule
+from mtcool.changes.events import JOIN, LEAVE, Events
+from mtcool.network.network import Network
+from mtcool.peers.field.events import DONE
+from mtcool.peers.field.exchange import FieldExchange
+from mtcool.simulation.loop import let_happen
+from mtcool.types import Integers
+
+NEVER = 2**62
+
+
+class Changes:
+    """The changes of a schedule on a network, as far as they have happened.
+
+    Agents that will join are known from the beginning, so that arrays have a place for them.
+    """
+
+    def __init__(self, network: Network, schedule: Schedule) -> None:
+        if not isinstance(schedule, Schedule):
+            raise ValueError(f"changes must be an mtcool.changes.Schedule, got {schedule!r}")
+        graph = network.graph
+        events = schedule.compile(graph)  # refuses what does not fit the graph
+        self._exchange = network.in_the_field()
+        self._exchange.check_uniform()
+        names = self._exchange.names
+        agents = schedule.agents(graph)
+        self._exchange.register([name for name in agents if not names.knows(name)])
+        self.events = _in_places(events, np.array([names.index(name) for name in agents]))
+        self._cursor = np.zeros(2, np.int64)
+
+    def until(self, now: int) -> int:
+        """Let all changes happen that are due before round `now`; returns when the next one is."""
+        exchange = self._exchange
+        if self._following() <= now:
+            while True:
+                missing = let_happen(exchange.peers, self.events, self._cursor, exchange.slow, now)
+                if missing == DONE:
+                    break
+                exchange.make_room_for(self.events, self._cursor, missing)
+            exchange.changed()
+        return self._following()
+
+    def _following(self) -> int:
+        k = int(self._cursor[0])
+        return int(self.events.time[k]) if k < len(self.events.time) else NEVER
+
+
+def check_present(network: Network, changes: Changes | None, agents: Integers) -> None:
+    """Refuse a stream with an agent that is active while it is not in the network."""
+    if not isinstance(network.exchange, FieldExchange):
+        return
+    present = network.peers.state.agents["present"][: network.names.size].astype(bool)
+    comings = [] if changes is None else _comings(changes.events)
+    begun = 0
+    for time, agent, joins in (*comings, (len(agents), 0, True)):
+        absent = ~present[agents[begun:time]]
+        if absent.any():
+            t = begun + int(absent.argmax())
+            name = network.names.labels[agents[t]]
+            raise ValueError(
+                f"stream must have agents that are in the network only, got {name!r} in round {t}, "
+                "when it is not there"
+            )
+        begun = max(begun, time)
+        if begun >= len(agents):
+            return
+        present[agent] = joins
+
+
+def _comings(events: Events) -> list[tuple[int, int, bool]]:
+    """Times and agents of all who join or leave, and which of the two it is."""
+    moves = np.flatnonzero((events.kind == JOIN) | (events.kind == LEAVE))
+    joins = (events.kind[moves] == JOIN).tolist()
+    return list(zip(events.time[moves].tolist(), events.first[moves].tolist(), joins, strict=True))
+
+
+def _in_places(events: Events, places: Integers) -> Events:
+    """The events with the places that a network has for the agents.
+
+    The neighbours of a join ascend, as everywhere.
+    """
+    others = places[events.others].astype(np.int32)
+    for first, last in zip(events.start[:-1].tolist(), events.start[1:].tolist(), strict=True):
+        others[first:last].sort()
+    second = np.where(events.second < 0, -1, places[events.second])
+    return events._replace(first=places[events.first], second=second, others=others)
