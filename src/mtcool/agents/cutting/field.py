@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -60,7 +61,9 @@ def _(
         )
     rows, names = Rows.of(peers), exchange.directory(graph)
     for i in agents:
-        yield _agent(peers, settings_of(settings, i), names.index(graph.labels[i]), rows, names.labels)
+        yield _agent(
+            peers, settings_of(settings, i), names.index(graph.labels[i]), rows, names.labels
+        )
 
 
 def _agent(
@@ -70,9 +73,12 @@ def _agent(
     a, edges = state.agents[index], state.edges
     here = slice(int(rows.start[index]), int(rows.start[index + 1]))
     owners = rows.agent[here].tolist()
-    clique = _clique(peers, settings, index, {
-        labels[j]: slot for j, slot in zip(owners, rows.slot[here].tolist(), strict=True)
-    })
+    clique = _clique(
+        peers,
+        settings,
+        index,
+        {labels[j]: slot for j, slot in zip(owners, rows.slot[here].tolist(), strict=True)},
+    )
     theirs = dict(zip(owners, rows.entry[here].tolist(), strict=True))
     neighbours, weights = {}, {}
     for e in range(int(a["first"]), int(a["first"] + a["count"])):
@@ -96,3 +102,43 @@ def _agent(
         messages=int(a["messages"]),
         message_bytes=int(a["bytes"]),
     )
+
+
+def _clique(
+    peers: FieldPeers, settings: Settings, index: int, rows: dict[Label, int]
+) -> FieldClique:
+    c = peers.state.cliques[index]
+    slots, first = int(c["slots"]), int(c["first"])
+    clique = FieldClique(
+        settings,
+        slots,
+        float(c["bound"]),
+        rows,
+        received=float(c["received"]),
+        lag=float(c["lag"]),
+        doublings=int(c["doublings"]),
+    )
+    here, there = slice(0, slots), slice(first, first + slots)
+    copy_clique(peers.state.learner, index, there, clique.state, 0, here)
+    return clique
+
+
+def _neighbour(peers: FieldPeers, other: int, entry: int, theirs: int) -> Neighbour:
+    """What an agent keeps of a neighbour; `theirs` is the neighbour's entry for the agent."""
+    edges = peers.state.edges
+    score = float(edges.score[entry]) if len(edges.score) else math.inf
+    found = Neighbour(other, score)
+    if len(edges.kept) and edges.number[entry] >= 0:
+        number, stamp = int(edges.number[entry]), float(edges.stamp[entry])
+        found.kept = Kept(number, stamp, edges.kept[entry].copy())
+    if len(edges.memory):
+        found.memory = edges.memory[entry].copy()
+        found.told = Told(edges.kept[theirs].copy(), None)
+    return found
+
+
+def _up_to(rounds: int) -> Position:
+    """All of so many rounds were taken, or will never come."""
+    position = Position()
+    position.last = rounds
+    return position

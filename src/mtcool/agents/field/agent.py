@@ -230,7 +230,7 @@ class FieldAgent:
         return dict.fromkeys(names, said)
 
     def _meet(self, neighbours: Mapping[Label, int]) -> None:
-        for name in neighbours:
+        for name in sorted(neighbours, key=neighbours.__getitem__):
             self.clique.admit(name)
         self._put({name: Neighbour(index) for name, index in neighbours.items()})
 

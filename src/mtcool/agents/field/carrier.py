@@ -270,16 +270,16 @@ class Carrier:
         4
         """
         named = list(neighbours)
-        others = {other: self._present(other) for other in named}
-        if len(others) < len(named):
+        others = sorted((self._present(other) for other in named), key=lambda other: other.index)
+        if len(set(named)) < len(named):
             raise ValueError(f"neighbours must be different, got {named!r}")
         agent = self.agents.get(name)
         if agent is None:
             index = 1 + max(known.index for known in self.agents.values())
             agent = FieldAgent(name, index, self._settings)
-        said = [agent.join({other: known.index for other, known in others.items()})]
+        said = [agent.join({other.name: other.index for other in others})]
         self.agents[name] = agent
-        said += [other.connect(name, agent.index) for other in others.values()]
+        said += [other.connect(name, agent.index) for other in others]
         for announcements in said:
             self._announce(announcements)
 
