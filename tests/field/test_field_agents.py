@@ -1,0 +1,51 @@
+"""Agents in the field, one by one, play what their network in one block plays, to the bit."""
+
+import numpy as np
+from hypothesis import given, settings
+
+from field_cases import CLOSED_FORMS, HEDGES, cases
+from field_networks import network, traffic
+from mtcool.agents import Carrier
+
+
+def carrier_of(net):
+    return Carrier(net.agents().values())
+
+
+def caused(carrier):
+    """Messages and bytes that the rounds of each agent have caused, by name."""
+    agents = carrier.agents.values()
+    return {agent.name: (agent.messages, agent.message_bytes) for agent in agents}
+
+
+def assert_the_same_rounds(case):
+    """By ask and tell: labels are there at once."""
+    net = network(case)
+    carrier = carrier_of(net)
+    for step in case.steps:
+        if step[0] == "round":
+            expected = net.predict(step[1])
+            np.testing.assert_array_equal(carrier.update(*step[1:]), expected, err_msg=f"{step}")
+            net.update(*step[1:])
+        else:
+            case.tell(net, step)
+            case.tell(carrier, step)
+    assert caused(carrier) == traffic(net)
+
+
+@settings(max_examples=60)
+@given(cases(CLOSED_FORMS, sizes=True))
+def test_closed_forms_play_the_same_rounds(case):
+    assert_the_same_rounds(case)
+
+
+@settings(max_examples=20)
+@given(cases(HEDGES, sizes=True))
+def test_hedge_plays_the_same_rounds(case):
+    assert_the_same_rounds(case)
+
+
+@settings(max_examples=20)
+@given(cases(changes=False, sizes=True))
+def test_agents_with_weights_of_their_own_play_the_same_rounds(case):
+    assert_the_same_rounds(case)
