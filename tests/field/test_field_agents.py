@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from field_cases import CLOSED_FORMS, HEDGES, cases
-from field_networks import network, traffic
+from field_networks import network, simulate, traffic
 from mtcool.agents import Carrier
 
 
@@ -49,3 +49,13 @@ def test_hedge_plays_the_same_rounds(case):
 @given(cases(changes=False, sizes=True))
 def test_agents_with_weights_of_their_own_play_the_same_rounds(case):
     assert_the_same_rounds(case)
+
+
+@settings(max_examples=40)
+@given(cases(CLOSED_FORMS, sizes=True))
+def test_rounds_whose_labels_are_late_are_those_of_simulate(case):
+    net = network(case)
+    carrier = carrier_of(net)
+    trace = simulate(case, net)
+    np.testing.assert_array_equal(case.play(carrier), trace.predictions)
+    assert caused(carrier) == traffic(net)
