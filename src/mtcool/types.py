@@ -29,6 +29,8 @@ State: TypeAlias = Any
 """State of a learner or an aggregator: a NamedTuple of arrays, whose type chooses the functions."""
 PeersBlock: TypeAlias = Any
 """All agents of a network in a NamedTuple such as `CliquePeers`, whose type chooses the steps."""
+Record: TypeAlias = Any
+"""One entry of an array of records: numbers by name."""
 Given: TypeAlias = Any
 """An argument as the caller gave it, before it is checked."""
 Plain: TypeAlias = Any

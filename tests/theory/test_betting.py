@@ -9,7 +9,7 @@ import pytest
 import mtcool
 from mtcool import graphs, streams, theory
 from mtcool.learners import MTFTRL, MTFTRLKT
-from mtcool.theory.betting import _gain, _mean_gain
+from mtcool.theory.betting import _mean_gain, gain
 
 SKEWED = np.array([0.5, 0.2, 0.15, 0.1, 0.05])
 
@@ -66,16 +66,16 @@ def test_the_magnitude_is_the_mean_over_the_number_of_updates():
     """Not much more, and never less, than the mean of 1 + gain by sampling."""
     counts = np.random.default_rng(1).binomial(500, 0.3, 400)
     for v in (0.0, 0.4, 3.0):
-        mean = np.mean([1.0 + _gain(v, int(n)) for n in counts])
+        mean = np.mean([1.0 + gain(v, int(n)) for n in counts])
         assert mean * 0.97 <= _mean_gain(v, 500, 0.3) <= mean * 1.06
-    assert _mean_gain(2.0, 500, 1.0) == pytest.approx(1.0 + _gain(2.0, 500))
+    assert _mean_gain(2.0, 500, 1.0) == pytest.approx(1.0 + gain(2.0, 500))
     assert _mean_gain(2.0, 500, 0.0) == 0.0
 
 
 def test_the_gain_grows_with_the_number_of_rounds():
     """The mean over the binomial law rests on it."""
     for v in (0.3, 2.0, 20.0):
-        gains = [_gain(v, n) for n in range(60)]
+        gains = [gain(v, n) for n in range(60)]
         assert all(b >= a * (1 - 2e-6) for a, b in itertools.pairwise(gains))
 
 

@@ -138,6 +138,8 @@ def bound(question: Question) -> theory.Bound | None:
         return confined
     if settings.rates == "adaptive" and learner == MTFTRL():
         return theory.adaptive(graph, tasks, activations, q=q, **given)
+    if settings.rates == "adaptive" and learner == MTFTRLKT():
+        return theory.kt_adaptive(graph, tasks, activations, q=q, **given)
     if q is None or settings.rates == "adaptive":
         return None
     if learner == MTFTRLKT() and settings.rates == "stochastic":

@@ -11,7 +11,7 @@ import numpy as np
 
 from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
-from mtcool.learners.mt_ftrl.state import MTFTRLState
+from mtcool.learners.mt_ftrl.state import MTFTRLState, Scratch
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.solvers.line import Line, make_line
 from mtcool.learners.solvers.sweep import make_scratch
@@ -68,7 +68,7 @@ def _(state: MTFTRLKTState, room: Room, table: Floats) -> MTFTRLKTState:
 @enlarged.register
 def _(state: MTFTRLState, room: Room, table: Floats) -> MTFTRLState:
     cliques, dim = longer(state.cliques, room.cliques), state.total.shape[1]
-    work = make_scratch(dim, room.slots)
+    work: Scratch = make_scratch(dim, room.slots)
     if isinstance(state.work, Line):
         sizes = np.array([room.slots])
         work = make_line(sizes, room.guesses)._replace(order=longer(state.work.order, room.rows))

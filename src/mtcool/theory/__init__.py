@@ -16,8 +16,9 @@ Parameters that the functions share:
 """
 
 from mtcool.theory.adaptive import adaptive, adaptive_stochastic
-from mtcool.theory.betting import kt, kt_stochastic
+from mtcool.theory.betting import kt, kt_adaptive, kt_stochastic
 from mtcool.theory.bound import Bound
+from mtcool.theory.changing import changing, kt_changing
 from mtcool.theory.cutoff import published_cutoff, sharing_cutoff
 from mtcool.theory.known import (
     known_variances,
@@ -27,7 +28,9 @@ from mtcool.theory.known import (
 )
 from mtcool.theory.lower import any_algorithm, regular_graphs
 from mtcool.theory.pairs import pairwise, pairwise_stochastic
+from mtcool.theory.policies import policy_weights
 from mtcool.theory.private import private
+from mtcool.theory.received import Received
 from mtcool.theory.unknown_lipschitz import kt_unknown_lipschitz, unknown_lipschitz
 from mtcool.theory.upper import (
     any_graph,
@@ -44,20 +47,25 @@ from mtcool.theory.upper import (
 
 __all__ = [
     "Bound",
+    "Received",
     "adaptive",
     "adaptive_stochastic",
     "any_algorithm",
     "any_graph",
+    "changing",
     "clique",
     "delegation",
     "independent",
     "known_variances",
     "kt",
+    "kt_adaptive",
+    "kt_changing",
     "kt_stochastic",
     "kt_unknown_lipschitz",
     "pairwise",
     "pairwise_stochastic",
     "per_gradient_noise",
+    "policy_weights",
     "private",
     "private_known_variances",
     "published_cutoff",

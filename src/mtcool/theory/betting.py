@@ -12,7 +12,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Cliques, cliques_of, unit
+from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, unit
 from mtcool.theory.upper import KNOWN_Q
 from mtcool.types import Floats
 
@@ -49,7 +49,7 @@ def kt(
     """
     cliques = cliques_of(graph, tasks, counts, weights, radius, q, inside=False)
     magnitude = sum(
-        coin * (1.0 + _gain(norm, int(updates)))
+        coin * (1.0 + gain(norm, int(updates)))
         for coin, norm, updates in zip(coins(cliques), cliques.norm, cliques.updates, strict=True)
         if updates > 0
     )
@@ -59,6 +59,52 @@ def kt(
         ("MT-CO2OL with MTFTRLKT and adversarial rates", SHORT),
         magnitude=float(magnitude) * scale,
         direction=_direction(cliques, cliques.largest, cliques.updates) * scale,
+    )
+
+
+def kt_adaptive(
+    graph: GraphLike,
+    tasks: ArrayLike,
+    counts: ArrayLike,
+    *,
+    weights: WeightsLike = "uniform",
+    q: ArrayLike | None = None,
+    radius: float = 1.0,
+    lipschitz: float = 1.0,
+) -> Bound:
+    """MT-CO2OL with KT and beta_j^2 = b_j^2 + W_j, the squared weights that clique j received.
+
+    As `kt`, but the regret of the direction is sqrt(b^2 + W) / (2 sqrt(N)) plus
+    2 sqrt(N) / (N + 1) sqrt(W), where W is the sum of T_i w_ij^2 and b the largest weight.
+    `docs/bounds.md` has the proof.
+
+    Parameters
+    ----------
+    graph, tasks, counts, weights, q, radius, lipschitz
+        See `mtcool.theory`.
+
+    Examples
+    --------
+    >>> from mtcool.graphs import star
+    >>> rare = [1000, 10, 10, 10, 10, 10]  # mostly the centre is active, and its weights are small
+    >>> ours, known = (f(star(6), [[0.5]] * 6, rare) for f in (kt_adaptive, kt))
+    >>> ours.parts["magnitude"] == known.parts["magnitude"], ours.value < known.value
+    (True, True)
+    """
+    network = as_graph(graph)
+    known = kt(network, tasks, counts, weights=weights, q=q, radius=radius, lipschitz=lipschitz)
+    cliques = cliques_of(network, tasks, counts, weights, radius, q, inside=False)
+    law = None if q is None else validation.probabilities("q", q, network.size)
+    rows = rows_of(network, weights, law)
+    squares = rows.total(activations(network, counts)[rows.agent] * rows.weight**2)
+    end = np.where(squares > 0.0, np.sqrt(cliques.largest**2 + squares), 0.0)
+    roots, n = np.sqrt(cliques.size), cliques.size
+    regret = end / (2.0 * roots) + 2.0 * roots / (n + 1.0) * np.sqrt(squares)
+    return Bound.of(
+        "th:basebound, adaptive rates",
+        ("MT-CO2OL with MTFTRLKT and adaptive rates", SHORT),
+        magnitude=known.parts["magnitude"],
+        direction=float((cliques.norm * regret).sum()) * unit(radius, lipschitz),
     )
 
 
@@ -130,11 +176,11 @@ def _mean_gain(v: float, rounds: int, q: float) -> float:
     ends = np.ceil(rounds * q + DEVIATIONS * deviation).clip(0.0, rounds)
     ends = np.unique(np.append(ends, rounds))
     shares = np.diff(scipy.special.bdtr(ends, rounds, q), prepend=0.0)
-    gains = [_gain(v, int(end)) for end in ends]
+    gains = [gain(v, int(end)) for end in ends]
     return 1.0 - (1.0 - q) ** rounds + float(shares @ gains)
 
 
-def _gain(v: float, rounds: int) -> float:
+def gain(v: float, rounds: int) -> float:
     """max_s (v s - F_T(s)) over |s| <= T, for F_T(s) = 2^T G((T+1+s)/2) G((T+1-s)/2) / (pi T!)."""
     if rounds == 0 or v == 0.0:
         return 0.0

@@ -122,8 +122,12 @@ def cliques_of(
 
 def scaled_tasks(graph: Graph, tasks: ArrayLike, radius: float, inside: bool = True) -> Floats:
     """Tasks in units of the radius: rows of norm at most one, as the theorems assume."""
-    rows = validation.matrix("tasks", tasks, (graph.size, None))
-    scaled = rows / validation.positive("radius", radius)
+    return in_units(validation.matrix("tasks", tasks, (graph.size, None)), radius, inside)
+
+
+def in_units(tasks: Floats, radius: float, inside: bool = True) -> Floats:
+    """Tasks over the radius; refused if they do not lie `inside` of the ball."""
+    scaled = tasks / validation.positive("radius", radius)
     longest = float(np.linalg.norm(scaled, axis=1).max())
     if inside and longest > 1.0 + 1e-9:
         raise ValueError(

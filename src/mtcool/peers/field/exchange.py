@@ -87,7 +87,7 @@ class FieldExchange(Exchange):
         """Make room for what these rounds may put into the queue; returns how many have room."""
         if not self.peers.rules.late:
             return len(agents)
-        state, most = self.peers.state, self.peers.models.shape[0]
+        state, most = self.peers.state, int(self.peers.models.shape[0])
         rounds = min(len(agents), ROUNDS_AHEAD, max(1, MOST_AHEAD // most))
         labels = int(state.counters[LABELS]) + rounds
         # A round may send each neighbour an answer and a gradient, and a label that comes another.

@@ -16,7 +16,7 @@ from mtcool.peers.field.queue import (
     take_due,
 )
 from mtcool.peers.field.records import CLOCK, VERSION, FieldPeers
-from mtcool.types import AnyArray, Floats
+from mtcool.types import AnyArray, Floats, Record
 
 ANSWER = -1
 """The row of a message that is an answer."""
@@ -62,7 +62,7 @@ def leave_out(peers: FieldPeers, entry: int, gradient: Floats) -> None:
 
 
 @inline
-def tell(peers: FieldPeers, agent: int, number: int, target: AnyArray, content: Floats) -> None:
+def tell(peers: FieldPeers, agent: int, number: int, target: Record, content: Floats) -> None:
     """Send a coded gradient to a neighbour: it learns at once, later, or never."""
     state, rules = peers.state, peers.rules
     clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]

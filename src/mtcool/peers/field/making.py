@@ -35,7 +35,7 @@ from mtcool.peers.field.records import (
 )
 from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, State
 
 UNLIMITED = 2**62
 
@@ -220,7 +220,7 @@ def _tables(settings: Settings, peers: CliquePeers) -> tuple[Integers, int]:
     """
     if not isinstance(settings.learner, MTFTRL):
         return np.zeros((3, 1), np.int64), 0
-    inner = getattr(peers.state, "inner", peers.state)
+    inner: State = getattr(peers.state, "inner", peers.state)
     sizes, which = np.unique(inner.plan["size"], return_index=True)
     plan = inner.plan[which]
     experts = int(inner.plan["experts"].sum())

@@ -19,7 +19,7 @@ from mtcool.peers.field.records import (
     Round,
 )
 from mtcool.peers.settings import Settings
-from mtcool.types import AnyArray, Floats, Integers
+from mtcool.types import AnyArray, Floats, Integers, State
 
 SPARE = 16  # arrays grow by at least one part in so many
 LEAST = 64
@@ -95,7 +95,7 @@ def _most(peers: FieldPeers, neighbours: int) -> int:
 
 def _edges(edges: Edges, length: int) -> Edges:
     # An array that is not used stays empty.
-    return Edges(*(longer(array, length) if len(array) else array for array in edges))
+    return Edges._make(longer(array, length) if len(array) else array for array in edges)
 
 
 def _round(work: Round, most: int) -> Round:
@@ -137,7 +137,8 @@ def _tables(
     peers: FieldPeers, settings: Settings, sizes: tuple[int, ...]
 ) -> tuple[Integers, Floats]:
     """Where the experts of cliques of all sizes are listed, and the lists."""
-    inner, learner = getattr(peers.state.learner, "inner", peers.state.learner), settings.learner
+    learner = settings.learner
+    inner: State = getattr(peers.state.learner, "inner", peers.state.learner)
     if not isinstance(learner, MTFTRL):
         return peers.tables, np.zeros((2, 0))
     table, tables = inner.table, peers.tables
