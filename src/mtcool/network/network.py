@@ -21,11 +21,13 @@ from mtcool.network.saved_states import check_saved
 from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
+from mtcool.peers.field.accounts import received
 from mtcool.peers.field.exchange import FieldExchange, field_exchange
 from mtcool.peers.field.making import in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
+from mtcool.theory import Received
 from mtcool.types import Floats, GradientLike, Label, PeersBlock
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
@@ -252,6 +254,25 @@ class Network:
         ValueError: agent must be in the network, got 3, which is not there now
         """
         self._change(LEAVE, agent, [])
+
+    def received(self) -> Received:
+        """What cliques have received, for the bounds of `theory.changing` and `theory.kt_changing`.
+
+        For networks with messages, delays or changes of their own.
+
+        Examples
+        --------
+        >>> import mtcool
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1, rates="adaptive")
+        >>> net.connect(2, 3)
+        >>> net.update(2, [0.5])
+        >>> net.received().updates
+        array([1., 0., 1., 1.])
+        """
+        with self.turn.lock:
+            self.exchange.finish()
+            exchange = self.in_the_field()
+            return received(exchange.peers, self.settings, exchange.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:

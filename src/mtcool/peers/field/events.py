@@ -55,7 +55,7 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
         clear(state.edges, a["first"])
         c = state.cliques[agent]
         c["first"], c["slots"], c["used"] = first, slots, 1
-        c["bound"] = own_bound(peers, neighbours)
+        c["bound"] = c["first_bound"] = own_bound(peers, neighbours)
         begin_clique(
             state.learner, agent, first, slots, c["bound"], expert, experts, peers.tables[1, found]
         )

@@ -24,9 +24,18 @@ ANSWER = -1
 
 @routine
 def teach(
-    peers: FieldPeers, agent: int, number: int, targets: AnyArray, count: int, gradient: Floats
+    peers: FieldPeers,
+    agent: int,
+    number: int,
+    targets: AnyArray,
+    count: int,
+    gradient: Floats,
+    late: bool,
 ) -> None:
-    """Let all that the agent listened to in a round learn from its gradient, or send it."""
+    """Let all that the agent listened to in a round learn from its gradient, or send it.
+
+    `late` says that the label came after the round.
+    """
     state, rules = peers.state, peers.rules
     if rules.bits > 0:
         coded = peers.work.coded
@@ -35,18 +44,18 @@ def teach(
         target = targets[k]
         clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]
         if clique == agent:
-            receive(peers, clique, row, weight, target["stamp"], gradient, 0.0)
+            receive(peers, clique, row, weight, target["stamp"], gradient, 0.0, late)
             continue
         entry = find(state, agent, clique)
         if rules.best and entry >= 0:
             state.edges.score[entry] += target["help"]
         if rules.bits > 0:
-            tell(peers, agent, number, target, peers.work.coded)
+            tell(peers, agent, number, target, peers.work.coded, late)
         elif rules.coordinates > 0:
             leave_out(peers, entry, gradient)
-            tell(peers, agent, number, target, peers.work.coded)
+            tell(peers, agent, number, target, peers.work.coded, late)
         else:
-            tell(peers, agent, number, target, gradient)
+            tell(peers, agent, number, target, gradient, late)
 
 
 @inline
@@ -62,7 +71,9 @@ def leave_out(peers: FieldPeers, entry: int, gradient: Floats) -> None:
 
 
 @inline
-def tell(peers: FieldPeers, agent: int, number: int, target: Record, content: Floats) -> None:
+def tell(
+    peers: FieldPeers, agent: int, number: int, target: Record, content: Floats, late: bool
+) -> None:
     """Send a coded gradient to a neighbour: it learns at once, later, or never."""
     state, rules = peers.state, peers.rules
     clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]
@@ -78,7 +89,9 @@ def tell(peers: FieldPeers, agent: int, number: int, target: Record, content: Fl
     mean = rules.gradient_mean
     rounds = delay(constant, mean, seed, DELAY_GRADIENT, agent, clique, number)
     if rounds == 0:
-        receive(peers, clique, row, weight, target["stamp"], content, rules.power - 1.0)
+        # A row that was kept may be an old one.
+        old = late or rules.may_miss
+        receive(peers, clique, row, weight, target["stamp"], content, rules.power - 1.0, old)
         return
     place = put_message(state, whole(state.counters[CLOCK]) + rounds)
     message = state.queue.messages[place]
@@ -96,17 +109,23 @@ def receive(
     stamp: float,
     gradient: Floats,
     coding: float,
+    late: bool,
 ) -> None:
-    """Let a clique learn; its rate counts how late the gradient is, and how it was coded."""
+    """Let a clique learn; its rate counts how late the gradient is, and how it was coded.
+
+    `late` says that it comes after the round in which it was made.
+    """
     c, learner = peers.state.cliques[clique], peers.state.learner
     extra = coding * weight * weight
     if peers.rules.late:
         lag = c["received"] - stamp
         extra += 2.0 * weight * lag
+        c["lags"] += 2.0 * weight * lag
         c["lag"] = max(c["lag"], lag)
+        if late or lag > 0.0:
+            c["late"] += weight
         c["received"] += weight
         c["under_way"] -= weight
-        c["most_under_way"] = max(c["most_under_way"], c["under_way"])
     if extra > 0.0:
         credit(learner, clique, extra)
     update_row(learner, clique, whole(c["first"]) + row, weight, gradient)
@@ -149,7 +168,7 @@ def learn_late(peers: FieldPeers, place: int) -> None:
     queue, label = peers.state.queue, peers.state.queue.labels[place]
     agent, number, count = whole(label["agent"]), whole(label["number"]), whole(label["count"])
     if peers.state.agents[agent]["present"]:
-        teach(peers, agent, number, queue.targets[place], count, queue.gradients[place])
+        teach(peers, agent, number, queue.targets[place], count, queue.gradients[place], True)
     else:
         for k in range(count):
             target = queue.targets[place, k]
@@ -169,6 +188,6 @@ def hand_over(peers: FieldPeers, place: int) -> None:
             copy_vector(content, state.edges.kept[entry])
     elif state.agents[receiver]["present"]:
         row, weight, coding = whole(message["row"]), message["weight"], peers.rules.power - 1.0
-        receive(peers, receiver, row, weight, message["stamp"], content, coding)
+        receive(peers, receiver, row, weight, message["stamp"], content, coding, True)
     else:
         forget(peers, receiver, message["weight"])

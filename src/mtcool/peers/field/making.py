@@ -157,6 +157,7 @@ def _cliques(peers: CliquePeers, graph: Graph) -> NDArray[np.void]:
     cliques["slots"] = cliques["used"] = sizes
     cliques["first"] = np.cumsum(sizes) - sizes
     np.maximum.at(cliques["bound"], peers.clique, peers.weight)
+    cliques["first_bound"] = cliques["bound"]
     return cliques
 
 

@@ -37,10 +37,12 @@ CLIQUE = np.dtype(
         ("used", np.int64),
         ("doublings", np.int64),
         ("bound", np.float64),  # b, the largest weight that it was told to expect
+        ("first_bound", np.float64),  # what it was told first
         ("received", np.float64),  # R, the sum of the weights that it has received
         ("lag", np.float64),  # most that it received between reading a row and its gradient
+        ("lags", np.float64),  # twice the sum of weights times lags
+        ("late", np.float64),  # sum of the weights of gradients for rows of another round
         ("under_way", np.float64),  # sum of the weights of gradients that are still to come
-        ("most_under_way", np.float64),
         ("lost", np.float64),  # sum of the weights of gradients that will not come
     ]
 )

@@ -97,7 +97,7 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
             rules.label_constant, rules.label_mean, rules.seed, DELAY_LABEL, agent, 0, number
         )
     if wait == 0:
-        teach(peers, agent, number, targets, count, gradient)
+        teach(peers, agent, number, targets, count, gradient, False)
     else:
         place = put_label(state, whole(state.counters[CLOCK]) + wait)
         label = state.queue.labels[place]

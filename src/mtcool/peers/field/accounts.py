@@ -1,0 +1,58 @@
+"""What the cliques of a network in the field have received, as bounds want to know it."""
+
+import numpy as np
+
+from mtcool.field.codes import power
+from mtcool.peers.field.records import FieldPeers
+from mtcool.peers.settings import Settings
+from mtcool.theory import Received
+from mtcool.types import State
+
+
+def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
+    """The account of all cliques; there are so many agents, and each of them has one."""
+    state, field = peers.state, settings.field
+    if field is None or peers.rules.coordinates > 0:
+        raise ValueError(
+            "messages must have all coordinates for a bound: what is left out of a few is not "
+            f"summed up, got {None if field is None else field.messages!r}"
+        )
+    cliques = state.cliques[:agents]
+    inner: State = getattr(state.learner, "inner", state.learner)
+    updates = inner.n[:agents].astype(np.float64)
+    if settings.rates == "adaptive":
+        lagged = state.learner.received[:agents].copy()
+    else:
+        lagged = cliques["bound"] ** 2 * updates + cliques["lags"]
+    weights = cliques["received"] if peers.rules.late else _weights(peers, updates)
+    bits, root = peers.rules.bits, np.sqrt(settings.dim)
+    return Received(
+        members=[_members(peers, agent) for agent in range(agents)],
+        slots=cliques["slots"].astype(np.float64),
+        start=cliques["slots"] / 2.0 ** cliques["doublings"],
+        bound=cliques["bound"].copy(),
+        first_bound=cliques["first_bound"].copy(),
+        updates=updates,
+        squares=np.maximum(lagged - cliques["lags"], 0.0),
+        lagged=lagged,
+        lag=cliques["lag"].copy(),
+        late=cliques["late"].copy(),
+        # What is under way may be lost: rounding leaves a little of what has come.
+        lost=cliques["lost"] + np.maximum(cliques["under_way"], 0.0),
+        # On average a row is moved by at most half a step in each coordinate.
+        moved=weights * root / (2.0**bits - 1.0) if bits > 0 else np.zeros(agents),
+        power=power(field.messages, settings.dim),
+        in_expectation=bits > 0,
+    )
+
+
+def _weights(peers: FieldPeers, updates: np.ndarray) -> np.ndarray:
+    """At least the sum of the weights that each clique received, if nobody kept it."""
+    return peers.state.cliques["bound"][: len(updates)] * updates
+
+
+def _members(peers: FieldPeers, agent: int) -> list[int]:
+    """All agents that ever had a row in the clique of an agent."""
+    a = peers.state.agents[agent]
+    first = int(a["first"])
+    return peers.state.edges.clique[first : first + int(a["ever"])].tolist() or [agent]
