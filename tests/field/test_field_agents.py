@@ -1,8 +1,11 @@
 """Agents in the field, one by one, play what their network in one block plays, to the bit."""
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 
+import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, simulate, traffic
 from mtcool.agents import Carrier
@@ -59,3 +62,45 @@ def test_rounds_whose_labels_are_late_are_those_of_simulate(case):
     trace = simulate(case, net)
     np.testing.assert_array_equal(case.play(carrier), trace.predictions)
     assert caused(carrier) == traffic(net)
+
+
+def bring_back(net):
+    """Let all agents in that have left, without neighbours."""
+    for name in set(net.names.labels) - set(net.graph.labels):
+        net.join(name)
+
+
+@settings(max_examples=40)
+@given(cases(CLOSED_FORMS, delays=False))
+def test_a_running_network_is_cut_into_agents_and_put_together_again(case):
+    assert_cut_and_joined(case)
+
+
+@settings(max_examples=10)
+@given(cases(HEDGES, delays=False))
+def test_a_running_network_of_hedges_is_cut_and_put_together_again(case):
+    assert_cut_and_joined(case)
+
+
+def assert_cut_and_joined(case):
+    net = network(case)
+    for step in case.steps:
+        case.tell(net, step)
+    bring_back(net)
+    carrier = carrier_of(net)
+    for name, gradient in case.rounds():
+        np.testing.assert_array_equal(carrier.update(name, gradient), net.predict(name))
+        net.update(name, gradient)
+    again = mtcool.Network.from_agents(carrier.agents.values(), net.graph)
+    assert again.settings == net.settings
+    assert traffic(again) == traffic(net)
+    for name, gradient in case.rounds():
+        np.testing.assert_array_equal(again.predict(name), net.predict(name))
+        again.update(name, gradient)
+        net.update(name, gradient)
+    for one, two in itertools.combinations(net.graph.labels, 2):  # rows and slots are those of old
+        connected = two in carrier.agents[one].neighbours
+        for each in (again, net):
+            (each.disconnect if connected else each.connect)(one, two)
+    for name in net.graph.labels:
+        np.testing.assert_array_equal(again.predict(name), net.predict(name))

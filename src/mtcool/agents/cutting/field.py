@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
 
 from mtcool.agents.cutting.kinds import cut
 from mtcool.agents.cutting.settings import settings_of
+from mtcool.agents.field.account import Account
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.neighbour import Kept, Neighbour, Told
@@ -114,9 +116,8 @@ def _clique(
         slots,
         float(c["bound"]),
         rows,
-        received=float(c["received"]),
-        lag=float(c["lag"]),
-        doublings=int(c["doublings"]),
+        int(c["doublings"]),
+        Account(**{field.name: float(c[field.name]) for field in fields(Account)}),
     )
     here, there = slice(0, slots), slice(first, first + slots)
     copy_clique(peers.state.learner, index, there, clique.state, 0, here)

@@ -56,7 +56,11 @@ class FieldActivation(OneShot):
         if self._heard:
             raise ValueError(f"predict must be called once in a round, got {agent.name!r} again")
         arrived = self._checked(answers)
-        rows = {agent.name: Kept(self.number, agent.clique.received, agent.clique.row(agent.name))}
+        rows = {
+            agent.name: Kept(
+                self.number, agent.clique.account.received, agent.clique.row(agent.name)
+            )
+        }
         self._own = rows[agent.name].row
         for name in self.requests:
             found = self._row_of(name, arrived.get(name))
@@ -130,6 +134,8 @@ class FieldActivation(OneShot):
         for name in names:
             weight = 1.0 / len(names) if given is None else given[name] / total
             self._heard.append(Heard(name, rows[name].row, rows[name].stamp, weight))
+            if agent.rules.late:
+                agent.promised[name] = agent.promised.get(name, 0.0) + weight
 
     def learn(self, gradient: ArrayLike) -> dict[Label, Message]:
         """Let the agent's own clique learn; returns the gradients for those it has listened to.

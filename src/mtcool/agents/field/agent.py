@@ -43,7 +43,7 @@ class FieldAgent:
         How many agents became known before it.
     settings
         Those of the network.
-    clique, neighbours, weights, heard, begun, fresh, present, messages, message_bytes
+    clique, neighbours, weights, heard, promised, begun, fresh, present, messages, message_bytes
         What a running agent knows; without it the agent is new, and must `join`.
 
     Examples
@@ -64,6 +64,7 @@ class FieldAgent:
         neighbours: Mapping[Label, Neighbour] | None = None,
         weights: Mapping[Label, float] | None = None,
         heard: Mapping[Label, Position] | None = None,
+        promised: Mapping[Label, float] | None = None,
         begun: int = 0,
         fresh: bool = True,
         present: bool = False,
@@ -85,6 +86,11 @@ class FieldAgent:
         """For itself and its neighbours, or None if they are uniform."""
         self.heard = dict(heard or {})
         """Which rounds of others it has learned from."""
+        self.promised = dict(promised or {})
+        """Sums of the weights with which it has listened since it was cut out of a network.
+
+        Where messages may be lost, a clique does not know what it should have received.
+        """
         self.begun = begun
         """Rounds that it has begun."""
         self.fresh = fresh
@@ -95,7 +101,8 @@ class FieldAgent:
         self.message_bytes = message_bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        known = copy.deepcopy((self._clique, self.neighbours, self.weights, self.heard))
+        kept = (self._clique, self.neighbours, self.weights, self.heard, self.promised)
+        known = copy.deepcopy(kept)
         counts = (self.begun, self.fresh, self.present, self.messages, self.message_bytes)
         return FieldAgent, (self.name, self.index, self.settings, *known, *counts)
 
@@ -134,8 +141,12 @@ class FieldAgent:
     def learn(
         self, name: Label, weight: float, stamp: float, gradient: Floats, coding: float = 0.0
     ) -> None:
-        """Let its clique learn from a gradient, its own or a neighbour's."""
-        self.clique.learn(name, weight, stamp, gradient, coding, self.rules.late)
+        """Let its clique learn; the rate counts how late a gradient is, and how it was coded."""
+        rules, extra = self.rules, coding * weight * weight
+        if rules.late:
+            waits = name != self.name or rules.label_constant > 0.0 or rules.label_mean > 0.0
+            extra += self.clique.account.take(weight, stamp, waits)
+        self.clique.learn(name, weight, gradient, extra)
 
     # --- changes ---------------------------------------------------------------------------------
 

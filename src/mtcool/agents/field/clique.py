@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mtcool.agents.field.account import Account
 from mtcool.agents.field.parts import copy_clique
 from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
 from mtcool.learners import MTFTRL, Cliques
@@ -25,9 +26,8 @@ class FieldClique:
         slots: int,
         bound: float,
         rows: Mapping[Label, int],
-        received: float = 0.0,
-        lag: float = 0.0,
         doublings: int = 0,
+        account: Account | None = None,
         arrays: Mapping[str, AnyArray] | None = None,
     ) -> None:
         self.settings, self.slots = settings, slots
@@ -35,10 +35,7 @@ class FieldClique:
         """The slot of everybody who ever had one."""
         self.bound = bound
         """The largest weight that it was told to expect."""
-        self.received = received
-        """Sum of the weights that it has received, where messages may be late."""
-        self.lag = lag
-        """Most that it received between reading a row and the gradient for it."""
+        self.account = Account(bound) if account is None else account
         self.doublings = doublings
         self.state = self._make_state()
         if arrays is None:
@@ -49,7 +46,7 @@ class FieldClique:
     def __reduce__(self) -> tuple[Any, ...]:
         arrays = {name: array.copy() for name, array in state_arrays(self.state)}
         given = (self.settings, self.slots, self.bound, self.rows)
-        return FieldClique, (*given, self.received, self.lag, self.doublings, arrays)
+        return FieldClique, (*given, self.doublings, self.account, arrays)
 
     def row(self, name: Label) -> Floats:
         """The model of an agent's task."""
@@ -57,16 +54,8 @@ class FieldClique:
         read_row(self.state, 0, self.rows[name], model)
         return model
 
-    def learn(
-        self, name: Label, weight: float, stamp: float, gradient: Floats, coding: float, late: bool
-    ) -> None:
-        """Learn from a gradient; the rate counts how late it is, and how it was coded."""
-        extra = coding * weight * weight
-        if late:
-            lag = self.received - stamp
-            extra += 2.0 * weight * lag
-            self.lag = max(self.lag, lag)
-            self.received += weight
+    def learn(self, name: Label, weight: float, gradient: Floats, extra: float) -> None:
+        """Learn from a gradient, which counts for `extra` more in the rate."""
         learn_credited(self.state, self.rows[name], weight, gradient, extra)
 
     def expect(self, bound: float) -> None:

@@ -42,7 +42,7 @@ def _(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
         content = code.rounded(row, ROUND_ROW, near.index, agent.index, number)
     else:
         content = code.packed(row)
-    answer = FieldRow(agent.sender, float(number), agent.clique.received, content)
+    answer = FieldRow(agent.sender, float(number), agent.clique.account.received, content)
     if code.in_coordinates:
         near.told = Told(coded + copy, answer)
     return answer
@@ -75,8 +75,8 @@ def _(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
         most = clique.bound / rules.kappa
         raise ValueError(f"weight must be at most {most}, as announced, got {message.weight!r}")
     stamp = validation.non_negative("stamp", message.stamp)
-    if stamp > clique.received:
-        raise ValueError(f"stamp must be at most {clique.received}, got {message.stamp!r}")
+    if stamp > clique.account.received:
+        raise ValueError(f"stamp must be at most {clique.account.received}, got {message.stamp!r}")
     gradient = agent.code.unpacked(f"gradient of agent {sender!r}", message.content)
     norm = math.hypot(*gradient)
     if norm > rules.kappa * (1.0 + ROUNDING):
