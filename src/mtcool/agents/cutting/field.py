@@ -24,7 +24,7 @@ from mtcool.peers.settings import Settings
 from mtcool.types import Integers, Label
 
 
-class Rows(NamedTuple):
+class Owners(NamedTuple):
     """Who has which row of which clique, by clique: agents that have left included."""
 
     start: Integers
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     """The agent's entry for the clique."""
 
     @classmethod
-    def of(cls, peers: FieldPeers) -> Rows:
+    def of(cls, peers: FieldPeers) -> Owners:
         """The rows behind the entries of a network."""
         agents, cliques, edges = peers.state.agents, peers.state.cliques, peers.state.edges
         ever = agents["ever"].astype(np.int64)
@@ -61,15 +61,15 @@ def _(
             "network must have nothing under way when agents are cut out of it, got "
             f"{messages} messages and {labels} labels that are still to come"
         )
-    rows, names = Rows.of(peers), exchange.directory(graph)
+    rows, names = Owners.of(peers), exchange.directory(graph)
+    labels = names.labels
     for i in agents:
-        yield _agent(
-            peers, settings_of(settings, i), names.index(graph.labels[i]), rows, names.labels
-        )
+        index = names.index(graph.labels[i])
+        yield _agent(peers, settings_of(settings, i), index, rows, labels)
 
 
 def _agent(
-    peers: FieldPeers, settings: Settings, index: int, rows: Rows, labels: Sequence[Label]
+    peers: FieldPeers, settings: Settings, index: int, rows: Owners, labels: Sequence[Label]
 ) -> FieldAgent:
     state, name = peers.state, labels[index]
     a, edges = state.agents[index], state.edges

@@ -16,14 +16,14 @@ from mtcool.agents.field.neighbour import Neighbour
 from mtcool.agents.field.parts import copy_clique
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
-from mtcool.learners.room import Room, enlarged
+from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field import records
 from mtcool.peers.field.entries import clear
 from mtcool.peers.field.exchange import field_exchange
 from mtcool.peers.field.records import Capacity, Edges, FieldPeers
 from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers, State
+from mtcool.types import AnyArray, Floats, Integers, State
 
 NONE = -1
 ROUNDING = 1e-9  # of sums of weights, which two agents add up
@@ -110,8 +110,8 @@ def _cliques(graph: Graph, agents: Sequence[FieldAgent]) -> NDArray[np.void]:
     for field in fields(Account):
         found[field.name] = [getattr(agent.clique.account, field.name) for agent in agents]
     for agent in agents:
-        for name, weight in agent.promised.items():
-            found["under_way"][graph.index(name)] += weight
+        for heard, weight in agent.promised.items():
+            found["under_way"][graph.index(heard)] += weight
     # What was promised and has not come is lost, because nothing is under way.
     missing = found["under_way"] > ROUNDING * found["received"]
     found["lost"] += np.where(missing, found["under_way"], 0.0)
@@ -122,10 +122,9 @@ def _cliques(graph: Graph, agents: Sequence[FieldAgent]) -> NDArray[np.void]:
 def _edges(fresh: Edges, graph: Graph, agents: Sequence[FieldAgent], first: Integers) -> Edges:
     """The entries of all agents; `first` has the first row of each clique."""
     length = sum(len(agent.clique.rows) for agent in agents)
+    arrays: tuple[AnyArray, ...] = fresh
     # An array that is not used stays empty.
-    shapes = [(length if len(array) else 0, *array.shape[1:]) for array in fresh]
-    pairs = zip(shapes, fresh, strict=True)
-    edges = Edges(*(np.zeros(shape, array.dtype) for shape, array in pairs))
+    edges = Edges(*(longer(array[:0], length) if len(array) else array for array in arrays))
     entry = 0
     for place, agent in enumerate(agents):
         for other in _listens(graph, agent, place):
@@ -143,7 +142,7 @@ def _edges(fresh: Edges, graph: Graph, agents: Sequence[FieldAgent], first: Inte
 
 def _listens(graph: Graph, agent: FieldAgent, place: int) -> list[int]:
     """Whom an agent listens to, ascending, then those that it once listened to."""
-    present = graph.neighbours(place).tolist()
+    present: list[int] = graph.neighbours(place).tolist()
     return present + sorted({graph.index(name) for name in agent.clique.rows} - set(present))
 
 

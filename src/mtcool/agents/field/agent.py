@@ -13,7 +13,7 @@ from mtcool.agents.field.activation import FieldActivation
 from mtcool.agents.field.bounds import bound_for_others, own_bound
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.coding import Code
-from mtcool.agents.field.neighbour import Neighbour
+from mtcool.agents.field.neighbour import Neighbour, check_new
 from mtcool.agents.field.receiving import take
 from mtcool.agents.kernels import scale
 from mtcool.agents.messages import Announcement, Message, sender_of
@@ -76,6 +76,7 @@ class FieldAgent:
         self.name, self.index, self.settings = name, index, settings
         self.sender = plain_name(name, "sent")
         self.units = settings.units
+        self.field = settings.field
         self.rules = rules_of(settings.field, settings.dim)
         self.code = Code(settings.field.messages, self.rules, settings.dim)
         self._clique = clique
@@ -168,7 +169,7 @@ class FieldAgent:
         """
         if self.present:
             raise ValueError(f"agent must not be in the network yet, got {self.name!r}")
-        self._check_new(neighbours)
+        check_new(self.name, self.index, self.neighbours, neighbours)
         if self._clique is None:
             bound = own_bound(self.rules, len(neighbours))
             self._clique = FieldClique(self.settings, 1 + len(neighbours), bound, {self.name: 0})
@@ -208,7 +209,7 @@ class FieldAgent:
         True
         """
         self._check_changes()
-        self._check_new({name: index})
+        check_new(self.name, self.index, self.neighbours, {name: index})
         self._meet({name: index})
         return self._announce([name])
 
@@ -261,18 +262,6 @@ class FieldAgent:
             raise ValueError(
                 "weights must be uniform in a network whose graph changes, got weights of one's own"
             )
-
-    def _check_new(self, neighbours: Mapping[Label, int]) -> None:
-        """Refuse neighbours that are known already, or that nobody can be."""
-        taken = {near.index: name for name, near in self.neighbours.items()}
-        taken[self.index] = self.name
-        for name, index in neighbours.items():
-            plain_name(name, "sent")
-            validation.count("index", index, least=0)
-            if name == self.name or name in self.neighbours:
-                raise ValueError(f"neighbour must be a new one, got {name!r}")
-            if taken.setdefault(index, name) != name:
-                raise ValueError(f"index must be that of {taken[index]!r} only, got {index}")
 
     def neighbour(self, name: Label) -> Neighbour:
         """What it keeps of a neighbour; refuses who is none."""

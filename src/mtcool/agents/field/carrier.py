@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mtcool.agents.cutting.settings import joint_settings
 from mtcool.agents.field.activation import FieldActivation
 from mtcool.agents.field.agent import FieldAgent
-from mtcool.agents.kernels import drawn, rounds_late
+from mtcool.agents.field.post import LOST, UnderWay, Waits
 from mtcool.agents.messages import FieldRow, Message, decode, encode
-from mtcool.field.delays import Delay
-from mtcool.field.draws import (
-    DELAY_GRADIENT,
-    DELAY_LABEL,
-    DELAY_ROW,
-    LOST_GRADIENT,
-    LOST_ROW,
-)
 from mtcool.types import Floats, Given, Label
-
-LOST = -1
 
 
 class Carrier:
@@ -59,10 +48,13 @@ class Carrier:
         """All agents by name, also those that have left."""
         self.clock = 0
         """Rounds played so far."""
-        self._settings, self._rules = given[0].settings, given[0].rules
-        self._sent = itertools.count()
-        self._post: list[tuple[int, int, Label, bytes]] = []
-        self._labels: list[tuple[int, int, Label, FieldActivation, ArrayLike]] = []
+        self._settings = joint_settings(given)
+        self._waits = Waits(given[0].rules, given[0].field)
+        self._messages: UnderWay[tuple[Label, bytes]] = UnderWay()
+        self._labels: UnderWay[tuple[FieldAgent, FieldActivation, ArrayLike]] = UnderWay()
+        for agent in given:
+            for name in agent.neighbours.keys() - self.agents.keys():
+                raise ValueError(f"agents must be all of a network, got none called {name!r}")
 
     @property
     def under_way(self) -> int:
@@ -77,7 +69,7 @@ class Carrier:
         >>> carrier.under_way
         3
         """
-        return len(self._post) + len(self._labels)
+        return len(self._messages) + len(self._labels)
 
     # --- rounds ----------------------------------------------------------------------------------
 
@@ -101,7 +93,7 @@ class Carrier:
         agent = self._present(name)
         agent.in_units(gradient)  # refused before anything happens
         activation, x = self._begin(agent)
-        self._learn(name, activation, gradient)
+        self._learn(agent, activation, gradient)
         self._end()
         return x
 
@@ -123,86 +115,49 @@ class Carrier:
         >>> [float(carrier.round(0, lambda x: [-0.5])[0].round(2)) for _ in range(4)]
         [0.0, 0.0, 0.0, 0.35]
         """
-        agent, rules = self._present(name), self._rules
+        agent = self._present(name)
         activation, x = self._begin(agent)
         told = np.array(gradient(x))
         agent.in_units(told)
-        wait = rounds_late(
-            rules.label_constant,
-            rules.label_mean,
-            rules.seed,
-            DELAY_LABEL,
-            agent.index,
-            0,
-            activation.number,
-        )
+        wait = self._waits.of_label(agent, activation.number)
         if wait == 0:
-            self._learn(name, activation, told)
+            self._learn(agent, activation, told)
         else:
-            entry = (self.clock + wait, next(self._sent), name, activation, told)
-            heapq.heappush(self._labels, entry)
+            self._labels.put(self.clock + wait, (agent, activation, told))
         self._end()
         return x
 
     def _begin(self, agent: FieldAgent) -> tuple[FieldActivation, Floats]:
         """Steps 1 to 3; an answer that is late is under way."""
-        activation, rules = agent.activate(), self._rules
-        edges, answers = self._edges("rows"), dict[Label, FieldRow]()
+        activation, answers = agent.activate(), dict[Label, FieldRow]()
         for name, request in activation.requests.items():
             other = self.agents[name]
             answer: Given = other.receive(carried(request))
             content = encode(answer)
-            constant = rules.row_constant + len(content) * rules.row_rate
-            constant += edges.get((agent.name, name), 0.0)
-            draws = agent.index, other.index, activation.number
-            wait = self._wait(constant, rules.row_mean, LOST_ROW, DELAY_ROW, *draws)
+            wait = self._waits.of_row(agent, other, activation.number, len(content))
             if wait == 0:
                 answers[name] = answer
             elif wait != LOST:
-                self._send(wait, agent.name, content)
+                self._messages.put(self.clock + wait, (agent.name, content))
         return activation, activation.predict(answers)
 
-    def _learn(self, name: Label, activation: FieldActivation, gradient: ArrayLike) -> None:
+    def _learn(self, agent: FieldAgent, activation: FieldActivation, gradient: ArrayLike) -> None:
         """Step 5: gradients arrive at once, later, or never."""
-        agent, rules, edges = self.agents[name], self._rules, self._edges("gradients")
-        for to, message in activation.learn(gradient).items():
-            content = encode(message)
-            constant = rules.gradient_constant + len(content) * rules.gradient_rate
-            constant += edges.get((name, to), 0.0)
-            draws = agent.index, self.agents[to].index, activation.number
-            wait = self._wait(constant, rules.gradient_mean, LOST_GRADIENT, DELAY_GRADIENT, *draws)
+        for name, message in activation.learn(gradient).items():
+            other, content = self.agents[name], encode(message)
+            wait = self._waits.of_gradient(agent, other, activation.number, len(content))
             if wait == 0:
-                self.agents[to].receive(decode(content))
+                other.receive(decode(content))
             elif wait != LOST:
-                self._send(wait, to, content)
+                self._messages.put(self.clock + wait, (name, content))
 
     def _end(self) -> None:
         """Deliver what is due: first labels, then messages, in the order they were sent."""
-        while self._labels and self._labels[0][0] <= self.clock:
-            _, _, name, activation, gradient = heapq.heappop(self._labels)
-            self._learn(name, activation, gradient)
-        while self._post and self._post[0][0] <= self.clock:
-            _, _, name, content = heapq.heappop(self._post)
+        for agent, activation, gradient in self._labels.until(self.clock):
+            self._learn(agent, activation, gradient)
+        for name, content in self._messages.until(self.clock):
             self.agents[name].receive(decode(content))
         self.clock += 1
-
-    def _send(self, wait: int, to: Label, content: bytes) -> None:
-        heapq.heappush(self._post, (self.clock + wait, next(self._sent), to, content))
-
-    def _wait(
-        self, constant: float, mean: float, lost: int, late: int, i: int, j: int, n: int
-    ) -> int:
-        """Rounds until a message arrives, or `LOST`."""
-        rules = self._rules
-        if rules.lost > 0.0 and drawn(rules.seed, lost, i, j, n) < rules.lost:
-            return LOST
-        return rounds_late(constant, mean, rules.seed, late, i, j, n)
-
-    def _edges(self, kind: str) -> Mapping[tuple[Label, Label], float]:
-        """Rounds that rows or gradients take more on certain edges."""
-        field: Given = self._settings.field
-        law: Delay = getattr(field.delays, kind)
-        return law.edges
 
     # --- changes ---------------------------------------------------------------------------------
 

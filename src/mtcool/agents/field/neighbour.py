@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from mtcool import validation
 from mtcool.agents.messages import FieldRow
-from mtcool.types import Floats
+from mtcool.graphs.labels import plain_name
+from mtcool.types import Floats, Label
 
 
 class Kept(NamedTuple):
@@ -57,3 +60,17 @@ class Neighbour:
     def copy_told(self, dim: int) -> Floats:
         """The neighbour's copy of the agent's row."""
         return np.zeros(dim) if self.told is None else self.told.copy
+
+
+def check_new(
+    name: Label, index: int, there: Mapping[Label, Neighbour], new: Mapping[Label, int]
+) -> None:
+    """Refuse neighbours, by their indices, that an agent of this name and index cannot get."""
+    taken = {neighbour.index: other for other, neighbour in there.items()} | {index: name}
+    for other, place in new.items():
+        plain_name(other, "sent")
+        validation.count("index", place, least=0)
+        if other == name or other in there:
+            raise ValueError(f"neighbour must be a new one, got {other!r}")
+        if taken.setdefault(place, other) != other:
+            raise ValueError(f"index must be that of {taken[place]!r} only, got {place!r}")
