@@ -32,6 +32,7 @@ ROUNDING = 1e-9  # of sums of weights, which two agents add up
 @join.register
 def _(first: FieldAgent, graph: Graph, agents: Sequence[FieldAgent]) -> Joined:
     settings = joint_settings(agents)
+    _check_places(agents)
     for place, agent in enumerate(agents):
         _check(graph, agents, place, agent)
     weights = _weights(graph, agents)
@@ -168,14 +169,19 @@ def _weights(graph: Graph, agents: Sequence[FieldAgent]) -> Floats:
     return weights
 
 
+def _check_places(agents: Sequence[FieldAgent]) -> None:
+    """Refuse agents that are not all that their network has known: draws depend on places."""
+    for place, agent in enumerate(agents):
+        if agent.index != place or not agent.present:
+            raise ValueError(
+                "agents must be all that their network has known, in this order, got "
+                f"{agent.name!r} of index {agent.index} in place {place}: one that has left must "
+                "come back before"
+            )
+
+
 def _check(graph: Graph, agents: Sequence[FieldAgent], place: int, agent: FieldAgent) -> None:
-    """Refuse agents that are not all that their network has known, or contradict each other."""
-    if agent.index != place or not agent.present:
-        raise ValueError(
-            "agents must be all that their network has known, in this order, got "
-            f"{agent.name!r} of index {agent.index} in place {place}: one that has left must come "
-            "back before"
-        )
+    """Refuse an agent that others, or the graph, contradict."""
     near = {graph.labels[j] for j in graph.neighbours(place).tolist() if j != place}
     for name in near ^ set(agent.neighbours):
         knows = "knows" if name in agent.neighbours else "does not know"
