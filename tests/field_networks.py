@@ -4,11 +4,13 @@ import networkx as nx
 import numpy as np
 
 import mtcool
+from mtcool.changes import Schedule, connect, disconnect, join, leave
 from mtcool.field.codes import content_bytes
 from mtcool.field.sizes import gradient_size, name_sizes, request_size, row_size
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 
 LEARNERS = {"MTFTRL": MTFTRL, "MTFTRLKT": MTFTRLKT, "FTRL": FTRL, "KT": KT}
+MAKE = {"connect": connect, "disconnect": disconnect, "join": join, "leave": leave}
 
 
 def network(case):
@@ -42,6 +44,25 @@ def matrix(case):
     for (a, b), weight in case.weights.items():
         weights[names.index(a), names.index(b)] = weight
     return weights
+
+
+def schedule_of(case):
+    """The changes of a case, with their times."""
+    return Schedule([MAKE[kind](time, *about) for time, (kind, *about) in case.changes()])
+
+
+def stream_of(case):
+    """The rounds of a case, with linear losses."""
+    rounds = case.rounds()
+    names = list(dict.fromkeys([*case.graph, *(name for name, _ in rounds)]))
+    agents = [names.index(name) for name, _ in rounds]
+    losses = mtcool.streams.linear(np.array([gradient for _, gradient in rounds]))
+    return mtcool.Stream(agents, losses, labels=names)
+
+
+def simulate(case, net):
+    """All steps of a case on its network, as a stream with changes; the trace."""
+    return mtcool.simulate(net, stream_of(case), changes=schedule_of(case), per_round=True)
 
 
 def size_of(case):

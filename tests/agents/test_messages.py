@@ -6,7 +6,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from mtcool.agents import Gradient, LossShared, RowRequest, Rows, Sums, decode, encode
+from mtcool.agents import (
+    Announcement,
+    FieldGradient,
+    FieldRequest,
+    FieldRow,
+    Gradient,
+    LossShared,
+    RowRequest,
+    Rows,
+    Sums,
+    decode,
+    encode,
+)
 from mtcool.agents.messages import SCHEMA, sender_of
 
 NUMBERS = np.array([0.1, -0.0, 1e-320, 1e300, np.pi])
@@ -17,6 +29,10 @@ MESSAGES = {
     "gradient": Gradient(2.5, 7.0, NUMBERS),
     "sums": Sums("rome", 3.0, NUMBERS, NUMBERS[:2]),
     "loss": LossShared("rome", 1.0, "quadratic", [], NUMBERS),
+    "request in the field": FieldRequest("rome", 7.0),
+    "row in the field": FieldRow(3, 7.0, 0.1, NUMBERS.tobytes()),
+    "gradient in the field": FieldGradient("rome", 7.0, 0.1, 1e-320, NUMBERS.tobytes()),
+    "announcement": Announcement(("a", 1), 0.1),
 }
 
 

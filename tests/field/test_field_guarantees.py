@@ -90,7 +90,13 @@ class Run:
         rng = np.random.default_rng(seed)
         self.graph = nx.gnp_random_graph(5, 0.6, seed=seed)
         self.net = net = mtcool.mt_co2ol(
-            self.graph, 1, learner=learner, rates="adaptive", messages=messages, delays=delays, seed=seed
+            self.graph,
+            1,
+            learner=learner,
+            rates="adaptive",
+            messages=messages,
+            delays=delays,
+            seed=seed,
         )
         self.played = []
         for t in range(ROUNDS):
@@ -146,7 +152,9 @@ def test_no_run_of_hedge_exceeds_its_bound_and_some_come_near():
     late = [
         Run(FREE, kind, change, MESSAGES[said], DELAYS[law], seed)
         for seed, (kind, change, said, law) in enumerate(
-            itertools.product(GRADIENTS, CHANGES, ("always", "two at random", "every third"), DELAYS)
+            itertools.product(
+                GRADIENTS, CHANGES, ("always", "two at random", "every third"), DELAYS
+            )
         )
         if law != "in time"
     ]

@@ -5,30 +5,8 @@ import dataclasses
 import numpy as np
 from hypothesis import given, settings
 
-import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
-from field_networks import network, size_of, traffic
-from mtcool.changes import Schedule, connect, disconnect, join, leave
-
-MAKE = {"connect": connect, "disconnect": disconnect, "join": join, "leave": leave}
-
-
-def schedule_of(case):
-    """The changes of a case, with their times."""
-    return Schedule([MAKE[kind](time, *about) for time, (kind, *about) in case.changes()])
-
-
-def stream_of(case):
-    """The rounds of a case, with linear losses."""
-    rounds = case.rounds()
-    names = list(dict.fromkeys([*case.graph, *(name for name, _ in rounds)]))
-    agents = [names.index(name) for name, _ in rounds]
-    losses = mtcool.streams.linear(np.array([gradient for _, gradient in rounds]))
-    return mtcool.Stream(agents, losses, labels=names)
-
-
-def simulate(case, net):
-    return mtcool.simulate(net, stream_of(case), changes=schedule_of(case), per_round=True)
+from field_networks import network, simulate, size_of, traffic
 
 
 def assert_alike(case, tolerance):

@@ -21,7 +21,12 @@ array([0.])
 from mtcool.agents.agent import Activation, Agent
 from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting import cut, join
+from mtcool.agents.field import Carrier, FieldAgent
 from mtcool.agents.messages import (
+    Announcement,
+    FieldGradient,
+    FieldRequest,
+    FieldRow,
     Gradient,
     LossShared,
     Message,
@@ -38,7 +43,13 @@ from mtcool.agents.traffic import Traffic, traffic
 __all__ = [
     "Activation",
     "Agent",
+    "Announcement",
+    "Carrier",
     "CliqueAgent",
+    "FieldAgent",
+    "FieldGradient",
+    "FieldRequest",
+    "FieldRow",
     "Gradient",
     "LossShared",
     "Message",

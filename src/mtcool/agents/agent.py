@@ -10,11 +10,13 @@ from mtcool.agents.messages import Message, Rows, sender_of
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Label
 
+Answer = TypeVar("Answer", contravariant=True)
+"""What an agent that was asked sends: `Rows`, or in the field a `FieldRow`."""
 Feedback = TypeVar("Feedback", contravariant=True)
 """A gradient; for ST-FTRL the loss itself."""
 
 
-class Activation(Protocol[Feedback]):
+class Activation(Protocol[Answer, Feedback]):
     """One round of one agent; several may be under way.
 
     Examples
@@ -29,7 +31,7 @@ class Activation(Protocol[Feedback]):
     def requests(self) -> Mapping[Label, Message]:
         """Step 2: what to ask, and whom."""
 
-    def predict(self, answers: Mapping[Label, Rows]) -> Floats:
+    def predict(self, answers: Mapping[Label, Answer]) -> Floats:
         """Step 3: the prediction, from the answers of all that were asked."""
 
     def learn(self, gradient: Feedback, /) -> dict[Label, Message]:
@@ -56,7 +58,7 @@ class Agent(Protocol):
     settings: Settings
     """Those of the network; of what differs between agents, this agent's part."""
 
-    def activate(self) -> Activation[Any]:
+    def activate(self) -> Activation[Any, Any]:
         """Begin a round."""
 
     def receive(self, message: Message) -> Message | None:

@@ -1,9 +1,17 @@
 """The compiled functions that one agent calls from Python, one row at a time."""
 
+import numpy as np
+
+from mtcool.field.choosing import choose
+from mtcool.field.codes import keep_largest, round_to_bits, scale_of
+from mtcool.field.draws import draw
 from mtcool.kernels import kernel
+from mtcool.learners.changing import begin_clique, credit, grow_clique, raise_bound
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.learners.mt_ftrl.clipped import expert_rows
+from mtcool.peers.field.queue import delay
+from mtcool.peers.field.rounds import help_of
 from mtcool.peers.private import ReleaseScratch, publish_sums, tell
 from mtcool.peers.protocol import Units, average, to_units
 from mtcool.types import Floats, Indices, Integers, State
@@ -59,3 +67,86 @@ def release_one(
 ) -> bool:
     """`publish_sums` of the only agent, for callers in Python."""
     return publish_sums(aggregator, scratch, units, weights, products, grid, 0, gradient)
+
+
+# --- networks in the field ------------------------------------------------------------------------
+
+
+@kernel
+def begin_alone(state: State, slots: int, bound: float, experts: int) -> None:
+    """`begin_clique` of the only clique, which has all rows and all experts."""
+    begin_clique(state, 0, 0, slots, bound, 0, experts, 0)
+
+
+@kernel
+def grow_alone(
+    state: State, used: int, first: int, slots: int, expert: int, experts: int, table: int
+) -> None:
+    """`grow_clique` of the only clique, whose rows were the first ones."""
+    grow_clique(state, 0, 0, used, first, slots, expert, experts, table)
+
+
+@kernel
+def raise_alone(state: State, bound: float, ratio: float) -> None:
+    """`raise_bound` of the only clique."""
+    raise_bound(state, 0, bound, ratio, bound)
+
+
+@kernel
+def learn_credited(state: State, row: int, weight: float, gradient: Floats, extra: float) -> None:
+    """`update_row` of the only clique, after `credit` of what makes the gradient count for more."""
+    if extra > 0.0:
+        credit(state, 0, extra)
+    update_row(state, 0, row, weight, gradient)
+
+
+@kernel
+def round_vector(
+    values: Floats, bits: int, seed: np.uint64, kind: int, i: int, j: int, n: int, out: Floats
+) -> float:
+    """`round_to_bits`, for callers in Python; returns the scale."""
+    round_to_bits(values, bits, seed, kind, i, j, n, out)
+    return scale_of(values)
+
+
+@kernel
+def largest_of(values: Floats, count: int, chosen: Integers, out: Floats) -> None:
+    """`keep_largest`, for callers in Python."""
+    keep_largest(values, count, chosen, out)
+
+
+@kernel
+def choose_among(
+    neighbours: Integers,
+    scores: Floats,
+    most: int,
+    best: bool,
+    seed: np.uint64,
+    i: int,
+    n: int,
+    keys: Floats,
+    order: Integers,
+    chosen: Integers,
+) -> int:
+    """`choose`, for callers in Python."""
+    return choose(neighbours, scores, most, best, seed, i, n, keys, order, chosen)
+
+
+@kernel
+def gain_of(gradient: Floats, own: Floats, row: Floats) -> float:
+    """`help_of`, for callers in Python."""
+    return help_of(gradient, own, row)
+
+
+@kernel
+def drawn(seed: np.uint64, kind: int, i: int, j: int, n: int) -> float:
+    """`draw` of the first coordinate, for callers in Python."""
+    return draw(seed, kind, i, j, n, 0)
+
+
+@kernel
+def rounds_late(
+    constant: float, mean: float, seed: np.uint64, kind: int, i: int, j: int, n: int
+) -> int:
+    """`delay`, for callers in Python."""
+    return delay(constant, mean, seed, kind, i, j, n)

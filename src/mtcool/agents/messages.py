@@ -6,6 +6,9 @@ nothing is rounded on the way, and the size of a message does not depend on the 
 
 What an agent tells others is numbered: `number` counts the activations that it has learned from,
 from 1 on. A receiver takes each number once, so messages may come late, twice, or in another order.
+Agents in the field (`FieldRequest` and those that follow) number their rounds from 0 on, because
+not every round is told to everybody, and models and gradients travel as `mtcool.field.packing`
+packs them.
 """
 
 from __future__ import annotations
@@ -150,8 +153,85 @@ class Lesson(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=7):
     """As `mtcool.learn.exchange.lesson_of` lays them out."""
 
 
+class FieldRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=9):
+    """Step 2 in the field: ask for the receiver's model of the sender's task.
+
+    Examples
+    --------
+    >>> FieldRequest("rome", 3.0).number
+    3.0
+    """
+
+    sender: Name
+    number: float
+    """How many rounds the sender had begun before this one."""
+
+
+class FieldRow(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=10):
+    """The answer in the field: the model of the asker's task, in units of the radius.
+
+    Examples
+    --------
+    >>> len(FieldRow("rome", 3.0, 0.5, bytes(16)).content)
+    16
+    """
+
+    sender: Name
+    number: float
+    """That of the request."""
+    stamp: float
+    """The sum of all weights that the sender's clique had received."""
+    content: bytes
+    """The model as it was coded; of few coordinates, what is added to the asker's copy."""
+
+
+class FieldGradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=11):
+    """Step 5 in the field: a gradient in units of `lipschitz`, and the weight of the round.
+
+    Examples
+    --------
+    >>> FieldGradient("rome", 3.0, 0.25, 0.5, bytes(16)).weight
+    0.25
+    """
+
+    sender: Name
+    number: float
+    """That of the request."""
+    weight: float
+    """With which the sender listened to the receiver in this round."""
+    stamp: float
+    """That of the model which it used."""
+    content: bytes
+    """The gradient as it was coded."""
+
+
+class Announcement(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=12):
+    """Tell a neighbour how much the sender's gradients may weigh from now on.
+
+    Examples
+    --------
+    >>> Announcement("rome", 0.5).bound
+    0.5
+    """
+
+    sender: Name
+    bound: float
+    """The largest weight, times the most that coding lengthens a gradient."""
+
+
 Message: TypeAlias = (
-    RowRequest | Rows | Gradient | Sums | LossShared | SumsRequest | Knowledge | Lesson
+    RowRequest
+    | Rows
+    | Gradient
+    | Sums
+    | LossShared
+    | SumsRequest
+    | Knowledge
+    | Lesson
+    | FieldRequest
+    | FieldRow
+    | FieldGradient
+    | Announcement
 )
 
 

@@ -42,9 +42,9 @@ class Position:
         return True
 
 
-def checked_number(number: float) -> int:
+def checked_number(number: float, least: int = 1) -> int:
     """The number of a message as a whole number; refuses what no agent sends."""
     found = validation.finite("number", number)
-    if not (1.0 <= found <= MOST and found.is_integer()):
-        raise ValueError(f"number must be a whole number from 1 to {MOST}, got {number!r}")
+    if not (least <= found <= MOST and found.is_integer()):
+        raise ValueError(f"number must be a whole number from {least} to {MOST}, got {number!r}")
     return int(found)

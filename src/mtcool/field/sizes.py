@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from mtcool.graphs.labels import plain_name
 from mtcool.types import Integers, Label, Name
 
 HEAD = 3  # schema, array, tag
@@ -64,6 +65,10 @@ def name_size(label: Label | Name) -> int:
 
 def _size_of_any(label: Label) -> int:
     try:
-        return name_size(label.item() if isinstance(label, np.generic) else label)
+        return name_size(label)
     except (TypeError, OverflowError):
+        pass
+    try:
+        return name_size(plain_name(label, "sent"))  # NumPy's numbers, alone or in a tuple
+    except ValueError:
         return name_size(str(label))  # a name that could not be sent as it is

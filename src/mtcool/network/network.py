@@ -412,8 +412,11 @@ class Network:
         True
         """
         whole, ordered = in_order(agents, graph)
-        settings, weights, arrays, noise = join(ordered[0], whole, ordered)
-        return cls(settings, whole, weights, noise, arrays)
+        settings, weights, arrays, noise, exchange = join(ordered[0], whole, ordered)
+        network = cls(settings, whole, weights, noise, arrays)
+        if exchange is not None:
+            network.exchange = exchange
+        return network
 
     @property
     def is_slow(self) -> bool:

@@ -20,10 +20,12 @@ class Joined(NamedTuple):
     settings: Settings
     weights: Floats
     """A weight for each entry of the graph."""
-    arrays: dict[str, AnyArray]
+    arrays: dict[str, AnyArray] | None
     """Its state, as it would be saved."""
     noise: Noise | None = None
     """The source of noise of private agents."""
+    exchange: Exchange | None = None
+    """Of agents in the field, instead of arrays: it has rows of neighbours that vanished."""
 
 
 @functools.singledispatch

@@ -78,8 +78,7 @@ def tell(
     state, rules = peers.state, peers.rules
     clique, row, weight = whole(target["clique"]), whole(target["row"]), target["weight"]
     seed, lost = rules.seed, rules.lost
-    gone = state.agents[clique]["present"] == 0
-    if gone or (lost > 0.0 and draw(seed, LOST_GRADIENT, agent, clique, number, 0) < lost):
+    if lost > 0.0 and draw(seed, LOST_GRADIENT, agent, clique, number, 0) < lost:
         forget(peers, clique, weight)
         return
     size = rules.gradient_bytes + state.agents[agent]["name"]
@@ -88,6 +87,9 @@ def tell(
         constant += state.edges.gradient_delay[find_ever(state, agent, clique)]
     mean = rules.gradient_mean
     rounds = delay(constant, mean, seed, DELAY_GRADIENT, agent, clique, number)
+    if rounds == 0 and not state.agents[clique]["present"]:
+        forget(peers, clique, weight)
+        return
     if rounds == 0:
         # A row that was kept may be an old one.
         old = late or rules.may_miss

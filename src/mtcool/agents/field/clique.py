@@ -1,0 +1,98 @@
+"""The clique of one agent in the field: rows for neighbours that come, bounds that rise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mtcool.agents.field.account import Account
+from mtcool.agents.field.parts import copy_clique
+from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
+from mtcool.learners import MTFTRL, Cliques
+from mtcool.learners.room import Room, enlarged
+from mtcool.peers.arrays import restore, state_arrays
+from mtcool.peers.settings import Settings
+from mtcool.types import AnyArray, Floats, Label, State
+
+
+class FieldClique:
+    """A clique with slots, which double when all are taken; a row, once given, is kept."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        slots: int,
+        bound: float,
+        rows: Mapping[Label, int],
+        doublings: int = 0,
+        account: Account | None = None,
+        arrays: Mapping[str, AnyArray] | None = None,
+    ) -> None:
+        self.settings, self.slots = settings, slots
+        self.rows = dict(rows)
+        """The slot of everybody who ever had one."""
+        self.bound = bound
+        """The largest weight that it was told to expect."""
+        self.account = Account(bound) if account is None else account
+        self.doublings = doublings
+        self.state = self._make_state()
+        if arrays is None:
+            begin_alone(self.state, slots, bound, self._table(slots).shape[1])
+        else:
+            restore(self.state, arrays)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arrays = {name: array.copy() for name, array in state_arrays(self.state)}
+        given = (self.settings, self.slots, self.bound, self.rows)
+        return FieldClique, (*given, self.doublings, self.account, arrays)
+
+    def row(self, name: Label) -> Floats:
+        """The model of an agent's task."""
+        model = np.empty(self.settings.dim)
+        read_row(self.state, 0, self.rows[name], model)
+        return model
+
+    def learn(self, name: Label, weight: float, gradient: Floats, extra: float) -> None:
+        """Learn from a gradient, which counts for `extra` more in the rate."""
+        learn_credited(self.state, self.rows[name], weight, gradient, extra)
+
+    def expect(self, bound: float) -> None:
+        """Be told how large a weight may be, before it is."""
+        if bound > self.bound:
+            raise_alone(self.state, bound, self.bound / bound)
+            self.bound = bound
+
+    def admit(self, name: Label) -> None:
+        """Give an agent a row, unless it has one."""
+        if name in self.rows:
+            return
+        if len(self.rows) == self.slots:
+            self._double()
+        self.rows[name] = len(self.rows)
+
+    def _double(self) -> None:
+        old, slots = self.slots, 2 * self.slots
+        table = np.concatenate((self._table(old), self._table(slots)), axis=1)
+        before = self._table(old).shape[1]
+        experts = table.shape[1] - before
+        room = Room(1, old + slots, before + experts, slots, max(before, experts))
+        grown = enlarged(self.state, room, table)
+        grow_alone(grown, old, old, slots, before, experts, before)
+        self.slots, self.doublings = slots, self.doublings + 1
+        self.state = self._make_state()
+        copy_clique(grown, 0, slice(old, old + slots), self.state, 0, slice(0, slots))
+
+    def _make_state(self) -> State:
+        """A state in arrays of the types that compiled code expects, with room for all slots."""
+        rate = np.array([self.bound])
+        cliques = Cliques(np.array([0, self.slots]), rate, rate)
+        state = self.settings.clique_learner.make_state(cliques, self.settings.dim)
+        table = self._table(self.slots)
+        experts = table.shape[1]
+        return enlarged(state, Room(1, self.slots, experts, self.slots, experts), table)
+
+    def _table(self, slots: int) -> Floats:
+        learner = self.settings.learner
+        return learner.table(slots) if isinstance(learner, MTFTRL) else np.zeros((2, 0))

@@ -1,0 +1,94 @@
+"""What an agent in the field does with a message, by its kind; refused ones change nothing."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING
+
+from mtcool import validation
+from mtcool.agents.field.neighbour import Kept, Told
+from mtcool.agents.messages import Announcement, FieldGradient, FieldRequest, FieldRow, Message
+from mtcool.agents.received import Position, checked_number
+from mtcool.field.draws import ROUND_ROW
+from mtcool.types import Label
+
+if TYPE_CHECKING:
+    from mtcool.agents.field.agent import FieldAgent
+
+ROUNDING = 1e-6  # of a scale, which travels as a 32-bit float, and of weights
+
+
+@functools.singledispatch
+def take(message: Message, agent: FieldAgent, sender: Label) -> Message | None:
+    """Take a message of an agent that has, or had, a row; returns the answer to a request."""
+    raise ValueError(f"message must be one of agents in the field, got {message!r}")
+
+
+@take.register(FieldRequest)
+def _(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
+    near, number = agent.neighbour(sender), checked_number(message.number, least=0)
+    code, row = agent.code, agent.clique.row(sender)
+    if code.in_coordinates:
+        last = None if near.told is None else near.told.answer
+        if last is not None and number <= last.number:
+            if number < last.number:
+                raise ValueError(f"number must be at least {last.number}, got {message.number!r}")
+            return last  # its request came twice; the copies must move once
+        copy = near.copy_told(code.dim)
+        coded = code.largest(row - copy)
+        content = code.packed(coded)
+    elif code.in_bits:
+        content = code.rounded(row, ROUND_ROW, near.index, agent.index, number)
+    else:
+        content = code.packed(row)
+    answer = FieldRow(agent.sender, float(number), agent.clique.account.received, content)
+    if code.in_coordinates:
+        near.told = Told(coded + copy, answer)
+    return answer
+
+
+@take.register(FieldRow)
+def _(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
+    if not agent.rules.may_miss:
+        raise ValueError(f"rows must arrive at once in this network, got {message!r}")
+    row, near = row_in(message, agent, sender), agent.neighbours.get(sender)
+    if near is not None:
+        near.keep(row)
+
+
+def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> Kept:
+    """The row in an answer to one of the agent's own rounds."""
+    number = checked_number(message.number, least=0)
+    if number >= agent.begun:
+        raise ValueError(f"number must be that of a round before {agent.begun}, got {number}")
+    stamp = validation.non_negative("stamp", message.stamp)
+    row = agent.code.unpacked(f"row of agent {sender!r}", message.content)
+    return Kept(number, stamp, row)
+
+
+@take.register(FieldGradient)
+def _(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+    number, rules, clique = checked_number(message.number, least=0), agent.rules, agent.clique
+    weight = validation.positive("weight", message.weight)
+    if rules.kappa * weight > clique.bound * (1.0 + ROUNDING):
+        most = clique.bound / rules.kappa
+        raise ValueError(f"weight must be at most {most}, as announced, got {message.weight!r}")
+    stamp = validation.non_negative("stamp", message.stamp)
+    if stamp > clique.account.received:
+        raise ValueError(f"stamp must be at most {clique.account.received}, got {message.stamp!r}")
+    gradient = agent.code.unpacked(f"gradient of agent {sender!r}", message.content)
+    norm = math.hypot(*gradient)
+    if norm > rules.kappa * (1.0 + ROUNDING):
+        raise ValueError(f"gradient must have norm at most {rules.kappa}, got norm {norm}")
+    if agent.heard.setdefault(sender, Position()).take(number + 1):  # rounds count from zero
+        agent.learn(sender, weight, stamp, gradient, rules.power - 1.0)
+
+
+@take.register(Announcement)
+def _(message: Announcement, agent: FieldAgent, sender: Label) -> None:
+    agent.neighbour(sender)
+    bound = validation.positive("bound", message.bound)
+    if bound > agent.rules.kappa:
+        raise ValueError(f"bound must be at most {agent.rules.kappa}, got {message.bound!r}")
+    agent.clique.expect(bound)
