@@ -5,10 +5,12 @@ import subprocess
 import sys
 
 from mtcool.learners.adaptive.adaptive import AdaptiveState
+from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.simulation import warm
@@ -22,10 +24,12 @@ def _types(part):
 
 def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
     found = [_types(make().peers) for make in warm._networks()]
-    assert len(set(found)) == len(found) == 24
+    assert len(set(found)) == len(found) == 27
     for kinds in ({PrivatePeers, Line}, {PrivatePeers, SolverScratch}, {CliquePeers, Line}):
         assert any(kinds <= set(one) for one in found)
     for kinds in ({CliquePeers, TwoPhaseState, SolverScratch}, {SingleTaskPeers}):
+        assert any(kinds <= set(one) for one in found)
+    for kinds in ({FieldPeers, Line}, {FieldPeers, SolverScratch}, {FieldPeers, MTFTRLKTState}):
         assert any(kinds <= set(one) for one in found)
     for kinds in ({CliquePeers, AdaptiveState, Line}, {SingleTaskPeers, AdaptiveState}):
         assert any(kinds <= set(one) for one in found)
@@ -68,6 +72,6 @@ def test_every_kernel_is_called_and_every_combination_played_with_every_loss():
         text=True,
         check=True,
     )
-    assert "144" in done.stdout + done.stderr
+    assert "162" in done.stdout + done.stderr
     assert "never called: [] of" in done.stdout
     assert not done.stdout.rstrip().endswith("of 0")

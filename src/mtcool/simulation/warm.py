@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mtcool import algorithms, graphs, streams, validation
-from mtcool.agents import Rows
+from mtcool.agents import FieldRow, Rows
+from mtcool.agents.field.carrier import Carrier
+from mtcool.changes import Schedule, leave
+from mtcool.field import Delay, Delays, Messages
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.panel.fields import FILTERS, SAID
 from mtcool.learners.panel.lessons import receive_lesson
@@ -18,7 +21,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
 from mtcool.simulation.workers import Call, parallel
-from mtcool.types import Given
+from mtcool.types import Floats, Given
 
 ROUNDS = 2
 
@@ -89,9 +92,12 @@ def _networks() -> list[functools.partial[Network]]:
         functools.partial(unknown, learner=MTFTRLKT()),
         functools.partial(shared, learner=MTFTRLKT(), rates="adaptive"),
     ]
+    field = functools.partial(shared, messages=Messages(), rates="adaptive")
     # Hedge's experts have one solver for d = 1 and another one for the rest.
     return [
         *(functools.partial(make, dim=dim) for dim in (1, 2) for make in hedge),
+        *(functools.partial(field, learner=MTFTRL(), dim=dim) for dim in (1, 2)),
+        functools.partial(field, learner=MTFTRLKT(), dim=1),
         *(functools.partial(make, dim=1) for make in others),
     ]
 
@@ -129,6 +135,10 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     shared = network.settings.algorithm.shares_losses
     network.update(0, loss.subgradient if shared else gradient)
     simulate(network, stream)
+    if network.settings.field is not None:
+        network.join(3, [0])
+        simulate(network, stream, changes=Schedule([leave(1, 3)]))
+        _play_in_the_field(make, gradient)
     streams.best_in_hindsight(stream, radius=1.0)
     _play_as_agents(make(), loss if shared else gradient)
 
@@ -138,6 +148,18 @@ def _play_as_agents(network: Network, told: Given) -> None:
     agents = network.agents()
     activation = agents[0].activate()
     answers = ((to, agents[to].receive(request)) for to, request in activation.requests.items())
-    activation.predict({to: rows for to, rows in answers if isinstance(rows, Rows)})
+    activation.predict({to: rows for to, rows in answers if isinstance(rows, Rows | FieldRow)})
     for to, message in activation.learn(told).items():
         agents[to].receive(message)
+
+
+def _play_in_the_field(make: Callable[..., Network], gradient: Floats) -> None:
+    """What single agents need where messages are few, small or late, and neighbours come and go."""
+    best = Messages(partners=1, choose="best", probability=0.5, coordinates=1)
+    rules = ((best, Delays()), (Messages(bits=8), Delays(gradients=Delay(mean=1.0), lost=0.1)))
+    for messages, delays in rules:
+        carrier = Carrier(make(messages=messages, delays=delays).agents().values())
+        for _ in range(4):
+            carrier.update(0, gradient)
+        carrier.join(3, [0])
+        carrier.disconnect(0, 1)
