@@ -38,6 +38,7 @@ class Changes:
         """Let all changes happen that are due before round `now`; returns when the next one is."""
         exchange = self._exchange
         if self._following() <= now:
+            exchange.expect(self.events, self._cursor)
             while True:
                 missing = let_happen(exchange.peers, self.events, self._cursor, exchange.slow, now)
                 if missing == DONE:

@@ -49,10 +49,13 @@ class Directory:
     def index(self, label: Hashable) -> int:
         """The place of an agent."""
         try:
-            found = self._places.get(label)
+            found = self._places.get(label, self.size)
         except TypeError:  # of what cannot be hashed
-            found = None
-        return self.start.index(label) if found is None else found
+            found = self.size
+        # An interrupt may have left a place that the name was never added at.
+        if found < self.size and self.joined[found - self.start.size] == label:
+            return found
+        return self.start.index(label)
 
     def add(self, labels: Iterable[Hashable]) -> None:
         """Add agents that nobody knew."""

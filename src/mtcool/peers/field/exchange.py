@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
 from mtcool.field.sizes import name_sizes
@@ -49,14 +50,22 @@ class FieldExchange(Exchange):
         self.peers = peers
         self.names = directory
         self._settings = settings
-        self.slow = slow_edges(self._field, directory)
+        self._slow, self._slow_among = slow_edges(self._field, directory), directory.size
         self._graph: Graph | None = None
+        self._happening: tuple[Events, Integers] | None = None
 
     @property
     def _field(self) -> FieldSettings:
         if self._settings.field is None:
             raise ValueError("settings must have a field, got None")
         return self._settings.field
+
+    @property
+    def slow(self) -> NDArray[np.void]:
+        """Edges with delays of their own, between agents that are known."""
+        if self._slow_among != self.names.size:
+            self._slow, self._slow_among = slow_edges(self._field, self.names), self.names.size
+        return self._slow
 
     def begin(self) -> None:
         """Tell all cliques how large weights may be, and which edges are slow."""
@@ -148,25 +157,41 @@ class FieldExchange(Exchange):
         """Make agents known that will join."""
         if not names:
             return
-        before = self.names.size
-        self.names.add(names)
-        self.slow = slow_edges(self._field, self.names)
-        if self.names.size > len(self.peers.state.agents):
-            self._make_room(Need(agents=self.names.size))
-        self.peers.state.agents["name"][before : self.names.size] = name_sizes(tuple(names))
+        before, known = self.names.size, self.names.size + len(names)
+        if known > len(self.peers.state.agents):
+            self._make_room(Need(agents=known))
+        self.peers.state.agents["name"][before:known] = name_sizes(tuple(names))
+        self.names.add(names)  # last: whoever has a name has a place
 
     def apply(self, event: int, agent: int, others: Sequence[int]) -> None:
         """Let an event happen that was checked."""
         events, cursor = one_event(event, agent, others), np.zeros(2, np.int64)
+        self.expect(events, cursor)
         while cursor[0] == 0:
-            missing = _happen(self.peers, events, cursor, self.slow)
-            if missing != DONE:
-                self.make_room_for(events, cursor, missing)
+            self._go_on(events, cursor)
         self.changed()
+
+    def expect(self, events: Events, cursor: Integers) -> None:
+        """Remember what will happen, because an interrupt may come."""
+        self._happening = events, cursor
+        self.changed()
+
+    def finish(self) -> None:
+        """Complete a join that an interrupt left with some of its edges."""
+        if self._happening is not None:
+            events, cursor = self._happening
+            while cursor[1] > 0:
+                self._go_on(events, cursor)
+                self.changed()
 
     def changed(self) -> None:
         """Forget the graph as it was."""
         self._graph = None
+
+    def _go_on(self, events: Events, cursor: Integers) -> None:
+        missing = _happen(self.peers, events, cursor, self.slow)
+        if missing != DONE:
+            self.make_room_for(events, cursor, missing)
 
     def make_room_for(self, events: Events, cursor: Integers, missing: int) -> None:
         """Make the room that the next part of an event lacks."""

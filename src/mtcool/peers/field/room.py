@@ -46,7 +46,8 @@ def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
     """The same peers with room for what is needed."""
     state = peers.state
     tables, table = _tables(peers, settings, need.sizes)
-    counters, capacity = state.counters, peers.capacity
+    # A copy, because they say where free places are: Ctrl-C leaves the old peers as they were.
+    counters, capacity = state.counters.copy(), peers.capacity
     new = Capacity(
         entries=_grown(capacity.entries, counters[ENTRIES] + need.entries),
         rows=_grown(capacity.rows, counters[ROWS] + need.rows),
@@ -73,6 +74,7 @@ def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
             if new.entries > capacity.entries
             else state.edges,
             queue=queue,
+            counters=counters,
         ),
         capacity=new,
         tables=tables,

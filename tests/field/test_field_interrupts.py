@@ -1,0 +1,58 @@
+"""Ctrl-C at any line of ours: a network in the field is as before or as after, never in between."""
+
+import itertools
+
+from tests.interrupting import interrupted
+
+import mtcool
+from mtcool import Delays, Messages
+from mtcool.learners import FTRL
+from mtcool.network.saved_field import field_arrays
+from mtcool.peers.field.records import FREE, LABELS_FREE
+
+
+def interruptions(act, agents):
+    """The network after an interrupt at each line of `act`, and at last without any."""
+    for line in itertools.count(1):
+        net = mtcool.mt_co2ol(
+            mtcool.graphs.ring(agents),
+            1,
+            learner=FTRL(),
+            messages=Messages(partners=3),
+            delays=Delays(gradients=4, labels=2),
+        )
+        over = not interrupted(lambda net=net: act(net), line)
+        yield net
+        if over:
+            return
+
+
+def test_an_interrupted_update_leaves_free_places_that_exist():
+    for net in interruptions(lambda net: net.update(1, [1.0]), 5):
+        queue, counters = net.peers.state.queue, net.peers.state.counters
+        assert counters[FREE] < len(queue.messages)
+        assert counters[LABELS_FREE] < len(queue.labels)
+        net.update(0, [0.5])
+
+
+def content(net):
+    arrays = field_arrays(net.exchange, net.settings)
+    return list(net.names.labels), {name: array.tobytes() for name, array in arrays.items()}
+
+
+def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
+    """There is no room for so many rows: it is made while half of the edges are there."""
+    interrupts = 0
+    for net in interruptions(lambda net: net.join("new", range(40)), 40):
+        net.update(0, [0.5])
+        if "new" in net.graph.labels:
+            assert net.graph.neighbourhood_sizes.tolist() == [4] * 40 + [41]
+        else:
+            interrupts += 1
+            assert net.graph.neighbourhood_sizes.tolist() == [3] * 40
+            net.join("another", [0])
+            net.join("new", [1, 2])
+            assert net.graph.neighbourhood_sizes[-2:].sum() == 5
+        net.save(tmp_path / "net.npz")
+        assert content(mtcool.load(tmp_path / "net.npz")) == content(net)
+    assert interrupts > 50
