@@ -9,6 +9,8 @@ import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, simulate, traffic
 from mtcool.agents import Carrier
+from mtcool.learners import KT, MTFTRLKT
+from mtcool.peers.arrays import state_arrays
 
 
 def carrier_of(net):
@@ -34,6 +36,33 @@ def assert_the_same_rounds(case):
             case.tell(net, step)
             case.tell(carrier, step)
     assert caused(carrier) == traffic(net)
+    if carrier.under_way == 0:
+        for name, agent in net.agents().items():
+            assert known(carrier.agents[name]) == known(agent)
+
+
+def known(agent):
+    """All that an agent knows, to the bit, but what only a whole network can know."""
+    clique, near = agent.clique, agent.neighbours
+    said = {name: (n.index, n.score, plain(n.kept), plain(n.memory)) for name, n in near.items()}
+    account = (clique.account.received, clique.account.lag, clique.account.lags)
+    return {
+        "numbers": (agent.index, agent.begun, agent.fresh, clique.slots, clique.doublings),
+        "rows": clique.rows,
+        "neighbours": said,
+        "copies": {name: plain(n.copy_told(agent.code.dim)) for name, n in near.items()},
+        "weights": (clique.bound, account, agent.weights),
+        "learned": {name: array.tobytes() for name, array in state_arrays(clique.state)},
+    }
+
+
+def plain(value):
+    """Vectors as bytes; none at all is the same as zeros."""
+    if isinstance(value, tuple):
+        return tuple(plain(part) for part in value)
+    if isinstance(value, np.ndarray):
+        return value.tobytes() if value.any() else None
+    return value
 
 
 @settings(max_examples=60)
@@ -62,6 +91,33 @@ def test_rounds_whose_labels_are_late_are_those_of_simulate(case):
     trace = simulate(case, net)
     np.testing.assert_array_equal(case.play(carrier), trace.predictions)
     assert caused(carrier) == traffic(net)
+
+
+def test_the_best_partners_are_those_of_the_block():
+    said = mtcool.Messages(partners=2, choose="best")
+    net = mtcool.mt_co2ol(mtcool.graphs.complete(5), 2, learner=MTFTRLKT(), messages=said)
+    carrier, rng = carrier_of(net), np.random.default_rng(0)
+    goals = rng.standard_normal((5, 2))
+    for name in rng.integers(5, size=100).tolist():
+        gradient = np.clip(net.predict(name) - goals[name], -0.5, 0.5)
+        np.testing.assert_array_equal(carrier.update(name, gradient), net.predict(name))
+        net.update(name, gradient)
+    scores = {near.score for agent in carrier.agents.values() for near in agent.neighbours.values()}
+    assert len(scores) == 20  # everybody has been heard
+
+
+def test_bounds_are_announced_in_the_order_of_the_block():
+    """Where a bound rises twice, a bettor's wealth is rounded twice."""
+    edges = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (0, 5), (0, 6)]
+    graph, said = mtcool.Graph.from_edges(edges, range(7)), mtcool.Messages(bits=1)
+    net = mtcool.mt_co2ol(graph, 2, learner=KT(), messages=said)
+    for name in (1, 1, 2, 1):
+        net.update(name, [0.3, 0.4])
+    carrier = carrier_of(net)
+    for each in (net, carrier):
+        each.leave(0)
+    assert carrier.agents[1].clique.bound == 0.5
+    assert carrier.agents[1].clique.state.wealth[0] == net.peers.state.learner.wealth[1]
 
 
 def bring_back(net):
