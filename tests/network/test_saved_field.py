@@ -21,9 +21,8 @@ from mtcool.network.saved_field import field_arrays
 def everything(net):
     """All that decides what a network does next, and what it has counted."""
     arrays = field_arrays(net.exchange, net.settings)
-    known = net.names.size
-    derived = [net.peers.state.agents[name][:known].tolist() for name in ("name", "around")]
-    derived.append(net.peers.state.cliques["first_bound"][:known].tolist())
+    agents = net.peers.state.agents[: net.names.size]
+    derived = [agents[name].tolist() for name in ("name", "around")]
     content = {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
     return net.settings, list(net.names.labels), net.weights.tolist(), derived, content
 
@@ -149,6 +148,23 @@ def test_a_network_that_began_to_change_late_goes_on(path):
         net.update(k % 4, gradient)
         loaded.update(k % 4, gradient)
     assert everything(loaded) == everything(net)
+
+
+def test_a_network_put_together_from_agents_goes_on(path):
+    """It begins with the graph as it is, but its cliques have a history."""
+    net = mtcool.mt_co2ol(nx.path_graph(4), 2, learner=MTFTRLKT(), messages=Messages(bits=4))
+    for step in (("connect", 0, 3), ("disconnect", 1, 2), ("join", "new", (0, 3)), ("leave", 1)):
+        play(net, step)
+        for k, gradient in enumerate(gradients(5) / 2):
+            play(net, ("round", net.graph.labels[k % net.graph.size], gradient))
+    net.join(1, [3])
+    whole = mtcool.Network.from_agents(net.agents().values(), net.graph)
+    loaded = again(whole, path)
+    for agent in (0, "new", 1, 3):
+        for other in (whole, loaded):
+            other.update(agent, [0.3, -0.2])
+        assert loaded.predict(2).tobytes() == whole.predict(2).tobytes()
+    assert everything(loaded) == everything(whole) == everything(copy.deepcopy(whole))
 
 
 def test_an_agent_that_is_expected_and_one_that_left_may_come_after_loading(path):
@@ -305,6 +321,7 @@ DAMAGE = {
     "a bound below the weights": (set_field("cliques", "bound", 0, 0.25), "bound must"),
     "no bound": (set_field("cliques", "bound", 3, 0.0), "bound must"),
     "a bound beyond all weights": (set_field("cliques", "bound", 3, 1e300), "bound must"),
+    "first told more than ever": (set_field("cliques", "first_bound", 0, 2.0), "first_bound must"),
     "a bound that is no number": (set_field("cliques", "bound", 0, np.nan), "bound must"),
     "more received than rounds": (set_field("cliques", "received", 0, 1e9), "received must"),
     "a lag before anything came": (set_field("cliques", "lag", 3, np.inf), "lag must"),

@@ -23,7 +23,7 @@ AGENT = np.dtype(
         for name in ("count", "ever", "present", "fresh", "begun", "messages", "bytes")
     ]
 )
-WEIGHTS = ("bound", "received", "lag", "lags", "late", "under_way", "lost")
+WEIGHTS = ("bound", "first_bound", "received", "lag", "lags", "late", "under_way", "lost")
 CLIQUE = np.dtype(
     [("slots", np.int64), ("doublings", np.int64), *((name, np.float64) for name in WEIGHTS)]
 )

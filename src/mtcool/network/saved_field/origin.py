@@ -50,13 +50,3 @@ class Origin(NamedTuple):
         """Bytes of the names of all agents in a message."""
         first = self.peers.state.agents["name"][: self.start]
         return np.concatenate((first, name_sizes(tuple(self.directory.joined))))
-
-    def first_bounds(self, slots: Integers) -> Floats:
-        """What cliques that began with so many slots were told at first; zero if none did."""
-        rules, others = self.rules, np.maximum(slots - 1, 0)
-        bounds = 1.0 / (np.minimum(others, rules.partners) + 1.0)
-        if rules.silent or rules.may_miss:
-            bounds[:] = 1.0
-        bounds[slots == 0] = 0.0
-        bounds[: self.start] = self.peers.state.cliques["first_bound"][: self.start]
-        return bounds

@@ -33,7 +33,7 @@ def rebuilt(origin: Origin, form: Form, learner: State) -> FieldPeers:
         state=FieldState(
             learner=learner,
             agents=_agents(form, origin),
-            cliques=_cliques(form, origin),
+            cliques=_cliques(form),
             edges=_edges(form, origin),
             queue=_queue(form, most),
             counters=_counters(form, size),
@@ -75,11 +75,10 @@ def _agents(form: Form, origin: Origin) -> NDArray[np.void]:
     return agents
 
 
-def _cliques(form: Form, origin: Origin) -> NDArray[np.void]:
+def _cliques(form: Form) -> NDArray[np.void]:
     cliques = copy_fields(form.cliques, np.zeros(len(form.cliques), records.CLIQUE))
     cliques["used"] = form.agents["ever"]  # a row for each neighbour that its agent ever had
     cliques["first"] = np.cumsum(cliques["slots"]) - cliques["slots"]
-    cliques["first_bound"] = origin.first_bounds(cliques["slots"] >> cliques["doublings"])
     return cliques
 
 

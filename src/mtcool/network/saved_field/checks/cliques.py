@@ -6,6 +6,7 @@ from mtcool.network.saved_field.form import Form, owners, present_entries
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states.checks import SLACK, close, must, within
 from mtcool.types import Floats
+from mtcool.validation import SMALLEST
 
 ROUNDING = 1e-12
 MOST_DOUBLINGS = 32
@@ -20,13 +21,12 @@ def check_cliques(form: Form, origin: Origin) -> None:
     within("slots", slots, used, np.where(doublings > 0, 2 * used - 2, used))
     first = slots >> doublings
     must("slots", "be doubled as often as it says", first << doublings == slots, slots)
-    began = origin.peers.state.cliques["slots"][: origin.start]
-    must("slots", "begin as they were", first[: origin.start] == began, began)
     within("slots", np.array([slots.sum()]), 0, 2**32 - 1)
     came = used > 0
-    low = np.maximum(told(form, origin) * (1.0 - ROUNDING), origin.first_bounds(first))
+    low = np.maximum(told(form, origin) * (1.0 - ROUNDING), SMALLEST * came)
     high = max(1.0, origin.rules.kappa) * (1.0 + ROUNDING)
-    within("bound", cliques["bound"], low, np.where(came, high, 0.0))
+    within("bound", cliques["bound"], low, high * came)
+    within("first_bound", cliques["first_bound"], SMALLEST * came, cliques["bound"])
 
 
 def told(form: Form, origin: Origin) -> Floats:

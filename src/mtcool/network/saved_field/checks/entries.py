@@ -7,7 +7,6 @@ import numpy as np
 from mtcool.network.saved_field.form import Form, owners, present_entries
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states.checks import must, within
-from mtcool.peers.field.records import ENTRIES
 from mtcool.types import AnyArray, Indices, Integers
 
 LATEST = 2**60 - 1
@@ -101,12 +100,9 @@ def _check_rows(form: Form) -> None:
 
 def _check_start(form: Form, entries: Entries, origin: Origin) -> None:
     """Refuse edges without those that the network began with; with weights there are no others."""
-    began, start = origin.peers.state, origin.start
-    sizes, count = began.agents["count"][:start], int(began.counters[ENTRIES])
-    clique = began.edges.clique[:count]
-    rows = began.edges.row[:count] - began.cliques["first"][clique]
-    found = entries.rows_of(np.repeat(np.arange(start), sizes), clique)
-    must("row", "be that of the first graph", found == rows, found)
+    graph, start = origin.directory.start, origin.start
+    sizes = graph.neighbourhood_sizes
+    entries.rows_of(np.repeat(np.arange(start), sizes), graph.idx)
     if origin.weighted:
         expected = {"present": np.ones(start), "count": sizes, "ever": sizes}
         if not all(np.array_equal(form.agents[name], right) for name, right in expected.items()):
