@@ -10,17 +10,13 @@ from mtcool.learners import FTRL
 from mtcool.network.saved_field import field_arrays
 from mtcool.peers.field.records import FREE, LABELS_FREE
 
+LATE = {"messages": Messages(partners=3), "delays": Delays(gradients=4, labels=2)}
 
-def interruptions(act, agents):
+
+def interruptions(act, agents, **options):
     """The network after an interrupt at each line of `act`, and at last without any."""
     for line in itertools.count(1):
-        net = mtcool.mt_co2ol(
-            mtcool.graphs.ring(agents),
-            1,
-            learner=FTRL(),
-            messages=Messages(partners=3),
-            delays=Delays(gradients=4, labels=2),
-        )
+        net = mtcool.mt_co2ol(mtcool.graphs.ring(agents), 1, learner=FTRL(), **options)
         over = not interrupted(lambda net=net: act(net), line)
         yield net
         if over:
@@ -28,7 +24,7 @@ def interruptions(act, agents):
 
 
 def test_an_interrupted_update_leaves_free_places_that_exist():
-    for net in interruptions(lambda net: net.update(1, [1.0]), 5):
+    for net in interruptions(lambda net: net.update(1, [1.0]), 5, **LATE):
         queue, counters = net.peers.state.queue, net.peers.state.counters
         assert counters[FREE] < len(queue.messages)
         assert counters[LABELS_FREE] < len(queue.labels)
@@ -43,7 +39,7 @@ def content(net):
 def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
     """There is no room for so many rows: it is made while half of the edges are there."""
     interrupts = 0
-    for net in interruptions(lambda net: net.join("new", range(40)), 40):
+    for net in interruptions(lambda net: net.join("new", range(40)), 40, **LATE):
         net.update(0, [0.5])
         if "new" in net.graph.labels:
             assert net.graph.neighbourhood_sizes.tolist() == [4] * 40 + [41]
@@ -56,3 +52,15 @@ def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
         net.save(tmp_path / "net.npz")
         assert content(mtcool.load(tmp_path / "net.npz")) == content(net)
     assert interrupts > 50
+
+
+def test_an_interrupted_first_change_leaves_a_network_that_can_be_saved(tmp_path):
+    seen = set()
+    for net in interruptions(lambda net: net.connect(0, 2), 5):
+        net.save(tmp_path / "net.npz")
+        loaded = mtcool.load(tmp_path / "net.npz")
+        assert loaded.graph.idx.tolist() == net.graph.idx.tolist()
+        seen.add(len(loaded.graph.idx))
+        net.connect(1, 3)
+        assert content(net)[0] == list(range(5))
+    assert seen == {15, 17}

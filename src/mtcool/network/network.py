@@ -100,15 +100,13 @@ class Network:
 
     def _arrays(self) -> storage.Arrays:
         """All that it has learned, and if it is in the field what it remembers."""
-        field = self.exchange.in_the_field()
-        if field is not None:
-            return field_arrays(field, self.settings)
+        if self.settings.field is not None:
+            return field_arrays(self.in_the_field(), self.settings)
         return dict(state_arrays(self.peers.state))
 
     def _joined(self) -> tuple[Label, ...]:
         """Names of agents that are not in the graph that it began with."""
-        field = self.exchange.in_the_field()
-        return () if field is None else tuple(field.names.joined)
+        return () if self.settings.field is None else tuple(self.in_the_field().names.joined)
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
@@ -305,9 +303,12 @@ class Network:
             return field
         settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
         peers = in_the_field(self.peers, settings, self._graph, self.weights)
-        self.exchange = field = field_exchange(peers, settings, self._graph)
-        self.settings = settings
+        field = field_exchange(peers, settings, self._graph)
         field.begin()
+        self.settings = (
+            settings  # before the exchange: an interrupt in between lets it be made anew
+        )
+        self.exchange = field
         return field
 
     def blamed(self, error: CompileError) -> CompileError:
