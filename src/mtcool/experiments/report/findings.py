@@ -107,7 +107,8 @@ def theory_words(
 
     `title_of` tells how to call a swept parameter.
     """
-    rows = [(point, row) for point in points for row in point.rows if row.ratio is not None]
+    every = [(point, row) for point in points for row in point.rows]
+    rows = [(point, row) for point, row in every if row.ratio is not None]
     if not rows:
         yield "No algorithm here meets the assumptions of a theorem."
         return
@@ -124,12 +125,12 @@ def theory_words(
         f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
         f"{short(float(row.ceiling or 0.0))} {of}, {short(row.ratio or 0.0, 2)} of the bound."
     )
-    below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
-    total = sum(len(point.rows) for point in points)
+    floors = [row.measured < row.floor for _, row in every if row.floor is not None]
+    below, total = sum(floors), len(floors)
     worst = "the lower bound on the worst case"
     if below:
         yield f"{below} of {total} runs lie below {worst}: these losses are easier than the worst."
-    else:
+    elif total:
         yield f"All {total} runs lie above {worst}."
 
 
