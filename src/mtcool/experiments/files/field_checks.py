@@ -29,8 +29,12 @@ def _check_algorithm(point: spec.Point, one: spec.Algorithm, asked: list[str]) -
     record = record_of(one)
     for key in spec.FIELD:
         own = given(getattr(one, key))
-        if own and not record.changing:
-            raise ValueError(f"{one.name}: {key} apply only to {_changing_ones()}, got {own!r}")
+        waits = record.alone and key == "delays" and set(own) == {"labels"}
+        if own and not record.changing and not waits:
+            raise ValueError(
+                f"{one.name}: {key} apply only to {_changing_ones()}, but for delays of labels to "
+                f"those who learn alone, got {own!r}"
+            )
     if asked and not record.changing and not record.alone:
         raise ValueError(
             f"{one.name}: algorithm must be {_changing_ones()}, or learn alone, in a file with "

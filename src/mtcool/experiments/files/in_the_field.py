@@ -80,16 +80,3 @@ def given(table: spec.Messages | spec.Delays | None) -> dict[str, Any]:
     if table is None:
         return {}
     return {key: value for key, value in msgspec.structs.asdict(table).items() if value is not None}
-
-
-def has_own(one: spec.Algorithm, parameter: str) -> bool:
-    """Whether an algorithm has a value of its own for a parameter such as "messages.every".
-
-    Examples
-    --------
-    >>> one = spec.Algorithm(name="mine", algorithm="mt_co2ol", messages=spec.Messages(every=2))
-    >>> has_own(one, "messages.every"), has_own(one, "messages.bits")
-    (True, False)
-    """
-    table, key, *_ = parameter.split(".")
-    return key in given(getattr(one, table))

@@ -7,6 +7,7 @@ import numpy as np
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import payoff_words
+from mtcool.experiments.report.frontier import frontier_words
 from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 
@@ -22,6 +23,9 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
             yield from (where + sentence for sentence in _slopes(points))
         if figure.x == "time":
             yield from (where + _standing(point) for point in points)
+        elif figure.x in spec.TRAFFIC:
+            told = frontier_words(results, points, figure.x)
+            yield from (where + sentence for sentence in told)
         else:
             varied = [name for name in points[0].names if results.depends(name, figure.x)]
             # Along epsilon the private algorithms are compared; the others follow below.

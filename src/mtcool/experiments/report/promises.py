@@ -83,10 +83,9 @@ class Kept(NamedTuple):
     def of(cls, job: Job, cell: Cell) -> "Kept":
         """What the networks of a cell were made for; nothing is drawn again."""
         instance, (_, _, for_noise) = cell.instance, job.seeds()
-        activations, tasks = instance.activations, instance.tasks(job.point.tasks.dim)
-        everybody = graphs.edgeless(len(tasks)) if changes_network(job.point) else None
         graph = job.graph or instance.graph
-        return cls(Replicate(job.point, graph, activations, for_noise, everybody), tasks)
+        made_for = Replicate(job.point, graph, instance.activations, for_noise)
+        return cls(made_for, instance.tasks(job.point.tasks.dim))
 
     @property
     def graph(self) -> mtcool.Graph:

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from mtcool.algorithms import Algorithm
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.in_the_field import has_own
+from mtcool.experiments.files.in_the_field import Field, field_of
 from mtcool.experiments.files.named import is_noisy, record_of
 from mtcool.experiments.running.cells import Cell, Job, Run
 from mtcool.types import Floats, Label
@@ -184,20 +184,31 @@ class Results:
 
     def record_of(self, name: str) -> Algorithm:
         """Which algorithm goes by this name in the file."""
-        algorithms = self.experiment.points[0].algorithm
-        return record_of(next(a for a in algorithms if a.name == name))
+        return record_of(self.algorithm(name))
+
+    def algorithm(self, name: str) -> spec.Algorithm:
+        """What the file says of the algorithm of this name, at the first point."""
+        return next(a for a in self.experiment.points[0].algorithm if a.name == name)
 
     def depends(self, name: str, parameter: str) -> bool:
         """Whether this parameter can change an algorithm's numbers."""
-        one = next(a for a in self.experiment.points[0].algorithm if a.name == name)
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:
             return owner == name
-        record, table = record_of(one), parameter.partition(".")[0]
-        if table in spec.FIELD and parameter != table:
-            waits = record.alone and parameter.startswith("delays.labels")
-            return waits or (record.changing and not has_own(one, parameter))
-        return table != "privacy" or (record.private and is_noisy(one))
+        one, table = self.algorithm(name), parameter.partition(".")[0]
+        if table in spec.FIELD:
+            return self._lives_differently(name, parameter)
+        return table != "privacy" or (record_of(one).private and is_noisy(one))
+
+    def _lives_differently(self, name: str, parameter: str) -> bool:
+        """Whether messages or delays of an algorithm change with a parameter, all else the same."""
+        found: dict[tuple[str, ...], Field | None] = {}
+        for values, point in zip(self.experiment.values, self.experiment.points, strict=True):
+            rest = tuple(value for key, value in values.items() if key != parameter)
+            field = field_of(point, next(a for a in point.algorithm if a.name == name))
+            if found.setdefault(rest, field) != field:
+                return True
+        return False
 
     def agent_names(self, point: int) -> list[str]:
         """Names of the agents at a point: those in its files, else numbers from 0 on."""

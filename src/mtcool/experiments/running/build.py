@@ -1,5 +1,6 @@
 """From a point of an experiment and a replicate to graph, stream and networks."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,14 +12,14 @@ from mtcool import changes, graphs, streams
 from mtcool.algorithms import Algorithm, algorithm
 from mtcool.algorithms.making import make_network, make_settings
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.in_the_field import field_of
+from mtcool.experiments.files.in_the_field import changes_network, field_of
 from mtcool.experiments.files.named import learner_of, loss_kind, record_of
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.running.course import Course
 from mtcool.experiments.running.private import noise_for, privacy_of
 from mtcool.field.settings import FieldSettings
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, Label
 
 
 class Replicate(NamedTuple):
@@ -31,15 +32,18 @@ class Replicate(NamedTuple):
     """Number of activations of each agent."""
     seed: np.random.SeedSequence
     """Seed for the levels and the noise of private networks."""
-    everybody: mtcool.Graph | None = None
-    """All agents that ever are, without edges, if the graph may change."""
+    names: Sequence[Label] | None = None
+    """Of all agents that ever are; numbers if not given."""
     draws: np.random.SeedSequence | None = None
     """Seed for what messages and delays leave to chance."""
 
     def graph_for(self, one: spec.Algorithm) -> mtcool.Graph:
         """Who learns alone needs no edges, so agents that come and go are all there at once."""
-        alone = record_of(one).alone
-        return self.everybody if alone and self.everybody is not None else self.graph
+        asked = changes_network(self.point) or field_of(self.point, one) is not None
+        if not record_of(one).alone or not asked:
+            return self.graph
+        empty = graphs.edgeless(len(self.activations))
+        return mtcool.Graph(empty.ptr, empty.idx, self.names)
 
 
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:

@@ -256,10 +256,8 @@ def run_cell(job: Job) -> Cell:
     course, stream = build_instance(job)
     times, kept = marks(job.point.rounds), Instance.of(course.start, stream)
     few = agent_marks(times) if course.union.size <= MOST_AGENTS else times[:0]
-    seeds = job.seeds()[2], job.field_seeds()[1]
-    replicate = Replicate(
-        job.point, course.start, kept.activations, seeds[0], course.everybody, seeds[1]
-    )
+    seeds, names = (job.seeds()[2], job.field_seeds()[1]), course.union.labels
+    replicate = Replicate(job.point, course.start, kept.activations, seeds[0], names, seeds[1])
     activations: list[list[int]] = []
     runs = []
     for one in job.point.algorithm:

@@ -10,7 +10,7 @@ from mtcool import changes
 from mtcool.changes import CONNECT, Schedule
 from mtcool.changes.edges import edges_of
 from mtcool.experiments.files import spec
-from mtcool.graphs import Graph, edgeless
+from mtcool.graphs import Graph
 from mtcool.seeds import Seed
 
 
@@ -22,14 +22,6 @@ class Course(NamedTuple):
     """What happens, or None if the graph cannot change."""
     union: Graph
     """All agents that ever are, with all edges that ever are: for these there are tasks."""
-
-    @property
-    def everybody(self) -> Graph | None:
-        """All agents that ever are, without edges, if the graph can change."""
-        if self.schedule is None:
-            return None
-        empty = edgeless(self.union.size)
-        return Graph(empty.ptr, empty.idx, self.union.labels)
 
     @property
     def comes_and_goes(self) -> bool:

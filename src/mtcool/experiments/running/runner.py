@@ -12,7 +12,7 @@ import mtcool
 from mtcool import memory
 from mtcool.changes import Schedule, read_changes
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.in_the_field import field_of
+from mtcool.experiments.files.in_the_field import changes_network, field_of
 from mtcool.experiments.files.named import aggregator_of, learner_of, outside_names, record_of
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
@@ -155,7 +155,8 @@ def _try(first: Job, values: dict[str, str]) -> None:
         part, short = "", msgspec.structs.replace(point, rounds=1)
         stream = build_stream(short, course.union, child, course)
         activations = np.bincount(stream.agents, minlength=course.union.size)
-        made_for = Replicate(short, course.start, activations, child, course.everybody, child)
+        names = course.union.labels
+        made_for = Replicate(short, course.start, activations, child, names, child)
         for algorithm in point.algorithm:
             part = f"{algorithm.name}: "
             build_network(made_for, algorithm)
@@ -206,9 +207,12 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             around = wrapped, algorithm.lipschitz == "adaptive"
             noise = record.private and type(aggregator_of(algorithm))
             line = job.point.tasks.dim == 1  # which has a solver of its own
-            field = field_of(job.point, algorithm) is not None
+            field = field_of(job.point, algorithm) is not None, changes_network(job.point)
             key = record.peers, learner, around, noise, job.point.stream.loss, line, field
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
+            if changes_network(point):  # all edges vanish in the second round, so something happens
+                vanishing = spec.Blinking(vanish=1.0, appear=1.0)
+                point = msgspec.structs.replace(point, rounds=2, network=vanishing)
             distinct.setdefault(key, msgspec.structs.replace(job, point=point))
     slowest = sorted(distinct, key=lambda key: MTFTRL not in key)
     with progress_bar("prepare", len(distinct), progress) as advance:
