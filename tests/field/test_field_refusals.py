@@ -136,3 +136,18 @@ def test_delays_of_edges_may_name_agents_that_come_later():
         net.update("new", [0.5])
     # The clique of b has learned three times, that of a once: two gradients are under way.
     assert net.peers.state.learner.n[:3].tolist() == [1, 3, 0]
+
+
+def test_a_stream_that_is_refused_leaves_no_names_of_those_who_would_join():
+    net = made(nx.path_graph(3))
+    stream = mtcool.Stream([0, 1], mtcool.streams.linear(np.ones((2, 1))))
+    with pytest.raises(ValueError, match="stream must be labelled"):
+        mtcool.simulate(net, stream, changes=Schedule([join(1, "new", [0])]))
+    assert list(net.names.labels) == [0, 1, 2]
+
+
+def test_a_network_that_never_changed_does_not_change_when_asked_what_it_received():
+    net = made(rates="adaptive")
+    with pytest.raises(ValueError, match="network must have messages, delays or changes"):
+        net.received()
+    assert net.settings.field is None

@@ -290,8 +290,13 @@ class Network:
         """
         with self.turn.lock:
             self.exchange.finish()
-            exchange = self.in_the_field()
-            return received(exchange.peers, self.settings, exchange.names.size)
+            field = self.exchange.in_the_field()
+            if field is None:
+                raise ValueError(
+                    "network must have messages, delays or changes of its own to say what it "
+                    "received, got none; `mtcool.theory` has bounds of the others"
+                )
+            return received(field.peers, self.settings, field.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:
