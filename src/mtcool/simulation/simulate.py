@@ -79,9 +79,24 @@ def simulate(
     """
     _check_types(network, stream)
     marks = _times(times, len(stream))
-    with network.turn.lock:
+    with network.turn.lock:  # from the checks on: what they saw is what is played
         network.exchange.finish()
-        coming = None if changes is None else Changes(network, changes)
+        return _simulate(
+            network, stream, changes, marks, comparator, per_agent, per_round, progress
+        )
+
+
+def _simulate(
+    network: Network,
+    stream: Stream,
+    changes: Schedule | None,
+    marks: Integers,
+    comparator: ArrayLike | None,
+    per_agent: bool,
+    per_round: bool,
+    progress: bool,
+) -> Trace:
+    coming = None if changes is None else Changes(network, changes)
     nodes = _nodes(network, stream)
     size, rounds = network.names.size, len(stream) if per_round else 0
     tasks = _comparator(comparator, stream, size, nodes)
@@ -98,8 +113,7 @@ def simulate(
     clipped = np.zeros(len(marks), np.int64)
     # Before anything is learned: it may refuse.
     counting = Counting(network, stream, marks, per_agent)
-    with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
-        network.exchange.finish()
+    with progress_bar("simulate", len(stream), progress) as advance:
         network.exchange.check(stream.agents)
         network.exchange.provide(
             stream.agents[:0]
