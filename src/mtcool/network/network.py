@@ -100,13 +100,15 @@ class Network:
 
     def _arrays(self) -> storage.Arrays:
         """All that it has learned, and if it is in the field what it remembers."""
-        if self.settings.field is not None:
-            return field_arrays(self.in_the_field(), self.settings)
+        field = self.exchange.in_the_field()
+        if field is not None:
+            return field_arrays(field, self.settings)
         return dict(state_arrays(self.peers.state))
 
     def _joined(self) -> tuple[Label, ...]:
         """Names of agents that are not in the graph that it began with."""
-        return () if self.settings.field is None else tuple(self.in_the_field().names.joined)
+        field = self.exchange.in_the_field()
+        return () if field is None else tuple(field.names.joined)
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
@@ -288,8 +290,13 @@ class Network:
         """
         with self.turn.lock:
             self.exchange.finish()
-            exchange = self.in_the_field()
-            return received(exchange.peers, self.settings, exchange.names.size)
+            field = self.exchange.in_the_field()
+            if field is None:
+                raise ValueError(
+                    "network must have messages, delays or changes of its own to say what it "
+                    "received, got none; `mtcool.theory` has bounds of the others"
+                )
+            return received(field.peers, self.settings, field.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:
@@ -305,10 +312,8 @@ class Network:
         peers = in_the_field(self.peers, settings, self._graph, self.weights)
         field = field_exchange(peers, settings, self._graph)
         field.begin()
-        self.settings = (
-            settings  # before the exchange: an interrupt in between lets it be made anew
-        )
-        self.exchange = field
+        # Both at once: Ctrl-C between two lines would leave a network that cannot be saved.
+        self.__dict__.update(exchange=field, settings=settings)
         return field
 
     def blamed(self, error: CompileError) -> CompileError:
@@ -470,5 +475,6 @@ class Network:
             f"<{settings.algorithm} of {self.graph.size} agents, dim={settings.dim}, "
             f"{settings.learner!r}, lipschitz={settings.lipschitz}, radius={settings.radius}, "
             f"rates={settings.rates!r}"
+            f"{'' if settings.field is None else settings.field.described()}"
             f"{'' if self.sanitiser is None else f', {self.sanitiser!r}'}>"
         )
