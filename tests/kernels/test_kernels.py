@@ -363,6 +363,29 @@ def test_a_kernel_from_the_cache_brings_the_kernels_that_it_calls(tmp_path, run)
     assert run(call, **where) == ["6.0", "0", "0"]
 
 
+OF_RECORDS = """
+import sys
+import numba
+import numpy as np
+met = [numba.typeof(np.zeros(1, [(name, float)])) for name in {names!r}]
+sys.path.insert(0, {folder!r})
+from pair import outer
+print(outer(np.ones(2, [("x", float)])))
+"""
+
+
+def test_kernels_of_records_find_each_other_whatever_their_processes_met_before(tmp_path, run):
+    """Two processes that compile at the same time write over what the other one has written."""
+    of_records = MODULE.replace("x + 1.0", 'x[1]["x"] + 1.0')
+    (tmp_path / "pair.py").write_text(of_records)
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for names in ("", "abcdefg", ""):
+        call = OF_RECORDS.format(names=names, folder=str(tmp_path))
+        assert run(call, **where) == ["4.0"]
+        for inner in (tmp_path / "cache").rglob("inner-*"):
+            inner.unlink()
+
+
 DAMAGE = {
     "empty": lambda content: b"",
     "truncated": lambda content: content[: len(content) // 2],

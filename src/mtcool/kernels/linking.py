@@ -9,12 +9,14 @@ callers, level by level. Here
 
 A kernel that is loaded from the cache needs the kernels that it calls: their names travel with it
 (`Callee`), and they are loaded first. That is why a kernel's name must not change from process to
-process.
+process: numba would number the types of records in the order in which a process meets them.
 """
 
+import hashlib
 import importlib
 from typing import Any, NamedTuple
 
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
@@ -28,7 +30,16 @@ _NativeLowering: Any = NativeLowering
 _register_pass: Any = register_pass
 _CompileResult: Any = CompileResult
 _DefaultPassBuilder: Any = DefaultPassBuilder
+_Record: Any = types.Record
 _make_function: Any = importlib.import_module("numba._dynfunc").make_function
+
+
+def _name_of_record(record: Any) -> tuple[str, tuple[str]]:
+    """The part of a kernel's name that stands for a type of records: the same in all processes."""
+    return "Record", (hashlib.sha256(record.name.encode()).hexdigest()[:16],)
+
+
+_Record.mangling_args = property(_name_of_record)
 
 
 class Callee(NamedTuple):
