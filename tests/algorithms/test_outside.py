@@ -73,7 +73,8 @@ def test_a_private_record_takes_the_public_value_and_a_seed():
 
 
 def test_a_seed_without_noise_is_refused():
-    with pytest.raises(ValueError, match="seed applies only to private algorithms, got 1"):
+    sentence = r"seed applies only to private algorithms, and to messages and delays, got 1"
+    with pytest.raises(ValueError, match=sentence):
         make_network(GROUPS, GRAPH, 1, seed=1)
 
 

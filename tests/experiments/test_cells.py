@@ -159,6 +159,8 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
     rooms = [
         "agents",
         "algorithms",
+        "changes",
+        "field",
         "graphs",
         "learners",
         "peers",
@@ -185,6 +187,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/private.py",
         "agents/received.py",
         "agents/single_task.py",
+        "field/packing.py",
         "graphs/files.py",
         "graphs/gal.py",
         "graphs/nearest.py",

@@ -73,9 +73,9 @@ def test_the_learner_plays_each_coordinate_as_calls_one_by_one_would():
 
 def test_it_plays_the_replicate_of_the_cell(tmp_path):
     job = jobs_of(task_of(small.write(tmp_path)))[0][1]
-    graph, stream = build_instance(job)
+    course, stream = build_instance(job)
     found = Figure(job).run()
-    assert found.learner == regret_of(play_quadratic(graph, stream)[0], stream)
+    assert found.learner == regret_of(play_quadratic(course.start, stream)[0], stream)
     assert found.learner < min(run.regret[-1] for run in run_cell(job).runs)
 
 

@@ -99,7 +99,7 @@ BAD = {
     ),
     "figure of an unknown axis": (
         changed(figure=[{"x": "graph.p"}]),
-        "figure: x must be one of tasks.smoothness, time, sigma, got 'graph.p'",
+        "figure: x must be one of tasks.smoothness, time, sigma, bytes, messages, got 'graph.p'",
     ),
     "panels of an unknown parameter": (
         changed(figure=[{"x": "sigma", "panels": "graph.p"}]),

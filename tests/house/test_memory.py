@@ -48,6 +48,7 @@ TOO_LARGE = {
         lambda n: changes.moving_agents(n, 9, 0.1, 0.1, 0, 1, 0),
         BILLIONS,
     ),
+    "tasks_in_groups": ("dim", lambda d: streams.tasks_in_groups(PAIR, d, 1.0, 0), 10**12),
     "tasks_with_variance": ("dim", lambda d: streams.tasks_with_variance(PAIR, d, 1.0, 0), 10**12),
 }
 

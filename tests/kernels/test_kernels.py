@@ -208,14 +208,14 @@ def test_every_file_with_compiled_code_is_in_the_key():
     package = Path(mtcool.__file__).parent
     marks = re.compile(
         r"^@(kernel|routine|inline|dispatched|overload"
-        r"|(?!check_state|place_of|block_of|cut|join|traffic)\w+\.register)\b",
+        r"|(?!check_state|place_of|block_of|cut|join|traffic|enlarged|take|clique_part)\w+\.register)\b",
         re.MULTILINE,
     )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     compiled = {name for name, file in files.items() if marks.search(file.read_text())}
     # Files with constants of compiled code, or that decide how it is made, belong to it, too.
     besides = {f"kernels/{name}.py" for name in ("identity", "lanes", "linking")}
-    besides.add("learners/mt_ftrl/state.py")
+    besides |= {"learners/mt_ftrl/state.py", "peers/field/records.py"}
     besides |= {f"learners/panel/{name}.py" for name in ("constants", "fields", "limits", "state")}
     assert compiled | besides == set(kernels.SOURCES)
 

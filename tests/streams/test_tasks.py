@@ -14,6 +14,7 @@ from mtcool.streams import (
     gaussian_tasks,
     local_variances,
     mean_local_deviation,
+    tasks_in_groups,
     tasks_with_variance,
 )
 
@@ -154,10 +155,31 @@ def test_tasks_of_variance_zero_are_equal_even_without_edges() -> None:
     assert not tasks_with_variance(Graph.from_edges([], size=3), 2, 0.0, seed=0).any()
 
 
+def test_two_groups_are_at_their_distance_around_the_centre() -> None:
+    tasks = tasks_in_groups(Graph.from_edges([], size=40), 3, 0.5, seed=3, centre=2.0)
+    groups = np.unique(tasks.round(12), axis=0)
+    assert len(groups) == 2
+    assert np.linalg.norm(groups[0] - groups[1]) == pytest.approx(0.5)
+    assert np.linalg.norm(groups.mean(axis=0)) == pytest.approx(2.0)
+
+
+def test_tasks_of_a_group_are_spread_around_its_point() -> None:
+    tasks = tasks_in_groups(Graph.from_edges([], size=10_000), 4, 0.0, seed=3, spread=0.3)
+    # The squares have a relative deviation of 1 / sqrt(2) here, so their mean one of 0.7 %.
+    assert (tasks**2).sum(axis=1).mean() == pytest.approx(0.09, rel=0.03)
+
+
+def test_agents_keep_their_tasks_when_others_come_after_them() -> None:
+    few, many = (Graph.from_edges([], size=size) for size in (3, 9))
+    made = [tasks_in_groups(graph, 2, 1.0, seed=5, spread=0.1) for graph in (few, many)]
+    assert (made[0] == made[1][:3]).all()
+
+
 @pytest.mark.parametrize(
     "draw",
     [
         lambda seed: gaussian_tasks(CONNECTED, 2, 1.0, seed),
+        lambda seed: tasks_in_groups(CONNECTED, 2, 1.0, seed),
         lambda seed: tasks_with_variance(CONNECTED, 2, 1.0, seed),
     ],
 )
@@ -181,6 +203,9 @@ def test_a_seed_gives_the_same_tasks(draw: Callable) -> None:
         (lambda: tasks_with_variance(CONNECTED, 1, math.inf, 0), "sigma.*inf"),
         (lambda: tasks_with_variance(Graph.from_edges([], size=3), 1, 0.5, 0), r"sigma.*0\.5"),
         (lambda: tasks_with_variance(nx.DiGraph([(0, 1)]), 1, 1.0, 0), "graph must be"),
+        (lambda: tasks_in_groups(CONNECTED, 1, -1.0, 0), "gap.*-1"),
+        (lambda: tasks_in_groups(CONNECTED, 1, 1.0, 0, spread=math.inf), "spread.*inf"),
+        (lambda: tasks_in_groups(CONNECTED, 1, 1.0, 0, centre=-1.0), "centre.*-1"),
         (lambda: local_variances(CONNECTED, np.zeros((4, 1))), "tasks.*5 x any"),
         (lambda: local_variances(CONNECTED, np.full((5, 1), np.nan)), "tasks.*nan"),
         (lambda: mean_local_deviation(CONNECTED, np.zeros(5)), "tasks.*shape"),

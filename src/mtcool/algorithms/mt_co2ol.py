@@ -128,6 +128,8 @@ def bound(question: Question) -> theory.Bound | None:
     """Theorem 3, the theorems of Section 3.2 and of Appendix C, each where it applies."""
     graph, settings, _, q, tasks, activations = question
     learner, given = settings.learner, question.options
+    if settings.field is not None:  # which is about weights and gradients of another kind
+        return None
     if settings.rates == "adversarial":
         if learner == MTFTRLKT():
             betting = theory.kt_unknown_lipschitz if settings.adaptive else theory.kt

@@ -25,9 +25,8 @@ from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
 from mtcool.peers.field.directory import Directory
-from mtcool.peers.field.exchange import FieldExchange, field_exchange
+from mtcool.peers.field.exchange import FieldExchange, field_exchange, names_of
 from mtcool.peers.field.making import in_the_field
-from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -65,7 +64,7 @@ class Network:
         self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
-        elif isinstance(peers, FieldPeers):
+        elif settings.field is not None:
             origin = Origin(peers, settings, Directory(graph, joined), weights)
             self.exchange = resumed(origin, arrays, from_file)
         else:
@@ -101,14 +100,15 @@ class Network:
 
     def _arrays(self) -> storage.Arrays:
         """All that it has learned, and if it is in the field what it remembers."""
-        if isinstance(self.exchange, FieldExchange):
-            return field_arrays(self.exchange, self.settings)
+        field = self.exchange.in_the_field()
+        if field is not None:
+            return field_arrays(field, self.settings)
         return dict(state_arrays(self.peers.state))
 
     def _joined(self) -> tuple[Label, ...]:
         """Names of agents that are not in the graph that it began with."""
-        names = self.names
-        return tuple(names.joined) if isinstance(names, Directory) else ()
+        field = self.exchange.in_the_field()
+        return () if field is None else tuple(field.names.joined)
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_closed():
@@ -252,9 +252,7 @@ class Network:
         >>> bool(net.predict("new")[0] > 0.0)
         True
         """
-        if isinstance(neighbours, str) or not isinstance(neighbours, Iterable):
-            raise ValueError(f"neighbours must be names of agents, got {neighbours!r}")
-        self._change(JOIN, agent, list(neighbours))
+        self._change(JOIN, agent, names_of(neighbours))
 
     def leave(self, agent: Label) -> None:
         """Let an agent leave, with all its edges; it may join again later.
@@ -302,14 +300,15 @@ class Network:
 
     def in_the_field(self) -> FieldExchange:
         """The exchange of a network that can change; the first call makes it one."""
-        if isinstance(self.exchange, FieldExchange):
-            return self.exchange
+        field = self.exchange.in_the_field()
+        if field is not None:
+            return field
         settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
         peers = in_the_field(self.peers, settings, self._graph, self.weights)
-        self.exchange = field_exchange(peers, settings, self._graph)
+        self.exchange = field = field_exchange(peers, settings, self._graph)
         self.settings = settings
-        self.exchange.begin()
-        return self.exchange
+        field.begin()
+        return field
 
     def blamed(self, error: CompileError) -> CompileError:
         """The error with the name of the learner, if one of its functions does not compile."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,9 @@ from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.types import Floats, GradientLike, Integers, Label, PeersBlock
 from mtcool.validation import LARGEST
+
+if TYPE_CHECKING:
+    from mtcool.peers.field.exchange import FieldExchange
 
 LONGEST_GRADIENT = 1e154  # norm of a gradient that can be clipped: its square is finite
 
@@ -100,6 +103,10 @@ class Exchange(Protocol):
     def current_graph(self, graph: Graph) -> Graph:
         """The graph as it is now: the one that the network was made with, unless it changed."""
         return graph
+
+    def in_the_field(self) -> FieldExchange | None:
+        """The exchange itself, if its peers are in the field."""
+        return None
 
     def ledger(self) -> dict[Label, Account]:
         """What each agent has spent, has released and has left."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mtcool import algorithms, graphs, streams, validation
-from mtcool.agents import FieldRow, Rows
+from mtcool.agents import FieldAgent, FieldRow, Rows
 from mtcool.agents.field.carrier import Carrier
 from mtcool.changes import Schedule, leave
 from mtcool.field import Delay, Delays, Messages
@@ -158,7 +158,8 @@ def _play_in_the_field(make: Callable[..., Network], gradient: Floats) -> None:
     best = Messages(partners=1, choose="best", probability=0.5, coordinates=1)
     rules = ((best, Delays()), (Messages(bits=8), Delays(gradients=Delay(mean=1.0), lost=0.1)))
     for messages, delays in rules:
-        carrier = Carrier(make(messages=messages, delays=delays).agents().values())
+        agents = make(messages=messages, delays=delays).agents().values()
+        carrier = Carrier(agent for agent in agents if isinstance(agent, FieldAgent))
         for _ in range(4):
             carrier.update(0, gradient)
         carrier.join(3, [0])

@@ -45,6 +45,7 @@ from mtcool.streams.table import Table
 from mtcool.streams.tasks import (
     local_variances,
     mean_local_deviation,
+    tasks_in_groups,
     tasks_with_variance,
 )
 
@@ -94,6 +95,7 @@ __all__ = [
     "squared",
     "stochastic",
     "subgradient",
+    "tasks_in_groups",
     "tasks_with_variance",
     "twice_independent",
     "value",

@@ -91,3 +91,43 @@ def tasks_with_variance(graph: GraphLike, dim: int, sigma: float, seed: Seed) ->
         raise ValueError(f"sigma must be 0 on a graph without edges, got {sigma!r}")
     rows = generator(seed).standard_normal(shape)
     return rows * (0.0 if edgeless else sigma / mean_local_deviation(agents, rows))
+
+
+def tasks_in_groups(
+    graph: GraphLike, dim: int, gap: float, seed: Seed, spread: float = 0.0, centre: float = 0.0
+) -> Matrix:
+    """Tasks around two points, and a fair coin says around which; edges do not matter.
+
+    Parameters
+    ----------
+    graph
+        A networkx graph or a `Graph`.
+    dim
+        Dimension of the tasks.
+    gap
+        Distance of the two points; 0 for one group.
+    seed
+        A whole number, or a generator that the caller shares.
+    spread
+        Root of the mean squared distance of a task from the point of its group.
+    centre
+        Norm of the mean of the two points.
+
+    Examples
+    --------
+    >>> from mtcool.graphs import ring
+    >>> tasks_in_groups(ring(5), 1, gap=0.5, seed=1, centre=1.0).T
+    array([[1.25, 1.25, 0.75, 1.25, 1.25]])
+    """
+    gap, spread = non_negative("gap", gap), non_negative("spread", spread)
+    centre = non_negative("centre", centre)
+    agents = as_graph(graph)
+    shape = (agents.size, count("dim", dim))
+    memory.require("dim", dim, 16 * agents.size * shape[1])
+    rng = generator(seed)
+    directions = rng.standard_normal((2, shape[1]))
+    common, apart = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    # Agent by agent, so that the first ones have the same tasks however many there are.
+    coin, own = np.split(rng.standard_normal((agents.size, 1 + shape[1])), [1], axis=1)
+    side = np.where(coin < 0, -0.5, 0.5)
+    return np.asarray(centre * common + gap * side * apart + spread / np.sqrt(shape[1]) * own)

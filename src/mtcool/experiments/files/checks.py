@@ -5,9 +5,12 @@ from typing import Any
 
 from mtcool.algorithms import OWN, algorithm
 from mtcool.experiments.files.complaints import one_sentence
+from mtcool.experiments.files.field_checks import check_field
 from mtcool.experiments.files.named import aggregator_of, is_noisy, learner_of, record_of
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import (
+    MEASURED,
+    TRAFFIC,
     Algorithm,
     Claim,
     Experiment,
@@ -57,16 +60,16 @@ def check_names(experiment: Experiment) -> None:
         raise ValueError(f"algorithm must have distinct names, got {names!r}")
     for figure in head.figure:
         for place, parameter in (("x", figure.x), ("panels", figure.panels)):
-            free = {"time", "sigma"} if place == "x" else {None}
-            if parameter not in swept | free:
-                known = ", ".join([*sorted(swept), *(["time", "sigma"] if place == "x" else [])])
+            free = MEASURED if place == "x" else (None,)
+            if parameter not in {*swept, *free}:
+                known = ", ".join([*sorted(swept), *filter(None, free)])
                 raise ValueError(
                     f"figure: {place} must be one of {known or 'no sweeps'}, got {parameter!r}"
                 )
         if figure.x == figure.panels:
             raise ValueError(f"figure: panels must not be x as well, got {figure.panels!r}")
         left = swept - {figure.x, figure.panels} - set(figure.at)
-        if len(left) > (figure.x == "sigma"):
+        if figure.x not in TRAFFIC and len(left) > (figure.x == "sigma"):
             raise ValueError(
                 f"figure: at must fix every sweep that is neither x nor panels, got {figure.at!r} "
                 f"without {', '.join(sorted(left))}"
@@ -95,6 +98,7 @@ def check_options(points: Sequence[Point]) -> None:
             _check_algorithm(one)
             _check_noise(one)
         _check_privacy(point)
+        check_field(point)
     levels = [point.privacy for point in points if point.privacy is not None]
     if levels and levels[0].strict_epsilon and not any(one.strict_agents for one in levels):
         raise ValueError(

@@ -17,8 +17,8 @@ WORDS = {
     "bool": "true or false",
     "array": "a list",
     "object": "a table",
-    "null": "nothing",
 }
+NUMBERS: dict[type, str] = {inspect.FloatType: "a number", inspect.IntType: "a whole number"}
 SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
 
 
@@ -45,10 +45,12 @@ def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | 
     if missing:
         return f"{_dotted([*path, missing[1]])} is missing"
     wanted, choices = _wanted(text), _choices(node, path)
-    if choices and not text.startswith("Expected `float` "):  # a number was given, out of range
+    out_of_range = text.startswith(("Expected `float` ", "Expected `int` "))
+    if choices and not out_of_range:
         kinds: Any = getattr(node, "types", ())
-        number = any(isinstance(kind, inspect.FloatType) for kind in kinds)
-        wanted = f"{'a number, or ' if number else ''}one of {', '.join(choices)}"
+        numbers = [NUMBERS[type(kind)] for kind in kinds if type(kind) in NUMBERS]
+        words = f"one of {', '.join(choices)}" if len(choices) > 1 else choices[0]
+        wanted = ", or ".join((*numbers, words))
     return f"{_dotted(path)} must be {wanted}, got {_value_at(table, path)!r}"
 
 
@@ -63,7 +65,7 @@ def make_whole(message: str, table: Plain) -> bool:
     """
     text, path = _parts(message)
     value = _value_at(table, path)
-    if not text.startswith("Expected `int`, got") or not isinstance(value, float):
+    if not text.startswith("Expected `int") or not isinstance(value, float):
         return False
     if not path or not value.is_integer():
         return False
@@ -84,7 +86,8 @@ def _wanted(text: str) -> str:
     if "matching regex" in wanted:  # names are the only texts with one
         return "small letters, digits and hyphens, and not cells"
     kinds, _, limit = wanted.partition("` ")
-    kind = " or ".join(WORDS.get(name, name) for name in re.findall(r"\w+", kinds))
+    names = [name for name in re.findall(r"\w+", kinds) if name != "null"]  # no file can say it
+    kind = " or ".join(WORDS.get(name, name) for name in names)
     return f"{kind} {_limit(limit)}".strip()
 
 

@@ -19,33 +19,36 @@ TOKENS = re.compile(
     re.DOTALL,
 )
 PROBE = "the place of this text"
+FOLDERS = {"graph": "graphs", "network": "changes"}
+"""Where files are kept that the tables of a file name."""
 
 
 def keep_inputs(task: Task, place: Path) -> None:
-    """Write the experiment file, the modules next to it and, in `graphs/`, its graphs to `place`.
+    """Write the experiment file, the modules next to it and the files that it names to `place`.
 
-    The paths in the file that is kept are those of the graphs that are kept.
+    Graphs are in `graphs/`, their changes in `changes/`; the paths in the file that is kept are
+    those of what is kept.
     """
-    used = [p.graph.path for p in task.experiment.points if isinstance(p.graph, spec.GraphFile)]
+    named = [table for point in task.experiment.points for table in (point.graph, point.network)]
+    used = [one.path for one in named if isinstance(one, spec.GraphFile | spec.ChangesFile)]
     contents: dict[str, bytes] = {}
     names: dict[str, str] = {}
-    for path in dict.fromkeys(_graph_paths(tomllib.loads(task.source))):
-        if str(task.folder / path) in used:
-            name = _free_name(Path(path), contents)
-            names[path] = f"graphs/{name}"
-            contents[name] = (task.folder / path).read_bytes()
+    for key, path in dict.fromkeys(_paths(tomllib.loads(task.source))):
+        if str(task.folder / path) in used and path not in names:
+            names[path] = _free_name(FOLDERS[key], Path(path), contents)
+            contents[names[path]] = (task.folder / path).read_bytes()
     modules = files_beside(task.experiment.points, task.folder)
     kept = {name: file.read_bytes() for name, file in modules.items()}
     # All are read before one is written: they may be the very files of an earlier run.
     for name, content in contents.items():
-        write(place / "graphs" / name, content)
+        write(place / name, content)
     for name, content in kept.items():
         write(place / name, content)
     write(place / "experiment.toml", relocated(task.source, names).encode())
 
 
 def relocated(source: str, names: Mapping[str, str]) -> str:
-    """Replace the paths of graphs in an experiment file; leave all other text unchanged.
+    """Replace the paths in an experiment file; leave all other text unchanged.
 
     Examples
     --------
@@ -62,36 +65,37 @@ def relocated(source: str, names: Mapping[str, str]) -> str:
 
 
 def _is_path(source: str, token: re.Match[str]) -> bool:
-    """Whether a string is the path of a graph, and not a title that reads the same."""
+    """Whether a string is a path, and not a title that reads the same."""
     probed = source[: token.start()] + _quoted(PROBE) + source[token.end() :]
     try:
-        return PROBE in _graph_paths(tomllib.loads(probed))
+        return any(path == PROBE for _, path in _paths(tomllib.loads(probed)))
     except tomllib.TOMLDecodeError:  # it was a key, and is there twice now
         return False
 
 
-def _graph_paths(table: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of graphs in an experiment file, wherever they may stand."""
-    graphs = [table.get("graph")]
-    for sweep in table.get("sweep", []):
-        if sweep["parameter"] == "graph":
-            graphs += sweep["values"]
-        if sweep["parameter"] == "graph.path":
-            yield from sweep["values"]
-    for part in [*table.get("figure", []), *table.get("claim", [])]:
-        if "graph.path" in part.get("at", {}):
-            yield part["at"]["graph.path"]
-    for graph in graphs:
-        if isinstance(graph, dict) and isinstance(graph.get("path"), str):
-            yield graph["path"]
+def _paths(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The paths of graphs and changes in an experiment file, wherever they may stand."""
+    for key in FOLDERS:
+        tables = [table.get(key)]
+        for sweep in table.get("sweep", []):
+            if sweep["parameter"] == key:
+                tables += sweep["values"]
+            if sweep["parameter"] == f"{key}.path":
+                yield from ((key, path) for path in sweep["values"])
+        for part in [*table.get("figure", []), *table.get("claim", [])]:
+            if f"{key}.path" in part.get("at", {}):
+                yield key, part["at"][f"{key}.path"]
+        for one in tables:
+            if isinstance(one, dict) and isinstance(one.get("path"), str):
+                yield key, one["path"]
 
 
-def _free_name(path: Path, taken: Mapping[str, Any]) -> str:
-    """The name of the file, with a number if another one has it in upper or lower case."""
+def _free_name(folder: str, path: Path, taken: Mapping[str, Any]) -> str:
+    """A place in a folder, with a number if another file has it in upper or lower case."""
     used = {name.lower() for name in taken}
-    name, number = path.name, 2
+    name, number = f"{folder}/{path.name}", 2
     while name.lower() in used:
-        name, number = f"{path.stem}-{number}{path.suffix}", number + 1
+        name, number = f"{folder}/{path.stem}-{number}{path.suffix}", number + 1
     return name
 
 

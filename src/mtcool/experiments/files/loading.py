@@ -49,7 +49,7 @@ def read_source(path: Path) -> str:
 def load_experiment(
     source: str, folder: Path, place: str, most_rounds: int | None = None
 ) -> Experiment:
-    """Check the text of an experiment file; paths of graphs in it are relative to its folder.
+    """Check the text of an experiment file; paths in it are relative to its folder.
 
     Errors begin with `place`. With `most_rounds`, all numbers of rounds are scaled down so
     that none is above it.
@@ -104,7 +104,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
         point = copy.deepcopy(rest)
         for sweep, (_, value) in zip(head.sweep, chosen, strict=True):
             _assign(point, sweep.parameter, copy.deepcopy(value))
-        _resolve_path(point, folder)
+        _resolve_paths(point, folder)
         points.append(_convert(point, Point))
         labels.append(
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
@@ -206,7 +206,8 @@ def _assign_algorithm(table: dict[str, Any], name: str, key: str, value: Plain) 
         place[last] = value
 
 
-def _resolve_path(point: dict[str, Any], folder: Path) -> None:
-    graph = point.get("graph")
-    if isinstance(graph, dict) and isinstance(graph.get("path"), str):
-        graph["path"] = str(folder / graph["path"])
+def _resolve_paths(point: dict[str, Any], folder: Path) -> None:
+    for key in ("graph", "network"):
+        table = point.get(key)
+        if isinstance(table, dict) and isinstance(table.get("path"), str):
+            table["path"] = str(folder / table["path"])

@@ -18,10 +18,21 @@ Positive: TypeAlias = Annotated[float, Meta(gt=0)]
 NonNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Between: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
+BelowOne: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
+Share: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
+Bits: TypeAlias = Annotated[int, Meta(ge=1, le=52)]
 Sizes: TypeAlias = Annotated[list[Count], Meta(min_length=1)]
 
 PARAMETERS = ("parameters", "learner_parameters", "aggregator_parameters")
 """Keys of an algorithm that are tables of their own, for what the file names."""
+FIELD = ("messages", "delays")
+"""Keys that a point has for all of its algorithms, and an algorithm for itself."""
+
+
+TRAFFIC = ("bytes", "messages")
+"""Axes of figures: what a round costs on average."""
+MEASURED = ("time", "sigma", *TRAFFIC)
+"""Axes of figures that no sweep is needed for."""
 
 
 class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
@@ -77,6 +88,73 @@ class GraphFile(Part, frozen=True, tag="file"):
 Graph: TypeAlias = ErdosRenyi | Regular | Ring | Cliques | Stars | Grid | GraphFile
 
 
+class Still(Part, frozen=True, tag="still"):
+    """A graph that does not change."""
+
+
+class Blinking(Part, frozen=True, tag="blinking"):
+    """In each round an edge vanishes with one probability, and appears again with another."""
+
+    vanish: Probability
+    appear: Probability
+
+
+class Moving(Part, frozen=True, tag="moving"):
+    """Agents that move about, with edges to those within reach; of the graph only their number."""
+
+    radius: Positive
+    speed: Positive
+    pause: NonNegative = 0.0
+    every: Count = 1
+
+
+class Churn(Part, frozen=True, tag="churn"):
+    """Agents that come and go; without `arrivals` as many come, on average, as go at the start."""
+
+    departures: NonNegative
+    neighbours: Count
+    arrivals: NonNegative | None = None
+
+
+class ChangesFile(Part, frozen=True, tag="file"):
+    """Changes from a file, as `mtcool.changes.read_changes` reads it."""
+
+    path: str
+
+
+Network: TypeAlias = Still | Blinking | Moving | Churn | ChangesFile
+
+
+class Messages(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The fields of `mtcool.Messages`, as far as they are given; partners may be "all"."""
+
+    every: Count | None = None
+    probability: Share | None = None
+    partners: Count | Literal["all"] | None = None
+    choose: Literal["random", "best"] | None = None
+    budget: Count | None = None
+    budget_bytes: Count | None = None
+    bits: Bits | None = None
+    coordinates: Count | None = None
+
+
+class Delay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The fields of `mtcool.Delay` but for single edges."""
+
+    constant: NonNegative = 0.0
+    mean: NonNegative = 0.0
+    bandwidth: Positive | None = None
+
+
+class Delays(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The fields of `mtcool.Delays`, as far as they are given."""
+
+    gradients: NonNegative | Delay | None = None
+    rows: NonNegative | Delay | None = None
+    labels: NonNegative | Delay | None = None
+    lost: BelowOne | None = None
+
+
 class Gaussian(Part, frozen=True, tag="gaussian"):
     """Tasks U ~ N(0, (I + smoothness L)^-1), as in the paper; infinite smoothness is allowed."""
 
@@ -91,7 +169,16 @@ class Variance(Part, frozen=True, tag="variance"):
     dim: Count = 1
 
 
-Tasks: TypeAlias = Gaussian | Variance
+class Groups(Part, frozen=True, tag="groups"):
+    """Tasks of two hidden groups at distance `gap`, `spread` around a common point of this norm."""
+
+    gap: NonNegative
+    spread: NonNegative = 0.0
+    centre: NonNegative = 0.0
+    dim: Count = 1
+
+
+Tasks: TypeAlias = Gaussian | Variance | Groups
 
 
 class Stochastic(Part, frozen=True, tag="stochastic"):
@@ -152,7 +239,8 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `mtcool.learners`, or "module:Class" for one from outside, made with `learner_parameters`;
     `experts` is short for that parameter of MTFTRL. Only private algorithms have an aggregator
     ("binary_tree" if not given), which is named and made in the same way, a calibration ("tight")
-    and a law of the noise ("laplace").
+    and a law of the noise ("laplace"). What `messages` and `delays` give is put in place of what
+    the point gives.
     """
 
     name: Annotated[str, Meta(min_length=1)]
@@ -171,6 +259,8 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     aggregator_parameters: dict[str, Any] = {}
     calibration: Literal["tight", "paper"] | None = None
     law: Literal["laplace", "gaussian"] | None = None
+    messages: Messages | None = None
+    delays: Delays | None = None
 
     @property
     def bound(self) -> str:
@@ -185,6 +275,10 @@ class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     graph: Graph = ErdosRenyi()
     tasks: Tasks = Gaussian()
     stream: Stream = Stream()
+    network: Network | None = None
+    """How the graph changes, if it does."""
+    messages: Messages | None = None
+    delays: Delays | None = None
     privacy: Privacy | None = None
     """Of points with a private algorithm."""
     algorithm: Annotated[list[Algorithm], Meta(min_length=1)]
@@ -207,6 +301,7 @@ class Sweep(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Figure(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A picture of the regret: against "time", "sigma" (measured), or a swept parameter.
 
+    Against "bytes" or "messages", those of a round, it has a mark for every algorithm and point.
     `panels` is a swept parameter with a panel for each of its values; `at` fixes others; `among`
     names the algorithms to show, all of them if not given.
     """
@@ -277,12 +372,15 @@ def algorithm_parameter(parameter: str) -> tuple[str, str] | None:
     ('', 'radius')
     >>> algorithm_parameter("algorithm.mine.learner_parameters.step")
     ('mine', 'learner_parameters.step')
+    >>> algorithm_parameter("algorithm.mine.delays.rows.mean")
+    ('mine', 'delays.rows.mean')
     """
     table, _, path = parameter.partition(".")
     if table != "algorithm":
         return None
+    for inner in (*PARAMETERS, *FIELD):
+        name, found, key = f".{path}".rpartition(f".{inner}.")
+        if found:
+            return name.removeprefix("."), f"{inner}.{key}"
     name, _, key = path.rpartition(".")
-    for inner in PARAMETERS:
-        if f".{name}".endswith(f".{inner}"):
-            return name.removesuffix(inner).removesuffix("."), f"{inner}.{key}"
     return name, key

@@ -41,8 +41,8 @@ class Figure(msgspec.Struct, frozen=True):
 
     def run(self) -> Regrets:
         """Play the stream."""
-        graph, stream = build_instance(self.cell)
-        learned, alone = play_quadratic(graph, stream)
+        course, stream = build_instance(self.cell)
+        learned, alone = play_quadratic(course.start, stream)
         return Regrets(regret_of(learned, stream), regret_of(alone, stream))
 
     def read(self, content: bytes) -> Regrets | None:

@@ -7,11 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import theory
-from mtcool.experiments.files.named import record_of
+from mtcool.experiments.files.in_the_field import delays_of
+from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.files.spec import Point
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 from mtcool.graphs import Graph, own_weights
+from mtcool.learners import KT, MTFTRLKT
 from mtcool.types import Floats
+
+FIELD = ("network", "messages", "delays")
+"""Tables that make sharing dearer."""
 
 
 @dataclass(frozen=True)
@@ -49,26 +54,37 @@ class Payoff:
 
 
 def payoffs(points: Sequence[PointResults], x: str, results: Results) -> Iterator[Payoff]:
-    """Where sharing pays along the axis, if it is one that privacy or its cost depends on.
+    """Where sharing pays along the axis, if it is one that the price of sharing depends on.
 
-    One for each algorithm that shares and depends on the axis; none for figures without a private
-    algorithm or without one that learns alone.
+    That is privacy, what happens to the network, its messages or its delays. One for each algorithm
+    that shares and depends on the axis; none for figures without one that learns alone.
     """
     records = {name: results.record_of(name) for name in points[0].names}
-    alone = next((name for name, record in records.items() if record.alone), None)
-    numbers = numbers_of(points, x) if x == "rounds" or x.startswith("privacy.") else None
+    alone = [name for name, record in records.items() if record.alone]
     private = any(record.private for record in records.values())
-    if alone is None or numbers is None or not private:
+    priced = private and (x == "rounds" or x.startswith("privacy."))
+    numbers = numbers_of(points, x) if priced or x.partition(".")[0] in FIELD else None
+    if not alone or numbers is None:
         return
     order = np.argsort(numbers, kind="stable")
     ordered, places = [points[k] for k in order], numbers[order]
-    rival = np.array([point.regret(alone).mean for point in ordered])
     for name, record in records.items():
         if not record.own_weights and results.depends(name, x):
+            one = max(alone, key=lambda other: _likeness(results, name, other))
+            rival = np.array([point.regret(one).mean for point in ordered])
             regret = np.array([point.regret(name).mean for point in ordered])
-            leads = [point.difference(alone, name) for point in ordered]
+            leads = [point.difference(one, name) for point in ordered]
             ahead = [lead for lead in leads if lead.mean > 0.0]
-            yield Payoff(name, alone, stretches(places, regret, rival), places, rival, ahead)
+            yield Payoff(name, one, stretches(places, regret, rival), places, rival, ahead)
+
+
+def _likeness(results: Results, name: str, alone: str) -> int:
+    """How fair it is to compare with somebody alone: who bets as well, and waits for labels."""
+    points = results.experiment.points
+    pairs = [(p, [a for a in p.algorithm if a.name in (name, alone)]) for p in points]
+    bet = ({isinstance(learner_of(a), KT | MTFTRLKT) for a in pair} for _, pair in pairs)
+    wait = ({delays_of(point, a).labels for a in pair} for point, pair in pairs)
+    return sum(all(len(both) == 1 for both in kind) for kind in (bet, wait))
 
 
 def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:

@@ -55,14 +55,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     panels = list(results.panels(figure))
     categories = None if _is_numeric(panels[0][1], figure.x) else _names(panels[0][1], figure.x)
     lines = [_series(results, points, figure.x) for _, points in panels]
-    rows = -(-len(panels) // IN_A_ROW)
-    width = min(len(panels), IN_A_ROW)
-    canvas = Canvas(figsize=(1.2 + 4.8 * width, 0.4 + 3.9 * rows), layout="constrained")
-    FigureCanvasAgg(canvas)
-    every = canvas.subplots(rows, width, sharey=True, squeeze=False).ravel()
-    for axes in every[len(panels) :]:
-        axes.set_visible(False)
-    grid: Sequence[Axes] = list(every[: len(panels)])
+    canvas, grid = panel_grid(len(panels))
     marked = False
     for axes, (label, points), series in zip(grid, panels, lines, strict=True):
         if label is not None and figure.panels is not None:
@@ -77,7 +70,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     for axes in grid[::IN_A_ROW]:
         axes.set_ylabel("multitask regret")
     _scale(grid, [one for series in lines for one in series], figure.x == "time")
-    words = _setting(results, figure) + (CUTOFF if marked else "")
+    words = setting_words(results, figure) + (CUTOFF if marked else "")
     canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
@@ -90,7 +83,18 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     save(canvas, path)
 
 
-def _setting(results: Results, figure: spec.Figure) -> str:
+def panel_grid(count: int, wide: float = 4.8) -> tuple[Canvas, list[Axes]]:
+    """An empty figure with so many panels, so wide in inches, which share the axis of regret."""
+    rows, width = -(-count // IN_A_ROW), min(count, IN_A_ROW)
+    canvas = Canvas(figsize=(1.2 + wide * width, 0.4 + 3.9 * rows), layout="constrained")
+    FigureCanvasAgg(canvas)
+    every = canvas.subplots(rows, width, sharey=True, squeeze=False).ravel()
+    for axes in every[count:]:
+        axes.set_visible(False)
+    return canvas, list(every[:count])
+
+
+def setting_words(results: Results, figure: spec.Figure) -> str:
     """The settings that the curves do not show: d, L, T and the number of replicates."""
     point = results.experiment.points[0]
     swept = {sweep.parameter for sweep in results.experiment.head.sweep}

@@ -7,6 +7,7 @@ import numpy as np
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import payoff_words
+from mtcool.experiments.report.frontier import frontier_words
 from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 
@@ -22,6 +23,9 @@ def findings(results: Results, figure: spec.Figure) -> Iterator[str]:
             yield from (where + sentence for sentence in _slopes(points))
         if figure.x == "time":
             yield from (where + _standing(point) for point in points)
+        elif figure.x in spec.TRAFFIC:
+            told = frontier_words(results, points, figure.x)
+            yield from (where + sentence for sentence in told)
         else:
             varied = [name for name in points[0].names if results.depends(name, figure.x)]
             # Along epsilon the private algorithms are compared; the others follow below.
@@ -107,7 +111,8 @@ def theory_words(
 
     `title_of` tells how to call a swept parameter.
     """
-    rows = [(point, row) for point in points for row in point.rows if row.ratio is not None]
+    every = [(point, row) for point in points for row in point.rows]
+    rows = [(point, row) for point, row in every if row.ratio is not None]
     if not rows:
         yield "No algorithm here meets the assumptions of a theorem."
         return
@@ -124,12 +129,12 @@ def theory_words(
         f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
         f"{short(float(row.ceiling or 0.0))} {of}, {short(row.ratio or 0.0, 2)} of the bound."
     )
-    below = sum(row.measured < (row.floor or 0.0) for point in points for row in point.rows)
-    total = sum(len(point.rows) for point in points)
+    floors = [row.measured < row.floor for _, row in every if row.floor is not None]
+    below, total = sum(floors), len(floors)
     worst = "the lower bound on the worst case"
     if below:
         yield f"{below} of {total} runs lie below {worst}: these losses are easier than the worst."
-    else:
+    elif total:
         yield f"All {total} runs lie above {worst}."
 
 

@@ -70,7 +70,7 @@ def draw_agents(results: Results, path: Path) -> bool:
     looks = _looks(results)
     for axes, (k, name) in zip(grid, panels, strict=True):
         point = results.points[k]
-        curves = point.agent_curves(name).mean(axis=0)
+        curves = np.nanmean(point.agent_curves(name), axis=0)
         _agents(axes, point.agent_times.astype(float), curves, looks[name], results.agent_names(k))
         place = _place(results, point.values)
         axes.set_title(f"{name}\n{place}" if place else name, fontsize=9)

@@ -15,6 +15,7 @@ import numpy as np
 import mtcool
 from mtcool import graphs, theory
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import changes_network
 from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import Replicate, build_settings, probabilities
@@ -88,7 +89,7 @@ class Kept(NamedTuple):
 
     @property
     def graph(self) -> mtcool.Graph:
-        """The graph of the replicate."""
+        """The graph of the replicate, in the first round."""
         return self.replicate.graph
 
 
@@ -177,15 +178,18 @@ def bound_of(question: Question, run: Run) -> theory.Bound | None:
 
 def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
     """What the algorithm's record is asked about the whole run."""
-    point, graph, activations, _ = kept.replicate
+    point, graph = kept.replicate.point, kept.replicate.graph_for(algorithm)
     settings, q = build_settings(kept.replicate, algorithm), None
     if algorithm.weights == "proportional" or algorithm.rates != "adversarial":
         q = probabilities(point, graph.size)
+    activations = kept.replicate.activations
     return Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
 
 
-def _floor(algorithm: spec.Algorithm, kept: Kept, lipschitz: float) -> float:
+def _floor(algorithm: spec.Algorithm, kept: Kept, lipschitz: float) -> float | None:
     graph, tasks, rounds = kept.graph, kept.tasks, kept.replicate.point.rounds
+    if changes_network(kept.replicate.point):  # it speaks of one graph, and of all activations
+        return None
     if lipschitz == 0.0:  # flat losses
         return 0.0
     variance = float(tasks.var(axis=0, ddof=1).sum()) if graph.size > 1 else 0.0

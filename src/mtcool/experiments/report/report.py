@@ -11,6 +11,7 @@ import jinja2
 import msgspec
 
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import given
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.learner.chapter import Chapter
 from mtcool.experiments.output import naming, write
@@ -33,6 +34,7 @@ from mtcool.experiments.report.tables import (
 )
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.report.theory_table import graph_rows, promise_rows
+from mtcool.experiments.report.traffic_figure import draw_traffic
 from mtcool.experiments.running.cells import code_digest
 from mtcool.experiments.running.runner import Task
 from mtcool.simulation.progress import Advance
@@ -107,7 +109,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     for number, figure in enumerate(default_figures(task.experiment), start=1):
         path = place / f"figure-{number}"
         with naming(path.with_suffix(".png")):
-            draw(results, figure, path)
+            (draw_traffic if figure.x in spec.TRAFFIC else draw)(results, figure, path)
         figures.append(
             {
                 "alt": f"Regret against {results.title_of(figure.x)}",
@@ -208,15 +210,17 @@ def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz", *spec.PARAMETERS)
+        if key not in ("name", "algorithm", "lipschitz", *spec.PARAMETERS, *spec.FIELD)
         and f"algorithm.{algorithm.name}.{key}" not in swept
         and value != getattr(default, key)
     ]
-    for key in spec.PARAMETERS:
+    tables = {key: getattr(algorithm, key) for key in spec.PARAMETERS}
+    tables |= {key: msgspec.to_builtins(given(getattr(algorithm, key))) for key in spec.FIELD}
+    for key, table in tables.items():
         paths = (f"algorithm.{key}", f"algorithm.{algorithm.name}.{key}")
         options += [
             f"{parameter} {value}"
-            for parameter, value in getattr(algorithm, key).items()
+            for parameter, value in table.items()
             if not {f"{path}.{parameter}" for path in paths} & set(swept)
         ]
     if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):

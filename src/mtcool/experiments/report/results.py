@@ -11,9 +11,10 @@ from scipy.special import stdtrit
 
 from mtcool.algorithms import Algorithm
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import Field, field_of
 from mtcool.experiments.files.named import is_noisy, record_of
-from mtcool.experiments.running.cells import Cell, Job
-from mtcool.types import Floats
+from mtcool.experiments.running.cells import Cell, Job, Run
+from mtcool.types import Floats, Label
 
 
 def short(number: float, digits: int = 3) -> str:
@@ -118,8 +119,31 @@ class PointResults:
 
     def agent_curves(self, name: str) -> Floats:
         """Regret of every agent under an algorithm, (replicates, times, agents)."""
-        runs = [next(r for r in cell.runs if r.algorithm == name) for cell in self.cells]
-        return np.array([run.agents for run in runs])
+        return _side_by_side([run.agents for run in self.runs(name)])
+
+    def agent_traffic(self, name: str) -> tuple[Floats, Floats]:
+        """Messages and bytes that every agent has caused, as `agent_curves`; nan if unknown."""
+        runs = self.runs(name)
+        return (
+            _side_by_side([run.agent_messages for run in runs]),
+            _side_by_side([run.agent_bytes for run in runs]),
+        )
+
+    @property
+    def agent_activations(self) -> Floats:
+        """Activations of every agent, as `agent_curves`."""
+        return _side_by_side([cell.activations for cell in self.cells])
+
+    def runs(self, name: str) -> list[Run]:
+        """The runs of an algorithm, replicate by replicate."""
+        return [next(r for r in cell.runs if r.algorithm == name) for cell in self.cells]
+
+    def traffic(self, name: str, what: str) -> Estimate | None:
+        """Mean "bytes" or "messages" of a round; None if they are unknown."""
+        runs, rounds = self.runs(name), float(self.times[-1])
+        counts = [run.message_bytes if what == "bytes" else run.messages for run in runs]
+        known = [count / rounds for count in counts if count is not None]
+        return Estimate.of(np.array(known)) if len(known) == len(runs) else None
 
     def ranking(self) -> list[str]:
         """The algorithms, the least mean regret first."""
@@ -160,31 +184,64 @@ class Results:
 
     def record_of(self, name: str) -> Algorithm:
         """Which algorithm goes by this name in the file."""
-        algorithms = self.experiment.points[0].algorithm
-        return record_of(next(a for a in algorithms if a.name == name))
+        return record_of(self.algorithm(name))
+
+    def algorithm(self, name: str) -> spec.Algorithm:
+        """What the file says of the algorithm of this name, at the first point."""
+        return next(a for a in self.experiment.points[0].algorithm if a.name == name)
 
     def depends(self, name: str, parameter: str) -> bool:
         """Whether this parameter can change an algorithm's numbers."""
-        algorithms = self.experiment.points[0].algorithm
         owner, _ = spec.algorithm_parameter(parameter) or ("", "")
         if owner:
             return owner == name
-        if not parameter.startswith("privacy."):
-            return True
-        return any(a.name == name and record_of(a).private and is_noisy(a) for a in algorithms)
+        one, table = self.algorithm(name), parameter.partition(".")[0]
+        if table in spec.FIELD:
+            return self._lives_differently(name, parameter)
+        return table != "privacy" or (record_of(one).private and is_noisy(one))
+
+    def _lives_differently(self, name: str, parameter: str) -> bool:
+        """Whether messages or delays of an algorithm change with a parameter, all else the same."""
+        found: dict[tuple[str, ...], Field | None] = {}
+        for values, point in zip(self.experiment.values, self.experiment.points, strict=True):
+            rest = tuple(value for key, value in values.items() if key != parameter)
+            field = field_of(point, next(a for a in point.algorithm if a.name == name))
+            if found.setdefault(rest, field) != field:
+                return True
+        return False
 
     def agent_names(self, point: int) -> list[str]:
-        """Names of the agents at a point: those in its graph file, else numbers from 0 on."""
-        graph, cell = self.firsts[point].graph, self.points[point].cells[0]
-        count = len(cell.activations[0]) if cell.activations else 0
-        return [str(k) for k in (range(count) if graph is None else graph.labels)]
+        """Names of the agents at a point: those in its files, else numbers from 0 on."""
+        first, found = self.firsts[point], self.points[point]
+        names: Sequence[Label] = range(found.agent_activations.shape[-1])
+        if first.graph is not None:
+            names = first.graph.labels
+        if first.changes is not None:
+            names = first.changes.agents(first.graph or found.cells[0].instance.graph)
+        return [str(name) for name in names]
 
     def title_of(self, parameter: str) -> str:
         """How to call a swept parameter."""
         for sweep in self.experiment.head.sweep:
             if sweep.parameter == parameter:
                 return sweep.title or parameter
-        return {"sigma": "mean local deviation of the tasks, σ̄", "time": "rounds"}[parameter]
+        return {
+            "sigma": "mean local deviation of the tasks, σ̄",
+            "time": "rounds",
+            "bytes": "bytes per round",
+            "messages": "messages per round",
+        }[parameter]
+
+
+def _side_by_side(tables: Sequence[Sequence[Sequence[float]]]) -> Floats:
+    """Tables of times by agents, one for each replicate; nan for agents that one did not have."""
+    agents = max((len(row) for table in tables for row in table), default=0)
+    times = max(len(table) for table in tables)
+    found = np.full((len(tables), times, agents), np.nan)
+    for k, table in enumerate(tables):
+        if table:
+            found[k, :, : len(table[0])] = table
+    return found
 
 
 def numbers_of(points: Sequence[PointResults], x: str) -> Floats | None:

@@ -29,8 +29,18 @@ FIELDS = {
         "difference_error",
         "share_better",
     ),
-    "curves": ("algorithm", "time", "regret", "regret_error"),
-    "agents": ("algorithm", "agent", "time", "activations", "regret", "regret_error"),
+    "curves": ("algorithm", "time", "regret", "regret_error", "messages", "message_bytes"),
+    "agents": (
+        "algorithm",
+        "agent",
+        "time",
+        "replicates",
+        "activations",
+        "regret",
+        "regret_error",
+        "messages",
+        "message_bytes",
+    ),
 }
 """Columns after those of the swept parameters."""
 BOUNDS = ("algorithm", "time", "measured", "bound", "statement", "whole_run")
@@ -150,6 +160,8 @@ def _differences(results: Results) -> Iterator[Row]:
 def _curves(results: Results) -> Iterator[Row]:
     for point in results.points:
         for k, name in enumerate(point.names):
+            sent = _totals([run.messages_at for run in point.runs(name)])
+            size = _totals([run.bytes_at for run in point.runs(name)])
             for t, time in enumerate(point.times.tolist()):
                 regret = Estimate.of(point.curves[:, k, t])
                 yield {
@@ -158,27 +170,39 @@ def _curves(results: Results) -> Iterator[Row]:
                     "time": time,
                     "regret": regret.mean,
                     "regret_error": regret.error,
+                    "messages": sent[t] if sent else None,
+                    "message_bytes": size[t] if size else None,
                 }
 
 
+def _totals(counts: Sequence[Sequence[int]]) -> list[float]:
+    """Means over the replicates at all times; nothing where nothing was counted."""
+    return np.mean(counts, axis=0).tolist() if all(counts) else []
+
+
 def _agents(results: Results) -> Iterator[Row]:
-    """Means over the replicates; in random graphs an agent has other neighbours in each."""
+    """Means over the replicates that had the agent; in random graphs it has other neighbours."""
     for number, point in enumerate(results.points):
         agents = results.agent_names(number)
-        activations = np.array([cell.activations for cell in point.cells]).mean(axis=0)
+        activations = point.agent_activations
         for name in point.names if len(point.agent_times) else ():
-            curves = point.agent_curves(name)
+            curves, traffic = point.agent_curves(name), point.agent_traffic(name)
             for k, agent in enumerate(agents):
+                had = ~np.isnan(activations[:, -1, k])
+                sent, size = (part[had, :, k].mean(axis=0) if part.size else [] for part in traffic)
                 for t, time in enumerate(point.agent_times.tolist()):
-                    regret = Estimate.of(curves[:, t, k])
+                    regret = Estimate.of(curves[had, t, k])
                     yield {
                         **point.values,
                         "algorithm": name,
                         "agent": agent,
                         "time": time,
-                        "activations": float(activations[t, k]),
+                        "replicates": int(had.sum()),
+                        "activations": float(activations[had, t, k].mean()),
                         "regret": regret.mean,
                         "regret_error": regret.error,
+                        "messages": float(sent[t]) if len(sent) else None,
+                        "message_bytes": float(size[t]) if len(size) else None,
                     }
 
 

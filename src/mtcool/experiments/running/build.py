@@ -1,19 +1,25 @@
 """From a point of an experiment and a replicate to graph, stream and networks."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
-from mtcool import graphs, streams
+from mtcool import changes, graphs, streams
+from mtcool.algorithms import Algorithm, algorithm
 from mtcool.algorithms.making import make_network, make_settings
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import changes_network, field_of
 from mtcool.experiments.files.named import learner_of, loss_kind, record_of
 from mtcool.experiments.files.outside import is_outside
+from mtcool.experiments.running.course import Course
 from mtcool.experiments.running.private import noise_for, privacy_of
+from mtcool.field.settings import FieldSettings
 from mtcool.peers.settings import Settings
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats, Integers, Label
 
 
 class Replicate(NamedTuple):
@@ -21,10 +27,23 @@ class Replicate(NamedTuple):
 
     point: spec.Point
     graph: mtcool.Graph
+    """In the first round."""
     activations: Integers
     """Number of activations of each agent."""
     seed: np.random.SeedSequence
     """Seed for the levels and the noise of private networks."""
+    names: Sequence[Label] | None = None
+    """Of all agents that ever are; numbers if not given."""
+    draws: np.random.SeedSequence | None = None
+    """Seed for what messages and delays leave to chance."""
+
+    def graph_for(self, one: spec.Algorithm) -> mtcool.Graph:
+        """Who learns alone needs no edges, so agents that come and go are all there at once."""
+        asked = changes_network(self.point) or field_of(self.point, one) is not None
+        if not record_of(one).alone or not asked:
+            return self.graph
+        empty = graphs.edgeless(len(self.activations))
+        return mtcool.Graph(empty.ptr, empty.idx, self.names)
 
 
 def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
@@ -54,19 +73,24 @@ def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
 
 
 def build_stream(
-    point: spec.Point, graph: mtcool.Graph, seed: np.random.SeedSequence
+    point: spec.Point,
+    graph: mtcool.Graph,
+    seed: np.random.SeedSequence,
+    course: Course | None = None,
 ) -> mtcool.Stream:
     """Tasks, activations and losses, each from a generator of its own.
 
     So a sweep over one of them leaves the draws of the others alone. Linear losses have no tasks
-    but directions, which are drawn with them.
+    but directions, which are drawn with them. For a network that changes the graph has all edges
+    that ever are, and its course says who is there when.
     """
     for_tasks, for_agents, for_losses = map(np.random.default_rng, seed.spawn(3))
-    agents = _activations(point, graph.size, for_agents)
+    agents = _activations(point, graph.size, for_agents, course)
     table, stream = point.tasks, point.stream
     if stream.loss == "linear":
         if not isinstance(table, spec.Gaussian):
-            raise ValueError("tasks.kind must be gaussian for linear losses, got variance")
+            kind = type(table).__struct_config__.tag
+            raise ValueError(f"tasks.kind must be gaussian for linear losses, got {kind}")
         return streams.linear_stream(
             graph,
             table.dim,
@@ -76,10 +100,7 @@ def build_stream(
             table.smoothness,
             agents=agents,
         )
-    if isinstance(table, spec.Gaussian):
-        tasks = streams.gaussian_tasks(graph, table.dim, table.smoothness, for_tasks)
-    else:
-        tasks = streams.tasks_with_variance(graph, table.dim, table.sigma, for_tasks)
+    tasks = _tasks(table, graph, for_tasks)
     data = _data_of_own_loss(stream, table.dim) if is_outside(stream.loss) else stream.loss
     settings: Any = {"noise": stream.noise, "agents": agents}
     if data == "quadratic":
@@ -95,6 +116,16 @@ def build_stream(
         best = streams.best_in_hindsight(made, radius)
         made = streams.Stream(made.agents, made.losses, best, made.labels)
     return made
+
+
+def _tasks(table: spec.Tasks, graph: mtcool.Graph, rng: np.random.Generator) -> Floats:
+    match table:
+        case spec.Gaussian(dim, smoothness):
+            return streams.gaussian_tasks(graph, dim, smoothness, rng)
+        case spec.Variance(sigma, dim):
+            return streams.tasks_with_variance(graph, dim, sigma, rng)
+    around = {"spread": table.spread, "centre": table.centre}
+    return streams.tasks_in_groups(graph, table.dim, table.gap, rng, **around)
 
 
 def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
@@ -114,40 +145,47 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
     return data
 
 
-def build_network(replicate: Replicate, algorithm: spec.Algorithm) -> mtcool.Network:
+def build_network(replicate: Replicate, one: spec.Algorithm) -> mtcool.Network:
     """A fresh network that clips gradients to L; the same replicate has the same noise."""
-    record, settings = record_of(algorithm), _settings(replicate, algorithm)
+    (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
     if record.private:
-        settings["seed"] = noise_for(replicate.seed, algorithm.name)
-    return make_network(record, replicate.graph, replicate.point.tasks.dim, **settings)
+        settings["seed"] = noise_for(replicate.seed, one.name)
+    if field is not None:
+        # All algorithms ask the same questions of chance, and get the same answers.
+        settings |= field._asdict() | {"seed": np.random.default_rng(replicate.draws)}
+    return make_network(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def build_settings(replicate: Replicate, algorithm: spec.Algorithm) -> Settings:
+def build_settings(replicate: Replicate, one: spec.Algorithm) -> Settings:
     """The settings of that network, without the network."""
-    settings = _settings(replicate, algorithm)
-    return make_settings(
-        record_of(algorithm), replicate.graph, replicate.point.tasks.dim, **settings
-    )
+    (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
+    if field is not None:
+        settings["field"] = FieldSettings(*field)
+    return make_settings(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def _settings(replicate: Replicate, algorithm: spec.Algorithm) -> dict[str, Any]:
-    point, graph, activations, seed = replicate
+def _settings(replicate: Replicate, one: spec.Algorithm) -> tuple[Algorithm, dict[str, Any]]:
+    """The record of an algorithm, and what its networks are told."""
+    point, record = replicate.point, record_of(one)
     settings: dict[str, Any] = {
-        "learner": learner_of(algorithm),
-        "weights": algorithm.weights,
-        "rates": algorithm.rates,
-        "lipschitz": algorithm.lipschitz,
-        "radius": algorithm.radius,
-        "on_excess": "raise" if algorithm.lipschitz == "adaptive" else "clip",
+        "learner": learner_of(one),
+        "weights": one.weights,
+        "rates": one.rates,
+        "lipschitz": one.lipschitz,
+        "radius": one.radius,
+        "on_excess": "raise" if one.lipschitz == "adaptive" else "clip",
     }
-    if algorithm.rates == "estimated":
-        q = probabilities(point, graph.size)
+    if one.rates == "estimated":
+        q = probabilities(point, replicate.graph.size)
         settings |= {"q_min": float(q.min()), "horizon": point.rounds}
-    if algorithm.rates == "stochastic" or algorithm.weights == "proportional":
-        settings["q"] = probabilities(point, graph.size)
-    if record_of(algorithm).private:
-        settings["privacy"] = privacy_of(point, algorithm, activations, seed)
-    return settings
+    if one.rates == "stochastic" or one.weights == "proportional":
+        settings["q"] = probabilities(point, replicate.graph.size)
+    if record.private:
+        settings["privacy"] = privacy_of(point, one, replicate.activations, replicate.seed)
+    if record.alone and field_of(point, one) is not None:
+        # Labels are late. Without edges MT-CO2OL is learning alone, and it knows how to wait.
+        return algorithm("mt_co2ol"), settings | {"rates": "adaptive"}
+    return record, settings
 
 
 def probabilities(point: spec.Point, agents: int) -> Floats:
@@ -162,8 +200,19 @@ def probabilities(point: spec.Point, agents: int) -> Floats:
     return np.asarray(weights / weights.sum(), np.float64)
 
 
-def _activations(point: spec.Point, agents: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    match point.stream.activations:
+def _activations(
+    point: spec.Point, agents: int, rng: np.random.Generator, course: Course | None
+) -> NDArray[np.int64]:
+    law = point.stream.activations
+    if course is not None and (course.comes_and_goes or isinstance(point.network, spec.Churn)):
+        if law != spec.Stochastic():
+            raise ValueError(
+                "stream.activations must be stochastic without skew where agents come and go, "
+                f"got {msgspec.to_builtins(law)!r}"
+            )
+        schedule = course.schedule or changes.Schedule([])
+        return changes.activations(course.start, schedule, point.rounds, seed=rng)
+    match law:
         case spec.RoundRobin():
             return streams.round_robin(point.rounds, agents)
         case spec.Bursts(length=length):

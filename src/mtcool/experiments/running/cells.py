@@ -7,6 +7,7 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -14,14 +15,16 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
-from mtcool import algorithms
+from mtcool import algorithms, changes
+from mtcool.changes import Schedule
 from mtcool.experiments.files import named, spec
 from mtcool.experiments.files.outside import look_in
 from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
+from mtcool.experiments.running.course import Course, build_course
 from mtcool.experiments.running.instance import Instance
 from mtcool.kernels import SOURCES, digest_of
 from mtcool.privacy import aggregators
-from mtcool.types import Floats
+from mtcool.types import Floats, Integers
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
 
@@ -40,12 +43,19 @@ MAKERS = (
     "agents/messages.py",
     "agents/traffic.py",
     *files_of(algorithms),
+    *files_of(changes),
+    "experiments/files/in_the_field.py",
     "experiments/files/named.py",
     "experiments/files/outside.py",
     "experiments/running/build.py",
     "experiments/running/cells.py",
+    "experiments/running/course.py",
     "experiments/running/instance.py",
     "experiments/running/private.py",
+    "field/delays.py",
+    "field/messages.py",
+    "field/settings.py",
+    "field/sizes.py",
     "graphs/dominating.py",
     "graphs/components.py",
     "graphs/edges.py",
@@ -56,8 +66,12 @@ MAKERS = (
     "graphs/labels.py",
     "graphs/random_regular.py",
     "graphs/weights.py",
+    "learners/room.py",
     "peers/algorithm.py",
     "peers/arrays.py",
+    "peers/field/directory.py",
+    "peers/field/making.py",
+    "peers/field/room.py",
     "peers/settings.py",
     "privacy/accountant.py",
     *files_of(aggregators),
@@ -66,6 +80,7 @@ MAKERS = (
     "privacy/privacy.py",
     "privacy/settings.py",
     "seeds.py",
+    "simulation/changing.py",
     "simulation/communication.py",
     "simulation/simulate.py",
     "streams/activations.py",
@@ -98,6 +113,12 @@ class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """No gradient at a point of the algorithm's ball is longer; without L, the longest received."""
     agents: list[list[float]] = []
     """Regret of every agent at the times of `agent_marks`; empty for very many agents."""
+    messages_at: list[int] = []
+    """Messages up to the times of the cell; these and the next are empty where nobody knows."""
+    bytes_at: list[int] = []
+    agent_messages: list[list[int]] = []
+    """Messages that every agent's activations have caused, at the times of `agents`."""
+    agent_bytes: list[list[int]] = []
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -137,15 +158,21 @@ class Job(msgspec.Struct, frozen=True):
     """A graph from a file, read once: workers may live on other machines."""
     folder: str = ""
     """Where modules that the file names are looked for, besides the usual places."""
+    changes: Schedule | None = None
+    """Changes of the graph from a file, read once as well."""
 
     @property
     def key(self) -> str:
         """Name of the cell: it changes with what could change its numbers, the code included."""
-        point, graph = self.point, None
+        point, graph, happens = self.point, None, None
         if self.graph is not None:  # its content counts, not where it was read from
             point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
-        known = [self.code, point, self.seed, self.replicate, graph]
+        if self.changes is not None:
+            point = msgspec.structs.replace(point, network=spec.ChangesFile(path=""))
+            names = () if self.graph is None else self.graph.labels
+            happens = [str(list(names)), *map(repr, self.changes)]
+        known = [self.code, point, self.seed, self.replicate, graph, happens]
         # As Python writes it: JSON has one word for infinity, NaN and nothing.
         content = repr(msgspec.to_builtins(known))
         return hashlib.sha256(content.encode()).hexdigest()[:32]
@@ -158,6 +185,10 @@ class Job(msgspec.Struct, frozen=True):
     def seeds(self) -> list[np.random.SeedSequence]:
         """Seeds for graph, stream and privacy of the replicate, the same at every point."""
         return np.random.SeedSequence(self.seed, spawn_key=(self.replicate,)).spawn(3)
+
+    def field_seeds(self) -> list[np.random.SeedSequence]:
+        """Seeds for the changes of the graph, and for what messages and delays leave to chance."""
+        return np.random.SeedSequence(self.seed, spawn_key=(self.replicate, 3)).spawn(2)
 
     def run(self) -> Cell:
         """Run the cell."""
@@ -203,15 +234,17 @@ def agent_marks(times: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.linspace(0, len(times) - 1, count).round().astype(np.int64)
 
 
-def build_instance(job: Job) -> tuple[mtcool.Graph, mtcool.Stream]:
-    """Graph and stream of the replicate."""
+def build_instance(job: Job) -> tuple[Course, mtcool.Stream]:
+    """Graph, with what happens to it, and stream of the replicate."""
     if job.folder:
         look_in(job.folder)
-    for_graph, for_stream, _ = job.seeds()
+    point, (for_graph, for_stream, _) = job.point, job.seeds()
+    rng = np.random.default_rng(job.field_seeds()[0])
     # One thread: linear algebra on several adds in another order, and workers have one each.
     with threadpool_limits(1):
-        graph = job.graph or build_graph(job.point.graph, np.random.default_rng(for_graph))
-        return graph, build_stream(job.point, graph, for_stream)
+        graph = job.graph or build_graph(point.graph, np.random.default_rng(for_graph))
+        course = build_course(point.network, graph, point.rounds, rng, job.changes)
+        return course, build_stream(point, course.union, for_stream, course)
 
 
 def run_cell(job: Job) -> Cell:
@@ -220,19 +253,23 @@ def run_cell(job: Job) -> Cell:
     Replicate k draws from the k-th child of the seed, whatever the point: points of a sweep are
     compared on the same random numbers.
     """
-    graph, stream = build_instance(job)
-    times, kept = marks(job.point.rounds), Instance.of(graph, stream)
-    few = agent_marks(times) if graph.size <= MOST_AGENTS else times[:0]
-    replicate = Replicate(job.point, graph, kept.activations, job.seeds()[2])
+    course, stream = build_instance(job)
+    times, kept = marks(job.point.rounds), Instance.of(course.start, stream)
+    few = agent_marks(times) if course.union.size <= MOST_AGENTS else times[:0]
+    seeds, names = (job.seeds()[2], job.field_seeds()[1]), course.union.labels
+    replicate = Replicate(job.point, course.start, kept.activations, seeds[0], names, seeds[1])
     activations: list[list[int]] = []
     runs = []
     for one in job.point.algorithm:
         network = build_network(replicate, one)
-        trace = mtcool.simulate(network, stream, times=times, per_agent=len(few) > 0)
+        happens = None if named.record_of(one).alone else course.schedule
+        trace = mtcool.simulate(
+            network, stream, changes=happens, times=times, per_agent=len(few) > 0
+        )
         longest = _longest(network, stream)
         runs.append(_recorded(job, one, longest, trace, few))
         activations = trace.agent_activations[few].tolist() if len(few) > 0 else []
-    sigma = mtcool.streams.mean_local_deviation(graph, _known(stream.comparator))
+    sigma = mtcool.streams.mean_local_deviation(course.union, _known(stream.comparator))
     return Cell(
         sigma=sigma,
         times=times.tolist(),
@@ -261,6 +298,10 @@ def _recorded(
         clipped=int(trace.clipped[-1]),
         longest_gradient=longest,
         agents=agents[few].tolist() if len(few) > 0 else [],
+        messages_at=_listed(trace.messages),
+        bytes_at=_listed(trace.message_bytes),
+        agent_messages=_listed(trace.agent_messages, few),
+        agent_bytes=_listed(trace.agent_bytes, few),
     )
     if not all(map(math.isfinite, (*run.regret, run.loss, run.worst))):
         raise ValueError(
@@ -279,6 +320,14 @@ def _longest(network: mtcool.Network, stream: mtcool.Stream) -> float:
 
 def _last(counts: NDArray[np.int64] | None) -> int | None:
     return None if counts is None else int(counts[-1])
+
+
+def _listed(counts: Integers | None, few: Integers | None = None) -> list[Any]:
+    """Counts at all times, or at a few of them; nothing where nobody knows."""
+    if counts is None or (few is not None and len(few) == 0):
+        return []
+    found: list[Any] = (counts if few is None else counts[few]).tolist()
+    return found
 
 
 def _known(values: Floats | None) -> Floats:

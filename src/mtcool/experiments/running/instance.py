@@ -7,12 +7,14 @@ import numpy as np
 
 import mtcool
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import changes_network
 from mtcool.types import Floats, Integers
 
 
 class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Graph, tasks and activations of a replicate: what bounds are about.
 
+    The graph is that of the first round; tasks and activations are those of all who ever were.
     Arrays are kept as compressed bytes: they come back to the bit, and a graph takes little room.
     """
 
@@ -35,7 +37,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         >>> kept.graph, kept.tasks(2).tolist()
         (Graph(3 agents, 3 edges), [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
         """
-        counts = np.bincount(stream.agents, minlength=graph.size)
+        counts = np.bincount(stream.agents, minlength=len(stream.labels))
         return cls(
             ptr=_packed(graph.ptr, "<i8"),
             idx=_packed(graph.idx, "<i4"),
@@ -45,7 +47,7 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def graph(self) -> mtcool.Graph:
-        """The graph; its agents are numbered."""
+        """The graph at the start; its agents are numbered."""
         return mtcool.Graph(_unpacked(self.ptr, "<i8"), _unpacked(self.idx, "<i4"))
 
     @property
@@ -64,8 +66,10 @@ class Instance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             tasks = self.tasks(point.tasks.dim)
         except (ValueError, zlib.error):
             return False
+        joined = activations.size - agents
         return (
-            tasks.shape[0] == activations.size == agents
+            tasks.shape[0] == activations.size
+            and (joined == 0 or (joined > 0 and changes_network(point)))
             and bool(np.isfinite(tasks).all() and (activations >= 0).all())
             and int(activations.sum()) == point.rounds
         )

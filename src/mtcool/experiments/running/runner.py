@@ -10,12 +10,15 @@ import numpy as np
 
 import mtcool
 from mtcool import memory
+from mtcool.changes import Schedule, read_changes
 from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import changes_network, field_of
 from mtcool.experiments.files.named import aggregator_of, learner_of, outside_names, record_of
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
 from mtcool.experiments.running.cells import Job
+from mtcool.experiments.running.course import build_course
 from mtcool.experiments.running.engines import Engine, run_jobs
 from mtcool.experiments.running.store import Store
 from mtcool.graphs import read_graph
@@ -63,41 +66,56 @@ class Task:
 
 def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]]:
     """The cells of an experiment: for every point, one for each replicate."""
-    files = {
-        point.graph.path: _read(point.graph.path)
-        for point in task.experiment.points
+    points, seed = task.experiment.points, task.experiment.head.seed
+    graphs = {
+        point.graph.path: _read_graph(point.graph.path)
+        for point in points
         if isinstance(point.graph, spec.GraphFile)
     }
-    for point, values in zip(task.experiment.points, task.experiment.values, strict=True):
-        _try(point, values, files.get(getattr(point.graph, "path", "")), task.experiment.head.seed)
+    changes = {
+        point.network.path: _read_changes(point.network.path)
+        for point in points
+        if isinstance(point.network, spec.ChangesFile)
+    }
+    firsts = [
+        Job(
+            point,
+            seed,
+            0,
+            graphs.get(getattr(point.graph, "path", "")),
+            str(task.folder.resolve()) if any(outside_names(point)) else "",
+            changes.get(getattr(point.network, "path", "")),
+        )
+        for point in points
+    ]
+    for first, values in zip(firsts, task.experiment.values, strict=True):
+        _try(first, values)
         advance(1)
     return [
-        [
-            Job(
-                point,
-                task.experiment.head.seed,
-                k,
-                files.get(getattr(point.graph, "path", "")),
-                str(task.folder.resolve()) if any(outside_names(point)) else "",
-            )
-            for k in range(task.replicates)
-        ]
-        for point in task.experiment.points
+        [msgspec.structs.replace(first, replicate=k) for k in range(task.replicates)]
+        for first in firsts
     ]
 
 
-def _read(path: str) -> mtcool.Graph:
+def _read_graph(path: str) -> mtcool.Graph:
     try:
         return read_graph(path)
     except ValueError as error:
         raise ValueError(f"graph.{error}") from error
 
 
+def _read_changes(path: str) -> Schedule:
+    try:
+        return read_changes(path)
+    except ValueError as error:
+        raise ValueError(f"network.path = {path!r}: {error}") from error
+
+
 def check_memory(task: Task, workers: int) -> None:
     """Refuse numbers that would not fit, before anything is allocated for them."""
     points = task.experiment.points
     each = sum(
-        CELL + RUN * len(point.algorithm) + NUMBER * _agents(point.graph) * (point.tasks.dim + 2)
+        CELL + RUN * len(point.algorithm) + NUMBER * _agents(point) * (point.tasks.dim + 2)
         for point in points
     )
     if each <= (memory.available() or each):  # else a graph is too large, and is named as such
@@ -107,31 +125,41 @@ def check_memory(task: Task, workers: int) -> None:
         check_stream(point.rounds, point.tasks.dim, workers)
 
 
-def _agents(table: spec.Graph) -> int:
-    """Number of agents of the graph that a cell makes; 0 for a graph from a file, made once."""
-    match table:
-        case spec.Cliques() | spec.Stars():
-            return sum(table.sizes)
-        case spec.Grid():
-            return table.rows * table.columns
+def _agents(point: spec.Point) -> float:
+    """Number of agents that a cell makes; a graph from a file is made once and counts as none."""
+    match point.graph:
+        case spec.Cliques(sizes) | spec.Stars(sizes):
+            agents = sum(sizes)
+        case spec.Grid(rows, columns):
+            agents = rows * columns
         case spec.GraphFile():
-            return 0
-    return table.agents
+            agents = 0
+        case table:
+            agents = table.agents
+    match point.network:
+        case spec.Churn(departures, _, arrivals):
+            coming = departures * agents if arrivals is None else arrivals
+            return agents + coming * point.rounds
+    return agents
 
 
-def _try(point: spec.Point, values: dict[str, str], graph: mtcool.Graph | None, seed: int) -> None:
+def _try(first: Job, values: dict[str, str]) -> None:
     """Build what the first replicate needs, so that what cannot be built is refused at once."""
     place = ", ".join(f"{name} = {value}" for name, value in values.items())
-    child = np.random.SeedSequence(seed)
+    point, child = first.point, np.random.SeedSequence(first.seed)
     try:
-        part = "graph: "
-        graph = graph or build_graph(point.graph, np.random.default_rng(child))
+        part, rng = "graph: ", np.random.default_rng(child)
+        graph = first.graph or build_graph(point.graph, rng)
+        part = "network: " if first.changes else "network."
+        course = build_course(point.network, graph, 1, rng, first.changes)
         part, short = "", msgspec.structs.replace(point, rounds=1)
-        stream = build_stream(short, graph, child)
-        activations = np.bincount(stream.agents, minlength=graph.size)
+        stream = build_stream(short, course.union, child, course)
+        activations = np.bincount(stream.agents, minlength=course.union.size)
+        names = course.union.labels
+        made_for = Replicate(short, course.start, activations, child, names, child)
         for algorithm in point.algorithm:
             part = f"{algorithm.name}: "
-            build_network(Replicate(short, graph, activations, child), algorithm)
+            build_network(made_for, algorithm)
     except ValueError as error:
         raise ValueError(f"{place}: {part}{error}" if place else f"{part}{error}") from None
     except (Exception, SystemExit) as error:
@@ -179,9 +207,13 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             around = wrapped, algorithm.lipschitz == "adaptive"
             noise = record.private and type(aggregator_of(algorithm))
             line = job.point.tasks.dim == 1  # which has a solver of its own
-            key = record.peers, learner, around, noise, job.point.stream.loss, line
+            field = field_of(job.point, algorithm) is not None, changes_network(job.point)
+            key = record.peers, learner, around, noise, job.point.stream.loss, line, field
             point = msgspec.structs.replace(job.point, rounds=1, algorithm=[algorithm])
-            distinct.setdefault(key, Job(point, job.seed, job.replicate, job.graph, job.folder))
+            if changes_network(point):  # all edges vanish in the second round, so something happens
+                vanishing = spec.Blinking(vanish=1.0, appear=1.0)
+                point = msgspec.structs.replace(point, rounds=2, network=vanishing)
+            distinct.setdefault(key, msgspec.structs.replace(job, point=point))
     slowest = sorted(distinct, key=lambda key: MTFTRL not in key)
     with progress_bar("prepare", len(distinct), progress) as advance:
         for _ in run_jobs([distinct[key] for key in slowest], engine):

@@ -34,6 +34,10 @@ EXPERIMENTS = {
     "privacy": 6,
     "privacy-rounds": 6,
     "privacy-few": 8,
+    "bytes": 6,
+    "churn": 6,
+    "delays": 6,
+    "partners": 6,
 }
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
 

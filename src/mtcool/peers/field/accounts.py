@@ -6,7 +6,7 @@ from mtcool.field.codes import power
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.theory import Received
-from mtcool.types import State
+from mtcool.types import Floats, State
 
 
 def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
@@ -46,9 +46,10 @@ def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
     )
 
 
-def _weights(peers: FieldPeers, updates: np.ndarray) -> np.ndarray:
+def _weights(peers: FieldPeers, updates: Floats) -> Floats:
     """At least the sum of the weights that each clique received, if nobody kept it."""
-    return peers.state.cliques["bound"][: len(updates)] * updates
+    bound: Floats = peers.state.cliques["bound"][: len(updates)]
+    return bound * updates
 
 
 def _members(peers: FieldPeers, agent: int) -> list[int]:

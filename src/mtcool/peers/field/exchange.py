@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -238,11 +238,28 @@ class FieldExchange(Exchange):
         """All agents that ever were."""
         return self.names
 
+    def in_the_field(self) -> FieldExchange:
+        """The exchange itself."""
+        return self
+
     def current_graph(self, graph: Graph) -> Graph:
         """The graph of the agents that are there now."""
         if self._graph is None:
             self._graph = graph_of(self.peers, self.names)
         return self._graph
+
+
+def names_of(neighbours: Iterable[Label]) -> list[Label]:
+    """The neighbours that a caller gave, as a list.
+
+    Examples
+    --------
+    >>> names_of(("rome", "oslo"))
+    ['rome', 'oslo']
+    """
+    if isinstance(neighbours, str) or not isinstance(neighbours, Iterable):
+        raise ValueError(f"neighbours must be names of agents, got {neighbours!r}")
+    return list(neighbours)
 
 
 def graph_of(peers: FieldPeers, directory: Directory) -> Graph:

@@ -1,0 +1,55 @@
+"""Checks of the tables network, messages and delays: each must mean something where it stands."""
+
+from mtcool.algorithms import OWN, algorithm
+from mtcool.experiments.files import spec
+from mtcool.experiments.files.in_the_field import changes_network, delays_of, given, messages_of
+from mtcool.experiments.files.named import record_of
+
+
+def check_field(point: spec.Point) -> None:
+    """Refuse a table that nobody reads, and algorithms that cannot live with what it asks."""
+    tables = {key: getattr(point, key) for key in spec.FIELD}
+    asked = ["network"] if changes_network(point) else []
+    asked += [key for key, table in tables.items() if table is not None]
+    changing = [one for one in point.algorithm if record_of(one).changing]
+    if asked and not changing:
+        raise ValueError(
+            f"{asked[0]} has no meaning without an algorithm {_changing_ones()}, got a table"
+        )
+    if isinstance(point.network, spec.Moving) and isinstance(point.graph, spec.GraphFile):
+        raise ValueError(
+            "graph.kind must not be file for agents that move, whose names are numbers, "
+            f"got {point.graph.path!r}"
+        )
+    for one in point.algorithm:
+        _check_algorithm(point, one, asked)
+
+
+def _check_algorithm(point: spec.Point, one: spec.Algorithm, asked: list[str]) -> None:
+    record = record_of(one)
+    for key in spec.FIELD:
+        own = given(getattr(one, key))
+        waits = record.alone and key == "delays" and set(own) == {"labels"}
+        if own and not record.changing and not waits:
+            raise ValueError(
+                f"{one.name}: {key} apply only to {_changing_ones()}, but for delays of labels to "
+                f"those who learn alone, got {own!r}"
+            )
+    if asked and not record.changing and not record.alone:
+        raise ValueError(
+            f"{one.name}: algorithm must be {_changing_ones()}, or learn alone, in a file with "
+            f"the table {asked[0]}, got {one.algorithm!r}"
+        )
+    if changes_network(point) and record.changing and one.weights != "uniform":
+        raise ValueError(
+            f"{one.name}: weights must be uniform in a network that changes, got {one.weights!r}"
+        )
+    for key, made in (("messages", messages_of), ("delays", delays_of)):
+        try:
+            made(point, one)
+        except ValueError as error:
+            raise ValueError(f"{one.name}: {key}: {error}") from None
+
+
+def _changing_ones() -> str:
+    return " or ".join(name for name in OWN if algorithm(name).changing)
