@@ -19,6 +19,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+from numba.core.types import Record
 
 from mtcool.kernels.identity import identity
 
@@ -28,7 +29,17 @@ _NativeLowering: Any = NativeLowering
 _register_pass: Any = register_pass
 _CompileResult: Any = CompileResult
 _DefaultPassBuilder: Any = DefaultPassBuilder
+_Record: Any = Record
 _make_function: Any = importlib.import_module("numba._dynfunc").make_function
+
+
+def _named_by_its_columns(record: Any) -> tuple[str, tuple[str, ...]]:
+    return type(record).__name__, (record.name,)
+
+
+# numba names records by their number in this process. Kernels that two processes compile at the
+# same time would call each other by names that nobody has.
+_Record.mangling_args = property(_named_by_its_columns)
 
 
 class Callee(NamedTuple):
