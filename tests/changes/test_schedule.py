@@ -160,6 +160,7 @@ def test_a_change_that_does_not_fit_is_refused_by_its_number(changes, complaint)
         (lambda: leave("3", "rome"), "time must be a number, got '3'"),
         (lambda: leave(2**53 + 2, "rome"), "time must be at most 9007199254740992"),
         (lambda: leave(3, ["rome"]), "agents must be hashable"),
+        (lambda: leave(3, float("nan")), "agents must have names that equal themselves, got"),
         (lambda: Change(1, "marry", ("rome", "oslo")), "event must be one of .*got 'marry'"),
         (lambda: Change(1, "leave", ("rome", "oslo")), "agents must be one agent to leave"),
         (lambda: Change(1, "connect", ("rome",)), "agents must be two agents to connect"),

@@ -2,12 +2,14 @@
 
 import itertools
 
+import pytest
 from tests.interrupting import interrupted
 
 import mtcool
 from mtcool import Delays, Messages
 from mtcool.learners import FTRL
 from mtcool.network.saved_field import field_arrays
+from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import FREE, LABELS_FREE
 
 
@@ -56,3 +58,17 @@ def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
         net.save(tmp_path / "net.npz")
         assert content(mtcool.load(tmp_path / "net.npz")) == content(net)
     assert interrupts > 50
+
+
+def test_an_interrupted_first_change_leaves_the_network_as_it_was(monkeypatch):
+    """It turns into one that can change at once: what it plays and what it says go together."""
+
+    def stop(exchange):
+        raise KeyboardInterrupt
+
+    net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, learner=FTRL())
+    monkeypatch.setattr(FieldExchange, "begin", stop)
+    with pytest.raises(KeyboardInterrupt):
+        net.connect(2, 3)
+    assert net.exchange.in_the_field() is None
+    assert net.settings.field is None

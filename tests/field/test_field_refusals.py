@@ -1,5 +1,8 @@
 """Bad input to networks in the field: one sentence that names it, and nothing changed."""
 
+import sys
+import threading
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,6 +11,8 @@ import mtcool
 from mtcool import Delay, Delays, Messages
 from mtcool.changes import Schedule, connect, join, leave
 from mtcool.learners import FTRL
+
+simulation = sys.modules["mtcool.simulation.simulate"]  # the function has the same name
 
 
 def made(graph=None, dim=1, **options):
@@ -136,3 +141,55 @@ def test_delays_of_edges_may_name_agents_that_come_later():
         net.update("new", [0.5])
     # The clique of b has learned three times, that of a once: two gradients are under way.
     assert net.peers.state.learner.n[:3].tolist() == [1, 3, 0]
+
+
+def test_a_stream_that_is_refused_leaves_no_names_of_those_who_would_join():
+    net = made(nx.path_graph(3))
+    stream = mtcool.Stream([0, 1], mtcool.streams.linear(np.ones((2, 1))))
+    with pytest.raises(ValueError, match="stream must be labelled"):
+        mtcool.simulate(net, stream, changes=Schedule([join(1, "new", [0])]))
+    assert list(net.names.labels) == [0, 1, 2]
+
+
+def test_a_network_that_never_changed_does_not_change_when_asked_what_it_received():
+    net = made(rates="adaptive")
+    with pytest.raises(ValueError, match="network must have messages, delays or changes"):
+        net.received()
+    assert net.settings.field is None
+
+
+CARRIED = [
+    (lambda carrier: carrier.join("d", "ab"), r"neighbours must be names of agents, got 'ab'"),
+    (lambda carrier: carrier.join("d", None), r"neighbours must be names of agents, got None"),
+    (lambda carrier: carrier.join(["d"], ["a"]), r"agent must .*got \['d'\]"),
+    (lambda carrier: carrier.join("d", [["a"]]), r"agent must .*got \['a'\]"),
+    (lambda carrier: carrier.update(["a"], [0.5]), r"agent must .*got \['a'\]"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), CARRIED)
+def test_a_carrier_refuses_names_as_a_network_does(change, sentence):
+    carrier = mtcool.agents.Carrier(made(messages=Messages()).agents().values())
+    with pytest.raises(ValueError, match=sentence):
+        change(carrier)
+    assert list(carrier.agents) == ["a", "b", "c"]
+    assert carrier.clock == 0
+
+
+def test_no_other_thread_changes_the_graph_between_the_checks_of_a_stream_and_its_rounds(
+    monkeypatch,
+):
+    graph, net, threads = nx.path_graph(["a", "b", "c"]), made(lipschitz=9.0), []
+    stream = mtcool.streams.quadratic_stream(graph, np.zeros((3, 1)), rounds=9, seed=0)
+    check = simulation.check_present
+
+    def check_and_leave(*given):
+        check(*given)
+        threads.append(threading.Thread(target=net.leave, args=["c"]))
+        threads[0].start()
+        threads[0].join(timeout=0.2)
+
+    monkeypatch.setattr(simulation, "check_present", check_and_leave)
+    mtcool.simulate(net, stream, changes=Schedule([connect(2, "a", "c")]))
+    threads[0].join()
+    assert list(net.graph.labels) == ["a", "b"]

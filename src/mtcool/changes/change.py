@@ -164,6 +164,8 @@ def _checked_agents(event: Event, agents: tuple[Label, ...]) -> tuple[Label, ...
         different = len(set(agents))
     except TypeError:
         raise ValueError(f"agents must be hashable, got {agents!r}") from None
+    if any(agent != agent for agent in agents):  # nan, which nobody could be found by
+        raise ValueError(f"agents must have names that equal themselves, got {agents!r}")
     if different < len(agents):
         raise ValueError(f"agents must be different from each other, got {agents!r}")
     return agents

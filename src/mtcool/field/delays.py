@@ -26,7 +26,8 @@ class Delay:
         Bytes that pass an edge in a round: a message takes its length over this. No limit if None.
     edges
         Rounds that a message takes on certain edges, by pairs of names such as `("rome", "milan")`.
-        A pair counts for both directions.
+        A pair counts for both directions. Agents may join later, so names that nobody has are not
+        refused.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
 from mtcool import validation
@@ -80,6 +80,11 @@ class Messages:
                 "one of bits and coordinates may be given, "
                 f"got bits={self.bits!r} and coordinates={self.coordinates!r}"
             )
+
+    def __repr__(self) -> str:
+        values = ((one, getattr(self, one.name)) for one in fields(self))
+        asked = (f"{one.name}={value!r}" for one, value in values if value != one.default)
+        return f"Messages({', '.join(asked)})"
 
     def _keep(self, name: str, value: float) -> None:
         object.__setattr__(self, name, value)

@@ -22,3 +22,14 @@ class FieldSettings:
                 "coordinates needs rows that arrive at once, because both ends keep a copy, got "
                 f"coordinates={self.messages.coordinates} with {self.delays!r}"
             )
+
+    def described(self) -> str:
+        """What differs from the paper's network, as a network shows it.
+
+        Examples
+        --------
+        >>> FieldSettings(Messages(partners=3)).described()
+        ', messages=Messages(partners=3)'
+        """
+        messages = "" if self.messages.is_plain else f", messages={self.messages!r}"
+        return messages + ("" if self.delays.is_none else f", delays={self.delays!r}")

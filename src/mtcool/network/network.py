@@ -290,8 +290,13 @@ class Network:
         """
         with self.turn.lock:
             self.exchange.finish()
-            exchange = self.in_the_field()
-            return received(exchange.peers, self.settings, exchange.names.size)
+            field = self.exchange.in_the_field()
+            if field is None:
+                raise ValueError(
+                    "network must have messages, delays or changes of its own to say what it "
+                    "received, got none; `mtcool.theory` has bounds of the others"
+                )
+            return received(field.peers, self.settings, field.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:
@@ -305,9 +310,10 @@ class Network:
             return field
         settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
         peers = in_the_field(self.peers, settings, self._graph, self.weights)
-        self.exchange = field = field_exchange(peers, settings, self._graph)
-        self.settings = settings
+        field = field_exchange(peers, settings, self._graph)
         field.begin()
+        # Both at once: Ctrl-C between two lines would leave a network that cannot be saved.
+        self.__dict__.update(exchange=field, settings=settings)
         return field
 
     def blamed(self, error: CompileError) -> CompileError:
@@ -470,5 +476,6 @@ class Network:
             f"<{settings.algorithm} of {self.graph.size} agents, dim={settings.dim}, "
             f"{settings.learner!r}, lipschitz={settings.lipschitz}, radius={settings.radius}, "
             f"rates={settings.rates!r}"
+            f"{'' if settings.field is None else settings.field.described()}"
             f"{'' if self.sanitiser is None else f', {self.sanitiser!r}'}>"
         )

@@ -7,6 +7,8 @@ import numpy as np
 from mtcool.changes import Schedule
 from mtcool.changes.events import JOIN, LEAVE, Events
 from mtcool.network.network import Network
+from mtcool.peers.exchange import Names
+from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.events import DONE
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.simulation.loop import let_happen
@@ -18,7 +20,8 @@ NEVER = 2**62
 class Changes:
     """The changes of a schedule on a network, as far as they have happened.
 
-    Agents that will join are known from the beginning, so that arrays have a place for them.
+    Agents that will join are among its `names` from the beginning, so that arrays have a place for
+    them. The network knows them from `register` on, when nothing can be refused any more.
     """
 
     def __init__(self, network: Network, schedule: Schedule) -> None:
@@ -28,11 +31,15 @@ class Changes:
         events = schedule.compile(graph)  # refuses what does not fit the graph
         self._exchange = network.in_the_field()
         self._exchange.check_uniform()
-        names = self._exchange.names
-        agents = schedule.agents(graph)
-        self._exchange.register([name for name in agents if not names.knows(name)])
-        self.events = _in_places(events, np.array([names.index(name) for name in agents]))
+        known, agents = self._exchange.names, schedule.agents(graph)
+        self._new = [name for name in agents if not known.knows(name)]
+        self.names = Directory(known.start, (*known.joined, *self._new))
+        self.events = _in_places(events, np.array([self.names.index(name) for name in agents]))
         self._cursor = np.zeros(2, np.int64)
+
+    def register(self) -> None:
+        """Make all agents known to the network that will join."""
+        self._exchange.register(self._new)
 
     def until(self, now: int) -> int:
         """Let all changes happen that are due before round `now`; returns when the next one is."""
@@ -52,18 +59,21 @@ class Changes:
         return int(self.events.time[k]) if k < len(self.events.time) else NEVER
 
 
-def check_present(network: Network, changes: Changes | None, agents: Integers) -> None:
+def check_present(
+    network: Network, names: Names, changes: Changes | None, agents: Integers
+) -> None:
     """Refuse a stream with an agent that is active while it is not in the network."""
     if not isinstance(network.exchange, FieldExchange):
         return
-    present = network.peers.state.agents["present"][: network.names.size].astype(bool)
+    present, known = np.zeros(names.size, np.bool_), network.names.size
+    present[:known] = network.peers.state.agents["present"][:known]
     comings = [] if changes is None else _comings(changes.events)
     begun = 0
     for time, agent, joins in (*comings, (len(agents), 0, True)):
         absent = ~present[agents[begun:time]]
         if absent.any():
             t = begun + int(absent.argmax())
-            name = network.names.labels[agents[t]]
+            name = names.labels[agents[t]]
             raise ValueError(
                 f"stream must have agents that are in the network only, got {name!r} in round {t}, "
                 "when it is not there"

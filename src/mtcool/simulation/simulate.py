@@ -14,6 +14,7 @@ from mtcool import memory, validation
 from mtcool.changes import Schedule
 from mtcool.kernels import CompileError
 from mtcool.network.network import Network
+from mtcool.peers.exchange import Names
 from mtcool.peers.protocol import count_clipped
 from mtcool.simulation.changing import Changes, check_present
 from mtcool.simulation.communication import Counting
@@ -78,16 +79,33 @@ def simulate(
     (array([  10, 1000]), 6000)
     """
     _check_types(network, stream)
+    with network.turn.lock:  # what is checked must still be true when it is played
+        return _simulated(
+            network, stream, changes, times, comparator, per_agent, per_round, progress
+        )
+
+
+def _simulated(
+    network: Network,
+    stream: Stream,
+    changes: Schedule | None,
+    times: ArrayLike | None,
+    comparator: ArrayLike | None,
+    per_agent: bool,
+    per_round: bool,
+    progress: bool,
+) -> Trace:
+    """`simulate`, while no other thread uses the network."""
     marks = _times(times, len(stream))
-    with network.turn.lock:
-        network.exchange.finish()
-        coming = None if changes is None else Changes(network, changes)
-    nodes = _nodes(network, stream)
-    size, rounds = network.names.size, len(stream) if per_round else 0
+    network.exchange.finish()
+    coming = None if changes is None else Changes(network, changes)
+    names = network.names if coming is None else coming.names
+    nodes = _nodes(network, names, stream)
+    size, rounds = names.size, len(stream) if per_round else 0
     tasks = _comparator(comparator, stream, size, nodes)
     if nodes is not None:
-        stream = Stream(nodes[stream.agents], stream.losses, labels=network.names.labels)
-    check_present(network, coming, stream.agents)
+        stream = Stream(nodes[stream.agents], stream.losses, labels=names.labels)
+    check_present(network, names, coming, stream.agents)
     if per_agent:
         memory.require("times", f"{len(marks):,}", 48 * len(marks) * size)
     if per_round:
@@ -96,10 +114,11 @@ def simulate(
     agents = _Totals.of((len(marks) if per_agent else 1, size))
     loss, regret = np.zeros(len(marks)), np.zeros(len(marks))
     clipped = np.zeros(len(marks), np.int64)
+    if coming is not None:
+        coming.register()
     # Before anything is learned: it may refuse.
     counting = Counting(network, stream, marks, per_agent)
-    with network.turn.lock, progress_bar("simulate", len(stream), progress) as advance:
-        network.exchange.finish()
+    with progress_bar("simulate", len(stream), progress) as advance:
         network.exchange.check(stream.agents)
         network.exchange.provide(
             stream.agents[:0]
@@ -131,7 +150,7 @@ def simulate(
         messages=messages,
         message_bytes=message_bytes,
         clipped=clipped,
-        agents=network.names.labels,
+        agents=names.labels,
         agent_activations=agents.activations,
         agent_loss=agents.loss,
         agent_regret=agents.regret if compared else None,
@@ -275,13 +294,13 @@ def _check_types(network: Network, stream: Stream) -> None:
         raise ValueError(f"stream must be a Stream, got {stream!r}")
 
 
-def _nodes(network: Network, stream: Stream) -> Integers | None:
+def _nodes(network: Network, names: Names, stream: Stream) -> Integers | None:
     """The network's node of each label of the stream; None if the stream is in node order."""
     if stream.dim != network.settings.dim:
         raise ValueError(f"stream must have dim {network.settings.dim}, got {stream.dim}")
-    ours, theirs = network.names.labels, stream.labels
+    ours, theirs = names.labels, stream.labels
     same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
-    nodes = None if same or not stream.named else np.array([_node(network, k) for k in theirs])
+    nodes = None if same or not stream.named else np.array([_node(names, k) for k in theirs])
     if not (same or stream.named):
         _check_unnamed(ours, theirs)
     # Its arrays can be written to, and the compiled code trusts them.
@@ -292,13 +311,13 @@ def _nodes(network: Network, stream: Stream) -> Integers | None:
     return nodes
 
 
-def _node(network: Network, label: Hashable) -> int:
+def _node(names: Names, label: Hashable) -> int:
     try:
-        return network.names.index(label)
+        return names.index(label)
     except ValueError:
         raise ValueError(
             f"stream must name agents of the network only, got {label!r}, which is none of its "
-            f"{network.names.size}"
+            f"{names.size}"
         ) from None
 
 

@@ -12,6 +12,7 @@ from mtcool.agents.field.activation import FieldActivation
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.post import LOST, UnderWay, Waits
 from mtcool.agents.messages import FieldRow, Message, decode, encode
+from mtcool.peers.field.exchange import names_of
 from mtcool.types import Floats, Given, Label
 
 
@@ -224,11 +225,11 @@ class Carrier:
         >>> carrier.agents["new"].index
         4
         """
-        named = list(neighbours)
+        named = names_of(neighbours)
         others = sorted((self._present(other) for other in named), key=lambda other: other.index)
         if len(set(named)) < len(named):
             raise ValueError(f"neighbours must be different, got {named!r}")
-        agent = self.agents.get(name)
+        agent = self._known(name)
         if agent is None:
             index = 1 + max(known.index for known in self.agents.values())
             agent = FieldAgent(name, index, settings_of(self._settings, index))
@@ -268,10 +269,16 @@ class Carrier:
             self.agents[to].receive(carried(message))
 
     def _present(self, name: Label) -> FieldAgent:
-        agent = self.agents.get(name)
+        agent = self._known(name)
         if agent is None or not agent.present:
             raise ValueError(f"agent must be in the network, got {name!r}, which is not there now")
         return agent
+
+    def _known(self, name: Label) -> FieldAgent | None:
+        try:
+            return self.agents.get(name)
+        except TypeError:
+            raise ValueError(f"agent must have a name that can be a key, got {name!r}") from None
 
 
 def carried(message: Message) -> Message:

@@ -53,8 +53,8 @@ class Waits:
     def of_row(self, asker: FieldAgent, other: FieldAgent, number: int, size: int) -> int:
         """Of the answer to a request, or `LOST`."""
         rules, edges = self._rules, self._delays.rows.edges
-        constant = rules.row_constant + size * rules.row_rate
-        constant += edges.get((asker.name, other.name), 0.0)
+        constant = rules.row_constant + edges.get((asker.name, other.name), 0.0)
+        constant += size / rules.row_bandwidth
         if self._is_lost(LOST_ROW, asker, other, number):
             return LOST
         return self._drawn(constant, rules.row_mean, DELAY_ROW, asker.index, other.index, number)
@@ -62,8 +62,8 @@ class Waits:
     def of_gradient(self, sender: FieldAgent, other: FieldAgent, number: int, size: int) -> int:
         """Of a gradient, or `LOST`."""
         rules, edges = self._rules, self._delays.gradients.edges
-        constant = rules.gradient_constant + size * rules.gradient_rate
-        constant += edges.get((sender.name, other.name), 0.0)
+        constant = rules.gradient_constant + edges.get((sender.name, other.name), 0.0)
+        constant += size / rules.gradient_bandwidth
         if self._is_lost(LOST_GRADIENT, sender, other, number):
             return LOST
         mean, ends = rules.gradient_mean, (sender.index, other.index)

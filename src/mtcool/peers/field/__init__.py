@@ -4,5 +4,5 @@ The round is that of the paper, with the weights of the round. `records.py` says
 `rounds.py` plays the five steps, `partners.py` chooses whom to ask and fetches their rows,
 `learning.py` lets cliques learn, `queue.py` carries what is late, `entries.py` and `events.py`
 change the graph, `room.py` and `making.py` provide the arrays, `exchange.py` is the door for
-Python. `docs/changing-networks.md` explains all of it.
+Python. `docs/networks-as-they-are.md` explains all of it.
 """

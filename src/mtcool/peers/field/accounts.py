@@ -6,7 +6,7 @@ from mtcool.field.codes import power
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.theory import Received
-from mtcool.types import Floats, State
+from mtcool.types import State
 
 
 def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
@@ -17,17 +17,24 @@ def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
             "messages must have all coordinates for a bound: what is left out of a few is not "
             f"summed up, got {None if field is None else field.messages!r}"
         )
-    cliques = state.cliques[:agents]
+    # An agent that is known and has not joined yet has no clique.
+    there = np.flatnonzero(state.cliques["slots"][:agents])
+    cliques = state.cliques[there]
     inner: State = getattr(state.learner, "inner", state.learner)
-    updates = inner.n[:agents].astype(np.float64)
+    updates = inner.n[there].astype(np.float64)
     if settings.rates == "adaptive":
-        lagged = state.learner.received[:agents].copy()
+        lagged = state.learner.received[there]
+    elif cliques["late"].any():
+        raise ValueError(
+            f'rates must be "adaptive" for a bound where gradients are late, got {settings.rates!r}'
+        )
     else:
-        lagged = cliques["bound"] ** 2 * updates + cliques["lags"]
-    weights = cliques["received"] if peers.rules.late else _weights(peers, updates)
+        lagged = cliques["bound"] ** 2 * updates
+    # Where nobody sums weights up, they are at most their bound.
+    weights = cliques["received"] if peers.rules.late else cliques["bound"] * updates
     bits, root = peers.rules.bits, np.sqrt(settings.dim)
     return Received(
-        members=[_members(peers, agent) for agent in range(agents)],
+        members=[_members(peers, agent) for agent in there.tolist()],
         slots=cliques["slots"].astype(np.float64),
         start=cliques["slots"] / 2.0 ** cliques["doublings"],
         bound=cliques["bound"].copy(),
@@ -40,16 +47,10 @@ def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
         # What is under way may be lost: rounding leaves a little of what has come.
         lost=cliques["lost"] + np.maximum(cliques["under_way"], 0.0),
         # On average a row is moved by at most half a step in each coordinate.
-        moved=weights * root / (2.0**bits - 1.0) if bits > 0 else np.zeros(agents),
+        moved=weights * root / (2.0**bits - 1.0) if bits > 0 else np.zeros(len(there)),
         power=power(field.messages, settings.dim),
         in_expectation=bits > 0,
     )
-
-
-def _weights(peers: FieldPeers, updates: Floats) -> Floats:
-    """At least the sum of the weights that each clique received, if nobody kept it."""
-    bound: Floats = peers.state.cliques["bound"][: len(updates)]
-    return bound * updates
 
 
 def _members(peers: FieldPeers, agent: int) -> list[int]:

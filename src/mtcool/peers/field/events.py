@@ -25,9 +25,8 @@ from mtcool.peers.field.records import (
 from mtcool.types import Integers
 
 DONE, NEEDS_ROOM, NEEDS_TABLE = range(3)
-ENTER = 4
-"""A part of JOIN: the agent comes in, alone."""
 EVERYBODY = -1
+NOWHERE = -1
 ANY = 0
 
 # Extra delays of single edges: two agents, and rounds for a row and for a gradient.
@@ -70,7 +69,7 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
 def connect(peers: FieldPeers, one: int, two: int, slow: NDArray[np.void]) -> int:
     """Let an edge appear; bounds are announced later."""
     entries, rows, experts = 0, 0, 0
-    for agent, _ in ((one, two), (two, one)):
+    for agent in (one, two):
         a, c = peers.state.agents[agent], peers.state.cliques[agent]
         if a["count"] == peers.models.shape[0]:
             return NEEDS_ROOM
@@ -101,8 +100,10 @@ def slow_down(state: FieldState, agent: int, other: int, slow: NDArray[np.void])
     """Set the delays of an edge that has some of its own."""
     for s in range(slow.shape[0]):
         one, two = slow[s]["one"], slow[s]["two"]
+        entry = NOWHERE
         if (one == agent and two == other) or (one == other and two == agent):
             entry = find(state, agent, other)
+        if entry != NOWHERE:
             state.edges.row_delay[entry] = slow[s]["row"]
             state.edges.gradient_delay[entry] = slow[s]["gradient"]
 

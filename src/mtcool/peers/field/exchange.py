@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +29,7 @@ from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
 from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.field.rounds import tell_gradient
 from mtcool.peers.settings import Settings
-from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
+from mtcool.types import AnyArray, Floats, Given, GradientLike, Integers, Label
 
 if TYPE_CHECKING:
     from mtcool.field.settings import FieldSettings
@@ -96,11 +96,15 @@ class FieldExchange(Exchange):
         """Make room for what these rounds may put into the queue; returns how many have room."""
         if not self.peers.rules.late:
             return len(agents)
-        state, most = self.peers.state, int(self.peers.models.shape[0])
-        rounds = min(len(agents), ROUNDS_AHEAD, max(1, MOST_AHEAD // most))
-        labels = int(state.counters[LABELS]) + rounds
-        # A round may send each neighbour an answer and a gradient, and a label that comes another.
-        messages = int(state.counters[WAITING]) + most * (2 * rounds + labels)
+        state, rules = self.peers.state, self.peers.rules
+        rounds = min(len(agents), ROUNDS_AHEAD)
+        asked = np.minimum(state.agents["count"][agents[:rounds]].astype(np.int64), rules.partners)
+        rounds = min(rounds, max(1, int(np.searchsorted(np.cumsum(asked), MOST_AHEAD))))
+        # A round may send each partner an answer and a gradient; so may a label that comes.
+        messages, labels = int(state.counters[WAITING]) + 2 * int(asked[:rounds].sum()), 0
+        if rules.label_constant > 0.0 or rules.label_mean > 0.0:
+            labels = int(state.counters[LABELS]) + rounds
+            messages += labels * int(min(self.peers.models.shape[0], rules.partners))
         if labels > len(state.queue.labels) or messages > len(state.queue.messages):
             self._make_room(Need(labels=2 * labels, messages=2 * messages))
         return rounds
@@ -139,7 +143,7 @@ class FieldExchange(Exchange):
         known = self.names.knows(agent)
         if known and self.peers.state.agents[self.names.index(agent)]["present"]:
             raise ValueError(f"agent must not be in the network yet, got {agent!r}")
-        if not isinstance(agent, Hashable):
+        if not is_name(agent):
             raise ValueError(f"agent must have a name that can be a key, got {agent!r}")
         neighbours = [self._present(other) for other in others]
         if len(set(neighbours)) < len(neighbours):
@@ -249,6 +253,21 @@ class FieldExchange(Exchange):
         return self._graph
 
 
+def is_name(agent: Given) -> bool:
+    """Whether this can be the name of an agent: a key that equals itself.
+
+    Examples
+    --------
+    >>> is_name("rome"), is_name(["rome"]), is_name(float("nan"))
+    (True, False, False)
+    """
+    try:
+        hash(agent)
+    except TypeError:
+        return False
+    return bool(agent == agent)
+
+
 def names_of(neighbours: Iterable[Label]) -> list[Label]:
     """The neighbours that a caller gave, as a list.
 
@@ -281,9 +300,8 @@ def _begin(peers: FieldPeers, slow: AnyArray) -> None:
         announce(peers, agent, EVERYBODY)
     for s in range(slow.shape[0]):
         one, two = whole(slow[s]["one"]), whole(slow[s]["two"])
-        if find(peers.state, one, two) >= 0:
-            slow_down(peers.state, one, two, slow)
-            slow_down(peers.state, two, one, slow)
+        slow_down(peers.state, one, two, slow[s : s + 1])
+        slow_down(peers.state, two, one, slow[s : s + 1])
 
 
 @kernel

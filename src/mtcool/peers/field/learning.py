@@ -3,7 +3,7 @@
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT, draw
 from mtcool.field.vectors import copy_vector, whole
-from mtcool.kernels import inline, routine
+from mtcool.kernels import inline
 from mtcool.learners.changing import credit
 from mtcool.learners.learner import update_row
 from mtcool.peers.field.entries import find, find_ever
@@ -22,7 +22,7 @@ ANSWER = -1
 """The row of a message that is an answer."""
 
 
-@routine
+@inline
 def teach(
     peers: FieldPeers,
     agent: int,
@@ -46,7 +46,9 @@ def teach(
         if clique == agent:
             receive(peers, clique, row, weight, target["stamp"], gradient, 0.0, late)
             continue
-        entry = find(state, agent, clique)
+        entry = whole(target["entry"])
+        if late and (rules.best or rules.coordinates > 0):
+            entry = find(state, agent, clique)  # the graph may have changed
         if rules.best and entry >= 0:
             state.edges.score[entry] += target["help"]
         if rules.bits > 0:
@@ -82,9 +84,10 @@ def tell(
         forget(peers, clique, weight)
         return
     size = rules.gradient_bytes + state.agents[agent]["name"]
-    constant = rules.gradient_constant + size * rules.gradient_rate
+    constant = rules.gradient_constant
     if state.edges.gradient_delay.shape[0] > 0:
         constant += state.edges.gradient_delay[find_ever(state, agent, clique)]
+    constant += size / rules.gradient_bandwidth
     mean = rules.gradient_mean
     rounds = delay(constant, mean, seed, DELAY_GRADIENT, agent, clique, number)
     if rounds == 0 and not state.agents[clique]["present"]:
@@ -102,7 +105,7 @@ def tell(
     copy_vector(content, state.queue.content[place])
 
 
-@routine
+@inline
 def receive(
     peers: FieldPeers,
     clique: int,
@@ -141,7 +144,7 @@ def forget(peers: FieldPeers, clique: int, weight: float) -> None:
     c["under_way"] -= weight
 
 
-@routine
+@inline
 def deliver(peers: FieldPeers) -> None:
     """End a round: first the labels that are due, then the messages, in the order they were sent.
 
@@ -150,16 +153,21 @@ def deliver(peers: FieldPeers) -> None:
     state, queue = peers.state, peers.state.queue
     now = whole(state.counters[CLOCK])
     if peers.rules.late:
-        place = take_due(queue.label_first, queue.label_last, queue.labels, now)
-        while place != END:
+        cursor = peers.work.cursor
+        cursor[0] = END
+        while True:
+            place = take_due(queue.label_first, queue.label_last, queue.labels, now, cursor)
+            if place == END:
+                break
             learn_late(peers, place)
             free_label(state, place)
-            place = take_due(queue.label_first, queue.label_last, queue.labels, now)
-        place = take_due(queue.first, queue.last, queue.messages, now)
-        while place != END:
+        cursor[0] = END
+        while True:
+            place = take_due(queue.first, queue.last, queue.messages, now, cursor)
+            if place == END:
+                break
             hand_over(peers, place)
             free_message(state, place)
-            place = take_due(queue.first, queue.last, queue.messages, now)
     state.counters[CLOCK] += 1
     state.counters[VERSION] += 1
 

@@ -1,5 +1,7 @@
 """From a graph, or from a network that did not change so far, to peers in the field."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -110,10 +112,10 @@ def rules_of(field: FieldSettings, dim: int) -> Rules:
         lost=delays.lost,
         row_constant=delays.rows.constant,
         row_mean=delays.rows.mean,
-        row_rate=_rate(delays.rows.bandwidth),
+        row_bandwidth=_bandwidth(delays.rows.bandwidth),
         gradient_constant=delays.gradients.constant,
         gradient_mean=delays.gradients.mean,
-        gradient_rate=_rate(delays.gradients.bandwidth),
+        gradient_bandwidth=_bandwidth(delays.gradients.bandwidth),
         label_constant=delays.labels.constant,
         label_mean=delays.labels.mean,
         request_bytes=request_size(),
@@ -122,8 +124,8 @@ def rules_of(field: FieldSettings, dim: int) -> Rules:
     )
 
 
-def _rate(bandwidth: float | None) -> float:
-    return 0.0 if bandwidth is None else 1.0 / bandwidth
+def _bandwidth(given: float | None) -> float:
+    return math.inf if given is None else given
 
 
 def slow_edges(field: FieldSettings, directory: Directory) -> NDArray[np.void]:
@@ -211,6 +213,7 @@ def _round(most: int, dim: int) -> Round:
         rest=np.zeros(dim),
         picked=np.zeros(dim, np.int64),
         key=np.full(5, -1),
+        cursor=np.full(1, -1),
     )
 
 

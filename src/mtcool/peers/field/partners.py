@@ -8,7 +8,7 @@ from mtcool.field.choosing import choose, speaks
 from mtcool.field.codes import keep_largest, round_to_bits
 from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW, draw
 from mtcool.field.vectors import copy_vector, whole
-from mtcool.kernels import inline, routine
+from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
 from mtcool.peers.field.queue import delay
@@ -60,7 +60,7 @@ def fetch_all(peers: FieldPeers, agent: int) -> int:
     return whole(count)
 
 
-@routine
+@inline
 def fetch_some(peers: FieldPeers, agent: int) -> int:
     """Fetch the rows that the rules allow, and weigh them."""
     state, work = peers.state, peers.work
@@ -161,9 +161,10 @@ def row_delay(peers: FieldPeers, agent: int, entry: int) -> int:
     if rules.lost > 0.0 and draw(rules.seed, LOST_ROW, agent, other, n, 0) < rules.lost:
         return NEVER
     size = rules.answer_bytes + peers.state.agents[other]["name"]
-    constant = rules.row_constant + size * rules.row_rate
+    constant = rules.row_constant
     if edges.row_delay.shape[0] > 0:
         constant += edges.row_delay[entry]
+    constant += size / rules.row_bandwidth
     return delay(constant, rules.row_mean, rules.seed, DELAY_ROW, agent, other, n)
 
 

@@ -2,7 +2,8 @@
 
 A list is a bucket, chosen by the round modulo their number, so that putting something in and taking
 it out takes the same time however much is under way. What is due in a later round of the same
-bucket stays. Lists keep the order in which their entries came.
+bucket stays, and is passed over once in `BUCKETS` rounds. Lists keep the order in which their
+entries came.
 """
 
 import math
@@ -75,12 +76,19 @@ def append(
 
 
 @inline
-def take_due(first: Integers, last: Integers, entries: NDArray[np.void], now: int) -> int:
-    """Take the first entry that is due now out of its list; -1 if there is none."""
+def take_due(
+    first: Integers, last: Integers, entries: NDArray[np.void], now: int, cursor: Integers
+) -> int:
+    """Take the next entry that is due now out of its list; -1 if there is none.
+
+    The cursor holds the last entry that is not due, -1 at the beginning: none is looked at twice.
+    """
     bucket = now % BUCKETS
-    before, place = END, first[bucket]
+    before = cursor[0]
+    place = first[bucket] if before == END else entries[before]["next"]
     while place != END and entries[place]["due"] != now:
         before, place = place, entries[place]["next"]
+    cursor[0] = before
     if place == END:
         return END
     after = entries[place]["next"]

@@ -120,11 +120,11 @@ class Rules(NamedTuple):
     lost: float
     row_constant: float
     row_mean: float
-    row_rate: float
-    """Rounds that one byte takes."""
+    row_bandwidth: float
+    """Bytes that pass in a round; infinite if there is no limit."""
     gradient_constant: float
     gradient_mean: float
-    gradient_rate: float
+    gradient_bandwidth: float
     label_constant: float
     label_mean: float
     request_bytes: int
@@ -216,6 +216,8 @@ class Round(NamedTuple):
     """Scratch for the choice of coordinates, (dim,)."""
     key: Integers
     """See `AGENT_OF` and those that follow."""
+    cursor: Integers
+    """How far a list of the queue was looked through, (1,)."""
 
 
 class Capacity(NamedTuple):

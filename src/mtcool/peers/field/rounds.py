@@ -4,7 +4,7 @@ import numpy as np
 
 from mtcool.field.draws import DELAY_LABEL
 from mtcool.field.vectors import copy_vector, whole
-from mtcool.kernels import inline, routine
+from mtcool.kernels import inline
 from mtcool.learners.learner import update_row
 from mtcool.peers.field.learning import ANSWER, deliver, teach
 from mtcool.peers.field.partners import (
@@ -70,7 +70,7 @@ def learn_all(peers: FieldPeers, agent: int, gradient: Floats) -> None:
     state.counters[VERSION] += 1
 
 
-@routine
+@inline
 def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bool) -> None:
     """Keep the rows that were fetched, then learn, or wait for the label; then end the round."""
     state, rules, work = peers.state, peers.rules, peers.work
@@ -83,9 +83,10 @@ def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bo
             state.cliques[target["clique"]]["under_way"] += target["weight"]
         if target["clique"] != agent:
             told += 1
-            target["help"] = help_of(gradient, work.own, peers.models[k])
-            if rules.best and state.edges.score[target["entry"]] == np.inf:
-                state.edges.score[target["entry"]] = 0.0  # it was used
+            if rules.best:
+                target["help"] = help_of(gradient, work.own, peers.models[k])
+                if state.edges.score[target["entry"]] == np.inf:
+                    state.edges.score[target["entry"]] = 0.0  # it was used
     a["messages"] += 2 * partners + told
     a["bytes"] += cost_of_asking(peers, agent, partners, work.key[NAMES])
     a["bytes"] += cost_of_telling(peers, agent, told)
