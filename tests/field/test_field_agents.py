@@ -1,6 +1,7 @@
 """Agents in the field, one by one, play what their network in one block plays, to the bit."""
 
 import itertools
+import tempfile
 
 import numpy as np
 from hypothesis import given, settings
@@ -138,6 +139,12 @@ def test_a_running_network_of_hedges_is_cut_and_put_together_again(case):
     assert_cut_and_joined(case)
 
 
+def saved_and_loaded(net):
+    with tempfile.TemporaryDirectory() as folder:
+        net.save(f"{folder}/net.npz")
+        return mtcool.load(f"{folder}/net.npz")
+
+
 def assert_cut_and_joined(case):
     net = network(case)
     for step in case.steps:
@@ -150,6 +157,7 @@ def assert_cut_and_joined(case):
     again = mtcool.Network.from_agents(carrier.agents.values(), net.graph)
     assert again.settings == net.settings
     assert traffic(again) == traffic(net)
+    again = saved_and_loaded(again)
     for name, gradient in case.rounds():
         np.testing.assert_array_equal(again.predict(name), net.predict(name))
         again.update(name, gradient)

@@ -322,7 +322,7 @@ def test_gradients_from_before_the_cut_are_old():
     assert content(agent) == before
 
 
-def test_a_network_of_agents_knows_what_was_lost():
+def test_a_network_of_agents_knows_what_was_lost(tmp_path):
     """What agents promised and cliques did not receive; late is what may have been late."""
     net = network(MTFTRL(), delays=mtcool.Delays(lost=0.3))
     play(net)
@@ -336,6 +336,8 @@ def test_a_network_of_agents_knows_what_was_lost():
     assert expected.lost.max() > 1.0
     np.testing.assert_allclose(found.lost, expected.lost, rtol=1e-9)
     assert (found.late >= expected.late).all()
+    again.save(tmp_path / "net.npz")
+    np.testing.assert_array_equal(mtcool.load(tmp_path / "net.npz").received().lost, found.lost)
 
 
 def test_agents_are_put_together_when_nothing_is_under_way_any_more():
@@ -350,6 +352,34 @@ def test_agents_are_put_together_when_nothing_is_under_way_any_more():
     np.testing.assert_array_equal(again.received().lost, np.zeros(4))
     for name in range(4):
         np.testing.assert_array_equal(again.predict(name), net.predict(name))
+
+
+def test_agents_may_begin_with_one_of_them():
+    settings = network().settings
+    carrier = Carrier([FieldAgent("first", 0, settings)])
+    with pytest.raises(ValueError, match="agent must be in the network, got 'first'"):
+        carrier.update("first", [0.5, 0.0])
+    carrier.join("first")
+    carrier.join("second", ["first"])
+    for name in ("first", "second", "first"):
+        carrier.update(name, [0.5, 0.0])
+    near = mtcool.Graph.from_edges([("first", "second")], ["first", "second"])
+    net = mtcool.Network.from_agents(carrier.agents.values(), near)
+    assert net.names.start.size == 1
+    for name in near.labels:
+        np.testing.assert_array_equal(net.predict(name), carrier.update(name, [0.0, 0.0]))
+        net.update(name, [0.0, 0.0])
+
+
+def test_probabilities_are_kept_by_those_that_were_there():
+    q = (0.25,) * 4
+    net = mtcool.mt_co2ol(
+        mtcool.graphs.complete(4), 2, weights="proportional", q=q, messages=mtcool.Messages()
+    )
+    net.join("new", [0])
+    assert [agent.settings.q for agent in net.agents().values()] == [(0.25,)] * 4 + [()]
+    again = mtcool.Network.from_agents(net.agents().values(), net.graph)
+    assert again.settings == net.settings
 
 
 def test_agents_that_do_not_belong_together_form_no_network():

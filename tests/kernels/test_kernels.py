@@ -295,6 +295,30 @@ def test_a_second_process_starts_from_the_cache_with_the_same_numbers(tmp_path, 
     assert len(list((tmp_path / "mtcool").iterdir())) == 1
 
 
+NAME = """
+import numpy as np, numba
+from mtcool.kernels import kernel
+for number in range({others}):
+    numba.typeof(np.zeros(1, [(f"column{{number}}", float)]))
+@kernel
+def first(rows):
+    return rows[0]["one"]
+first(np.zeros(2, [("one", float)]))
+(result,) = first.overloads.values()
+print(result.fndesc.mangled_name)
+"""
+
+
+def test_a_kernel_for_records_has_the_same_name_in_every_process(tmp_path, run):
+    """Else two processes that compile at the same time write files that do not fit together."""
+    one, other = (
+        run(NAME.format(others=others), NUMBA_CACHE_DIR=str(tmp_path / f"{others}"))
+        for others in (0, 7)
+    )
+    assert one == other
+    assert "Record" in one[0]
+
+
 @inline
 def halved(x):
     return 0.5 * x

@@ -39,6 +39,8 @@ def _name_of_record(record: Any) -> tuple[str, tuple[str]]:
     return "Record", (hashlib.sha256(record.name.encode()).hexdigest()[:16],)
 
 
+# numba names records by their number in this process. Kernels that two processes compile at the
+# same time would call each other by names that nobody has.
 _Record.mangling_args = property(_name_of_record)
 
 

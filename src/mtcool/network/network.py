@@ -418,9 +418,10 @@ class Network:
         """
         whole, ordered = in_order(agents, graph)
         settings, weights, arrays, noise, exchange = join(ordered[0], whole, ordered)
-        network = cls(settings, whole, weights, noise, arrays)
-        if exchange is not None:
-            network.exchange = exchange
+        if exchange is None:
+            return cls(settings, whole, weights, noise, arrays)
+        network = cls(settings, exchange.names.start, weights)
+        network.exchange = exchange
         return network
 
     @property

@@ -19,6 +19,7 @@ from mtcool.agents.field.parts import copy_clique
 from mtcool.agents.received import Position
 from mtcool.graphs import Graph
 from mtcool.peers.exchange import Exchange
+from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import LABELS, WAITING, FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.types import Integers, Label
@@ -51,6 +52,24 @@ class Owners(NamedTuple):
         return cls(start, agent[order], slot[order], entry[order])
 
 
+class Block(NamedTuple):
+    """A network that agents are cut out of."""
+
+    peers: FieldPeers
+    settings: Settings
+    names: Sequence[Label]
+    """Of all agents that it has known."""
+    start: Graph
+    """As it was in the beginning."""
+    owners: Owners
+
+    def origin(self, index: int) -> tuple[Label, ...] | None:
+        """An agent and its neighbours in the beginning; None if it joined later."""
+        if index >= self.start.size:
+            return None
+        return tuple(self.names[j] for j in self.start.neighbours(index).tolist())
+
+
 @cut.register
 def _(
     peers: FieldPeers, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
@@ -61,43 +80,36 @@ def _(
             "network must have nothing under way when agents are cut out of it, got "
             f"{messages} messages and {labels} labels that are still to come"
         )
-    rows, names = Owners.of(peers), exchange.directory(graph)
-    labels = names.labels
+    if not isinstance(exchange, FieldExchange):
+        raise ValueError(f"exchange must be in the field as the peers are, got {exchange!r}")
+    known = exchange.names
+    block = Block(peers, settings, known.labels, known.start, Owners.of(peers))
     for i in agents:
-        index = names.index(graph.labels[i])
-        yield _agent(peers, settings_of(settings, i), index, rows, labels)
+        yield _agent(block, known.index(graph.labels[i]))
 
 
-def _agent(
-    peers: FieldPeers, settings: Settings, index: int, rows: Owners, labels: Sequence[Label]
-) -> FieldAgent:
-    state, name = peers.state, labels[index]
+def _agent(block: Block, index: int) -> FieldAgent:
+    state, names, rows = block.peers.state, block.names, block.owners
     a, edges = state.agents[index], state.edges
     here = slice(int(rows.start[index]), int(rows.start[index + 1]))
-    owners = rows.agent[here].tolist()
-    clique = _clique(
-        peers,
-        settings,
-        index,
-        {labels[j]: slot for j, slot in zip(owners, rows.slot[here].tolist(), strict=True)},
-    )
+    owners, slots = rows.agent[here].tolist(), rows.slot[here].tolist()
     theirs = dict(zip(owners, rows.entry[here].tolist(), strict=True))
     neighbours, weights = {}, {}
     for e in range(int(a["first"]), int(a["first"] + a["count"])):
         other = int(edges.clique[e])
         if len(edges.weight):
-            weights[labels[other]] = float(edges.weight[e])
+            weights[names[other]] = float(edges.weight[e])
         if other != index:
-            neighbours[labels[other]] = _neighbour(peers, other, e, theirs[other])
-    heard = {labels[j]: _up_to(int(state.agents[j]["begun"])) for j in owners if j != index}
+            neighbours[names[other]] = _neighbour(block.peers, other, e, theirs[other])
     return FieldAgent(
-        name,
+        names[index],
         index,
-        settings,
-        clique,
+        settings_of(block.settings, index),
+        _clique(block, index, {names[j]: slot for j, slot in zip(owners, slots, strict=True)}),
         neighbours,
         weights or None,
-        heard,
+        {names[j]: _up_to(int(state.agents[j]["begun"])) for j in owners if j != index},
+        origin=block.origin(index),
         begun=int(a["begun"]),
         fresh=bool(a["fresh"]),
         present=True,
@@ -106,13 +118,11 @@ def _agent(
     )
 
 
-def _clique(
-    peers: FieldPeers, settings: Settings, index: int, rows: dict[Label, int]
-) -> FieldClique:
-    c = peers.state.cliques[index]
+def _clique(block: Block, index: int, rows: dict[Label, int]) -> FieldClique:
+    c = block.peers.state.cliques[index]
     slots, first = int(c["slots"]), int(c["first"])
     clique = FieldClique(
-        settings,
+        settings_of(block.settings, index),
         slots,
         float(c["bound"]),
         rows,
@@ -120,7 +130,7 @@ def _clique(
         Account(**{field.name: float(c[field.name]) for field in fields(Account)}),
     )
     here, there = slice(0, slots), slice(first, first + slots)
-    copy_clique(peers.state.learner, index, there, clique.state, 0, here)
+    copy_clique(block.peers.state.learner, index, there, clique.state, 0, here)
     return clique
 
 

@@ -18,8 +18,9 @@ from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field import records
+from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import clear
-from mtcool.peers.field.exchange import field_exchange
+from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import Capacity, Edges, FieldPeers
 from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
@@ -35,11 +36,25 @@ def _(first: FieldAgent, graph: Graph, agents: Sequence[FieldAgent]) -> Joined:
     _check_places(agents)
     for place, agent in enumerate(agents):
         _check(graph, agents, place, agent)
-    weights = _weights(graph, agents)
-    fresh = settings.algorithm.peers(settings, graph, weights)
-    exchange = field_exchange(_peers(fresh, settings, graph, agents), settings, graph)
+    fresh = settings.algorithm.peers(settings, graph, _weights(graph, agents))
+    peers = _peers(fresh, settings, graph, agents)
+    start = _start(agents)
+    directory = Directory(start, graph.labels[start.size :])
+    exchange = FieldExchange(peers, settings, directory)
     exchange.begin()  # nobody hears what is new; but edges may be slow
-    return Joined(settings, weights, None, exchange=exchange)
+    return Joined(settings, _weights(start, agents), None, exchange=exchange)
+
+
+def _start(agents: Sequence[FieldAgent]) -> Graph:
+    """The graph in the beginning, of the agents that there were."""
+    places = {agent.name: agent.index for agent in agents}
+    origins = [sorted(places[name] for name in agent.origin or ()) for agent in agents]
+    while origins and not origins[-1]:
+        origins.pop()
+    origins = origins or [[0]]  # agents that began with one of them
+    ptr = np.cumsum([0, *(len(near) for near in origins)])
+    names = [agent.name for agent in agents[: len(origins)]]
+    return Graph(ptr, [j for near in origins for j in near], names)
 
 
 def _peers(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mtcool.agents.agent import Agent
 from mtcool.graphs import Graph
 from mtcool.peers.exchange import Exchange
+from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.types import AnyArray, Floats, PeersBlock
@@ -19,13 +20,13 @@ class Joined(NamedTuple):
 
     settings: Settings
     weights: Floats
-    """A weight for each entry of the graph."""
+    """A weight for each entry of the graph; in the field, of the graph in the beginning."""
     arrays: dict[str, AnyArray] | None
     """Its state, as it would be saved."""
     noise: Noise | None = None
     """The source of noise of private agents."""
-    exchange: Exchange | None = None
-    """Of agents in the field, instead of arrays: it has rows of neighbours that vanished."""
+    exchange: FieldExchange | None = None
+    """Of agents in the field, instead of arrays: it knows how the graph has changed."""
 
 
 @functools.singledispatch

@@ -12,8 +12,11 @@ from mtcool.privacy.settings import PrivacySettings
 
 
 def settings_of(settings: Settings, agent: int) -> Settings:
-    """The settings of one agent of a network: of what differs between agents, its own part."""
-    q = None if settings.q is None else (settings.q[agent],)
+    """The settings of one agent of a network: of what differs between agents, its own part.
+
+    An agent that joins a network has no part in what was said of those that were there.
+    """
+    q = None if settings.q is None else settings.q[agent : agent + 1]
     if settings.privacy is None:
         return settings if q is None else replace(settings, q=q)
     levels = {

@@ -43,8 +43,11 @@ class FieldAgent:
         How many agents became known before it.
     settings
         Those of the network.
-    clique, neighbours, weights, heard, promised, begun, fresh, present, messages, message_bytes
-        What a running agent knows; without it the agent is new, and must `join`.
+    clique, neighbours, weights, heard, promised, origin
+        What a running agent knows, with the counts below; without it the agent is new, and must
+        `join`.
+    begun, fresh, present, messages, message_bytes
+        Its counts, and whether it is there.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class FieldAgent:
         weights: Mapping[Label, float] | None = None,
         heard: Mapping[Label, Position] | None = None,
         promised: Mapping[Label, float] | None = None,
+        origin: tuple[Label, ...] | None = None,
         begun: int = 0,
         fresh: bool = True,
         present: bool = False,
@@ -92,6 +96,8 @@ class FieldAgent:
 
         Where messages may be lost, a clique does not know what it should have received.
         """
+        self.origin = origin
+        """Itself and its neighbours when the network began; None if it joined later."""
         self.begun = begun
         """Rounds that it has begun."""
         self.fresh = fresh
@@ -105,7 +111,7 @@ class FieldAgent:
         kept = (self._clique, self.neighbours, self.weights, self.heard, self.promised)
         known = copy.deepcopy(kept)
         counts = (self.begun, self.fresh, self.present, self.messages, self.message_bytes)
-        return FieldAgent, (self.name, self.index, self.settings, *known, *counts)
+        return FieldAgent, (self.name, self.index, self.settings, *known, self.origin, *counts)
 
     @property
     def clique(self) -> FieldClique:

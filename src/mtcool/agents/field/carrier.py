@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool.agents.cutting.settings import joint_settings
+from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.field.activation import FieldActivation
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.post import LOST, UnderWay, Waits
@@ -232,7 +232,7 @@ class Carrier:
         agent = self._known(name)
         if agent is None:
             index = 1 + max(known.index for known in self.agents.values())
-            agent = FieldAgent(name, index, self._settings)
+            agent = FieldAgent(name, index, settings_of(self._settings, index))
         said = [agent.join({other.name: other.index for other in others})]
         self.agents[name] = agent
         said += [other.connect(name, agent.index) for other in others]
