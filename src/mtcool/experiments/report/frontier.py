@@ -1,6 +1,6 @@
 """What regret costs in bytes or messages: every policy, and the frontier of those that pay."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mtcool.experiments.files import spec
@@ -39,37 +39,45 @@ class Spent:
 
 
 def spent(results: Results, points: Sequence[PointResults], what: str) -> list[Spent]:
-    """All algorithms at all points whose "bytes" or "messages" are known."""
-    found = []
+    """All algorithms at all points whose "bytes" or "messages" are known.
+
+    One that a sweep does not touch is the same at all of its points, and there once.
+    """
+    found: dict[tuple[str, ...], Spent] = {}
     for point in points:
         described = results.experiment.points[results.experiment.values.index(point.values)]
         for one in (a for a in described.algorithm if a.name in point.names):
+            swept = {k: v for k, v in point.values.items() if results.depends(one.name, k)}
             cost = point.traffic(one.name, what)
-            if cost is not None:
-                family, value = _family(results, described, one, point)
-                swept = [f"{results.title_of(key)} = {v}" for key, v in point.values.items()]
-                told = f"{one.name} at {', '.join(swept)}" if swept else one.name
-                regret = point.regret(one.name)
-                found.append(Spent(one.name, family, value, told, point, cost, regret))
-    return found
+            if cost is not None and (one.name, *swept.values()) not in found:
+                told = [f"{results.title_of(key)} = {value}" for key, value in swept.items()]
+                found[one.name, *swept.values()] = Spent(
+                    one.name,
+                    *_family(results, described, one, swept),
+                    f"{one.name} at {', '.join(told)}" if told else one.name,
+                    point,
+                    cost,
+                    point.regret(one.name),
+                )
+    return list(found.values())
 
 
 def _family(
-    results: Results, described: spec.Point, one: spec.Algorithm, point: PointResults
+    results: Results, described: spec.Point, one: spec.Algorithm, swept: Mapping[str, str]
 ) -> tuple[str, str]:
     """What an algorithm's policy is called, and its numbers."""
+    others = [
+        f"{results.title_of(name)} = {value}"
+        for name, value in swept.items()
+        if "messages" not in name.split(".")
+    ]
     if not results.record_of(one.name).changing:
-        return one.name, ""
+        return "; ".join([one.name, *others]), ""
     messages, plain = messages_of(described, one), Messages()
     keys = [key for key in FAMILIES if getattr(messages, key) != getattr(plain, key)]
     words = [FAMILIES[key] for key in keys] or [ALWAYS]
     if messages.choose == "best":
         words = [word.replace("random", "best") for word in words]
-    others = [
-        f"{results.title_of(name)} = {value}"
-        for name, value in point.values.items()
-        if "messages" not in name.split(".")
-    ]
     numbers = ", ".join(f"{getattr(messages, key):g}" for key in keys)
     return "; ".join([", ".join(words), *others]), numbers
 

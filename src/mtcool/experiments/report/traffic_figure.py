@@ -1,11 +1,11 @@
 """A picture of regret against what it costs in bytes or messages, with the frontier marked."""
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
@@ -54,7 +54,9 @@ def draw_traffic(results: Results, figure: spec.Figure, path: Path) -> None:
             axes.set_title(f"{results.title_of(figure.panels)} = {label}", fontsize=10)
         axes.set_xlabel(results.title_of(figure.x))
         axes.spines[["top", "right"]].set_visible(False)
-        _scale(axes, found)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         _frontier(axes, frontier(found))
         for family, look in looks.items():
             _family(axes, [one for one in found if one.family == family and _sends(one)], look)
@@ -63,17 +65,18 @@ def draw_traffic(results: Results, figure: spec.Figure, path: Path) -> None:
                 _level(axes, one)
     for axes in grid[::IN_A_ROW]:
         axes.set_ylabel("multitask regret")
+    _scale(grid, [one.regret.mean for found in every for one in found])
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
     words = setting_words(results, figure) + MARK
     canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
-    handles = dict(named for axes in grid for named in _handles(axes))
-    look: Any = {"ncols": min(len(handles), 3), "frameon": False, "fontsize": 8}
-    canvas.legend(handles.values(), handles.keys(), loc="outside upper center", **look)
+    named = dict(pair for axes in grid for pair in _named(axes))
+    style: Any = {"ncols": 3, "frameon": False, "fontsize": 8}
+    canvas.legend(list(named.values()), list(named), loc="outside upper center", **style)
     save(canvas, path)
 
 
-def _handles(axes: Axes) -> Iterator[tuple[str, Artist]]:
+def _named(axes: Axes) -> Iterator[tuple[str, Artist]]:
     handles, names = axes.get_legend_handles_labels()
     yield from zip(names, handles, strict=True)
 
@@ -82,15 +85,12 @@ def _sends(one: Spent) -> bool:
     return one.cost.mean > 0.0
 
 
-def _scale(axes: Axes, found: Sequence[Spent]) -> None:
-    """Logarithmic in what is sent, and in regret where it asks for that."""
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    regret = np.array([one.regret.mean for one in found])
-    if regret.min() > 0 and regret.max() / regret.min() >= np.sqrt(WIDE):
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+def _scale(grid: Sequence[Axes], regret: Sequence[float]) -> None:
+    """A logarithmic axis where the regret asks for it; panels share it."""
+    if regret and min(regret) > 0 and max(regret) / min(regret) >= math.sqrt(WIDE):
+        for axes in grid:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
 
 
 def _frontier(axes: Axes, best: Sequence[Spent]) -> None:
