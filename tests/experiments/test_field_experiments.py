@@ -175,7 +175,10 @@ def test_what_is_wrong_is_one_sentence_with_table_and_key(kind):
             '[stream]\nactivations = { kind = "bursts", length = 3 }',
             "stream.activations must be stochastic without skew where agents come and go, got {",
         ),
-        ("[messages]\ncoordinates = 3", "shared: coordinates must be at most the dimension 2, got 3"),
+        (
+            "[messages]\ncoordinates = 3",
+            "shared: coordinates must be at most the dimension 2, got 3",
+        ),
         ('[network]\nkind = "file"\npath = "no.csv"', "network.path = "),
     ],
 )
