@@ -34,7 +34,7 @@ LEARNERS: Mapping[str, Learner] = {"Hedge": MTFTRL(), "KT": MTFTRLKT()}
 
 
 def run(quick: bool) -> list[Result]:
-    """Rounds with each rule over plain rounds; a million agents with changes over as many without."""
+    """Rounds with each rule over plain ones; a million agents with changes over one without."""
     return [*_rounds(quick), *_million(quick)]
 
 
