@@ -76,7 +76,7 @@ def test_only_the_bound_that_was_given_can_be_too_large(found):
     [
         ('learner = "MTFTRLKT"', 'rates = "estimated"', "shared: rates must be 'adversarial'"),
         ('"mt_co2ol"', '"dpmt_co2ol"', "shared: lipschitz must be a number for dpmt_co2ol"),
-        ('"adaptive"', '"unknown"', "lipschitz must be a number, or one of adaptive, got 'un"),
+        ('"adaptive"', '"unknown"', "lipschitz must be a number, or adaptive, got 'un"),
     ],
 )
 def test_a_file_that_needs_a_bound_is_refused_when_it_is_read(tmp_path, old, new, words):
