@@ -32,9 +32,14 @@ class Changes:
         self._exchange = network.in_the_field()
         self._exchange.check_uniform()
         known, agents = self._exchange.names, schedule.agents(graph)
-        self._new = [name for name in agents if not known.knows(name)]
+        # Most networks have been as they are from the beginning: then nobody need be looked up.
+        same = graph.size if graph.labels == known.start.labels else 0
+        self._new = [name for name in agents[same:] if not known.knows(name)]
         self.names = Directory(known.start, (*known.joined, *self._new))
-        self.events = _in_places(events, np.array([self.names.index(name) for name in agents]))
+        others = [self.names.index(name) for name in agents[same:]]
+        self.events = _in_places(
+            events, np.concatenate((np.arange(same), np.array(others, np.int64)))
+        )
         self._cursor = np.zeros(2, np.int64)
 
     def register(self) -> None:

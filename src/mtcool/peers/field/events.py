@@ -175,14 +175,20 @@ def own_bound(peers: FieldPeers, others: int) -> float:
     return 1.0 / (min(others, rules.partners) + 1.0)
 
 
-@routine
+@inline
 def tell_bound(peers: FieldPeers, clique: int, weight: float) -> None:
-    """Raise the bound of a clique, if this weight is above it."""
+    """Raise the bound of a clique, if this weight is above it; mostly it is not."""
+    if weight > peers.state.cliques[clique]["bound"]:
+        raise_to(peers, clique, weight)
+
+
+@routine
+def raise_to(peers: FieldPeers, clique: int, weight: float) -> None:
+    """Raise the bound of a clique to this weight."""
     c = peers.state.cliques[clique]
-    if weight > c["bound"]:
-        ratio = c["bound"] / weight
-        c["bound"] = weight
-        raise_bound(peers.state.learner, clique, weight, ratio, weight)
+    ratio = c["bound"] / weight
+    c["bound"] = weight
+    raise_bound(peers.state.learner, clique, weight, ratio, weight)
 
 
 @inline

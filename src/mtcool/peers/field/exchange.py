@@ -296,8 +296,9 @@ def graph_of(peers: FieldPeers, directory: Directory) -> Graph:
 
 @kernel
 def _begin(peers: FieldPeers, slow: AnyArray) -> None:
-    for agent in range(peers.state.counters[AGENTS]):
-        announce(peers, agent, EVERYBODY)
+    if not peers.rules.plain:  # else weights are as large as they were
+        for agent in range(peers.state.counters[AGENTS]):
+            announce(peers, agent, EVERYBODY)
     for s in range(slow.shape[0]):
         one, two = whole(slow[s]["one"]), whole(slow[s]["two"])
         slow_down(peers.state, one, two, slow[s : s + 1])
