@@ -137,19 +137,29 @@ class PanelAgent:
         out, itself = np.empty((1, 3)), np.array([ITSELF])
         play(self.panel, itself, row, target, np.array([event]), said, out)
 
-    def _take(self, answers: Mapping[Label, Message | None]) -> None:
-        width, found = self.panel.vector.shape[2], {}
+    def check_answer(self, neighbour: Label, answer: Message) -> Floats:
+        """The numbers in an answer; refuses what is none of this neighbour."""
+        width = self.panel.vector.shape[2]
         size = knowledge_size(width)
         lengths = {size, size + products_size(width)} if self.panel.rows == 1 else {size}
-        for other, answer in answers.items():
-            if other not in self.heard:
-                raise ValueError(f"answers must be of neighbours, got one of {other!r}")
-            if answer is not None:
-                if not isinstance(answer, Knowledge) or sender_of(answer) != other:
-                    raise ValueError(f"answer of {other!r} must be its knowledge, got {answer!r}")
-                found[other] = self._numbers(answer.numbers, lengths)
-                check_knowledge(found[other][:size], width)
-                check_products(found[other][size:], found[other][:size], width)
+        if neighbour not in self.heard:
+            raise ValueError(f"answers must be of neighbours, got one of {neighbour!r}")
+        if not isinstance(answer, Knowledge) or sender_of(answer) != neighbour:
+            raise ValueError(f"answer of {neighbour!r} must be its knowledge, got {answer!r}")
+        numbers = self._numbers(answer.numbers, lengths)
+        check_knowledge(numbers[:size], width)
+        check_products(numbers[size:], numbers[:size], width)
+        return numbers
+
+    def _take(self, answers: Mapping[Label, Message | None]) -> None:
+        size = knowledge_size(self.panel.vector.shape[2])
+        for other in answers.keys() - self.heard.keys():
+            raise ValueError(f"answers must be of neighbours, got one of {other!r}")
+        found = {
+            other: self.check_answer(other, answer)
+            for other, answer in answers.items()
+            if answer is not None
+        }
         for k, other in enumerate(self.neighbours, start=1):
             if other in found:
                 take_knowledge(self.panel, k, found[other][:size])

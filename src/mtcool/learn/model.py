@@ -210,6 +210,27 @@ class Model:
             self._places.connect(agent, names)
             self._panel = seated(self._panel, self._places, anew=not self._places.complete)
 
+    def expect_features(self, count: int) -> None:
+        """Make room for so many features in plain rows of numbers, before the first row has come.
+
+        Parameters
+        ----------
+        count
+            How many numbers a row will have, at least as many as are known.
+
+        Examples
+        --------
+        >>> model = Model(None)
+        >>> model.join("rome", [])
+        >>> model.expect_features(2)
+        >>> model.agent("rome").predict([1.0, 2.0], {}).score
+        0.0
+        """
+        wanted = validation.count("count", count, least=max(1, self._features))
+        with self._turn.lock:
+            self._panel = widened(self._panel, self._features, wanted)
+            self._features = wanted
+
     def predict_one(self, agent: Label, x: Mapping[str, object] | ArrayLike) -> float:
         """Predict the target of one row; the model does not change.
 

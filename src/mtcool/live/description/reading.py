@@ -1,0 +1,178 @@
+"""A network file, read and checked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from mtcool import graphs
+from mtcool.experiments.files.complaints import make_whole, one_sentence
+from mtcool.experiments.files.spec import GraphFile
+from mtcool.experiments.running.build import build_graph
+from mtcool.graphs import Graph
+from mtcool.live.description import tables
+from mtcool.live.share import Share
+from mtcool.types import Label, Plain
+
+
+class Place(NamedTuple):
+    """Where a host is."""
+
+    listen: str
+    address: str
+    http: str | None
+
+
+class Description(NamedTuple):
+    """A network: what the file says, who is whose neighbour, and who lives where.
+
+    Examples
+    --------
+    >>> ring = {"kind": "ring", "agents": 4}
+    >>> network = described({"name": "demo", "graph": ring, "learn": {"features": ["x"]},
+    ...     "shards": {"count": 2}})
+    >>> network.home
+    {0: 'host0', 1: 'host0', 2: 'host1', 3: 'host1'}
+    """
+
+    file: tables.Network
+    folder: Path
+    """Paths in the file are relative to it."""
+    graph: Graph
+    places: dict[str, Place]
+    home: dict[Label, str]
+
+    @property
+    def number(self) -> int:
+        """What all hosts of this network agree on, and others do not: not the graph, which may change."""
+        kept = (self.file.name, self.file.learn, self.file.algorithm, self.file.privacy)
+        digest = hashlib.sha256(msgspec.json.encode(kept)).digest()
+        return int.from_bytes(digest[:6])
+
+    @property
+    def private(self) -> bool:
+        """Whether its agents publish noisy sums."""
+        return self.file.privacy is not None
+
+    def neighbours(self, agent: Label) -> tuple[Label, ...]:
+        """Those that an agent talks to."""
+        labels, i = self.graph.labels, self.graph.index(agent)
+        found = self.graph.idx[self.graph.ptr[i] : self.graph.ptr[i + 1]]
+        return tuple(labels[int(j)] for j in found if int(j) != i)
+
+    def agents_of(self, host: str) -> tuple[Label, ...]:
+        """The agents of a host."""
+        return tuple(agent for agent, where in self.home.items() if where == host)
+
+    def share(self, host: str) -> Share:
+        """What a host must know of the network."""
+        if host not in self.places:
+            known = ", ".join(self.places)
+            raise ValueError(f"host must be one of {known}, got {host!r}")
+        own = self.agents_of(host)
+        near = dict.fromkeys(other for agent in own for other in (agent, *self.neighbours(agent)))
+        home = {agent: self.home[agent] for agent in near}
+        return Share(host, self.number, home, self.private)
+
+    def path(self, relative: str) -> Path:
+        """A path in the file, from where the file is."""
+        return self.folder / relative
+
+
+def read_description(path: str | os.PathLike[str]) -> Description:
+    """Read a network file; what is wrong is said in one sentence."""
+    file = Path(path)
+    try:
+        table = tomllib.loads(file.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{file} must be a TOML file, got one with an error: {error}") from None
+    try:
+        return described(table, file.parent)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") -> Description:
+    """The network that a table describes."""
+    file, folder = _checked(dict(table)), Path(folder)
+    if (file.learn is None) == (file.algorithm is None):
+        given = "none of them" if file.learn is None else "both"
+        raise ValueError(f"one of learn and algorithm must be given, got {given}")
+    private = file.algorithm is not None and file.algorithm.algorithm == "dpmt_co2ol"
+    if private != (file.privacy is not None):
+        must = "must be given for" if private else "applies only to"
+        raise ValueError(f"privacy {must} dpmt_co2ol")
+    graph = _graph(file, folder)
+    places, home = _places(file, graph)
+    return Description(file, folder, graph, places, home)
+
+
+def _checked(table: dict[str, Plain]) -> tables.Network:
+    while True:
+        try:
+            return msgspec.convert(table, tables.Network)
+        except msgspec.ValidationError as error:
+            if not make_whole(str(error), table):
+                raise ValueError(one_sentence(str(error), table, tables.Network)) from None
+
+
+def _graph(file: tables.Network, folder: Path) -> Graph:
+    match file.graph:
+        case tables.Edges(edges=edges, agents=agents):
+            labels = tuple(dict.fromkeys([*agents, *(end for edge in edges for end in edge)]))
+            if not labels:
+                raise ValueError("graph.edges must not be empty, got no edges and no agents")
+            return graphs.Graph.from_edges(edges, labels=labels)
+        case GraphFile(path=path):
+            return graphs.read_graph(folder / path)
+    return build_graph(file.graph, np.random.default_rng(file.seed))
+
+
+def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
+    if (file.shards is None) == (not file.hosts):
+        given = "neither" if file.shards is None else "both"
+        raise ValueError(f"one of hosts and shards must be given, got {given}")
+    if file.shards is not None:
+        return _shards(file.shards, graph)
+    places = {
+        name: Place(host.listen, host.address or host.listen, host.http)
+        for name, host in file.hosts.items()
+    }
+    home: dict[Label, str] = {}
+    for name, host in file.hosts.items():
+        for agent in host.agents:
+            if agent in home:
+                raise ValueError(f"agent {agent!r} must have one host, got {home[agent]} and {name}")
+            home[agent] = name
+    known = set(graph.labels)
+    for agent in home:
+        if agent not in known:
+            raise ValueError(f"hosts.{home[agent]}.agents must be in the graph, got {agent!r}")
+    for agent in graph.labels:
+        if agent not in home:
+            raise ValueError(f"agent {agent!r} of the graph must have a host, got none")
+    return places, {agent: home[agent] for agent in graph.labels}
+
+
+def _shards(shards: tables.Shards, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
+    if shards.count > graph.size:
+        raise ValueError(f"shards.count must be at most {graph.size} agents, got {shards.count}")
+    places = {
+        f"host{k}": Place(
+            f"127.0.0.1:{shards.port + k}",
+            f"127.0.0.1:{shards.port + k}",
+            None if shards.http is None else f"127.0.0.1:{shards.http + k}",
+        )
+        for k in range(shards.count)
+    }
+    home: dict[Label, str] = {
+        label: f"host{i * shards.count // graph.size}" for i, label in enumerate(graph.labels)
+    }
+    return places, home

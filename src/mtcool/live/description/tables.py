@@ -1,0 +1,147 @@
+"""The tables of a network file: who learns what, who talks to whom, and which host is where."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from mtcool.experiments.files import spec
+
+Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
+HostName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Agent: TypeAlias = str | int
+
+
+class Edges(spec.Part, frozen=True, tag="edges"):
+    """A graph that is written out; agents without neighbours are named in `agents`."""
+
+    edges: list[tuple[Agent, Agent]] = []
+    agents: list[Agent] = []
+
+
+Graph: TypeAlias = (
+    Edges
+    | spec.ErdosRenyi
+    | spec.Regular
+    | spec.Ring
+    | spec.Cliques
+    | spec.Stars
+    | spec.Grid
+    | spec.GraphFile
+)
+
+
+class Learn(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The learner for tables, `mtcool.learn`: there is nothing to tune."""
+
+    features: Annotated[list[str], Meta(min_length=1)]
+    """Names of the features, all of them numbers, in the order of plain lists."""
+    task: Literal["regression", "classification"] = "regression"
+    share: Literal["gradients", "rows"] = "gradients"
+
+
+class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """An algorithm that learns from gradients, as in experiment files.
+
+    With `loss`, agents may be given features and targets; they predict <x, features>.
+    """
+
+    dim: spec.Count
+    algorithm: str = "mt_co2ol"
+    loss: Literal["squared", "absolute", "logistic", "hinge"] | None = None
+    learner: str | None = None
+    learner_parameters: dict[str, Any] = {}
+    experts: Literal["paper", "geometric"] | Annotated[list[float], Meta(min_length=1)] = "paper"
+    weights: Literal["uniform", "delegation"] = "uniform"
+    rates: Literal["adversarial", "adaptive"] = "adversarial"
+    lipschitz: spec.Positive | Literal["adaptive"] = 1.0
+    radius: spec.Positive = 1.0
+    aggregator: str | None = None
+    aggregator_parameters: dict[str, Any] = {}
+    law: Literal["laplace", "gaussian"] | None = None
+
+
+class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The level of every agent of a private network, and how many activations each may have."""
+
+    epsilon: spec.Positive
+    horizon: spec.Count
+    delta: spec.Between = 1e-6
+    noise: Literal["exact", "simulated"] = "exact"
+
+
+class Host(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A process with some agents."""
+
+    agents: Annotated[list[Agent], Meta(min_length=1)]
+    listen: str
+    """Where it listens: "127.0.0.1:7447"."""
+    address: str | None = None
+    """What others call it, if that differs from `listen`: "rome.example.org:7447"."""
+    http: str | None = None
+    """Where its HTTP endpoint listens, if it has one: "127.0.0.1:8000"."""
+
+
+class Shards(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Instead of hosts: so many processes on this machine, with equal shares of the agents."""
+
+    count: spec.Count
+    port: Port = 17447
+    """Of the first; the others follow."""
+    http: Port | None = None
+    """Of the first's HTTP endpoint; the others follow. None for no endpoints."""
+
+
+class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How long hosts wait, in seconds."""
+
+    rows: spec.Positive = 0.5
+    """A prediction for the rows of neighbours."""
+    delivery: spec.Positive = 2.0
+    """A batch of gradients for its acknowledgement."""
+    lease: spec.Positive = 5.0
+    """A silent connection before it is given up."""
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a host takes from another at most."""
+
+    outbox: spec.Count = 100_000
+    """Messages that wait for one host; beyond it agents with neighbours there stop learning."""
+    message: spec.Count = 1 << 20
+    """Bytes of one question."""
+    rate: spec.Count = 20_000
+    """Questions of one host in a second."""
+
+
+class Security(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Who gets in."""
+
+    certificates: str = "certs"
+    """The folder that `mtcool certs` fills."""
+    tls: bool = True
+    """Without it, anybody who reaches a port is believed: for experiments on one machine."""
+
+
+class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A network file."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    graph: Graph
+    learn: Learn | None = None
+    algorithm: Algorithm | None = None
+    privacy: Privacy | None = None
+    hosts: dict[HostName, Host] = {}
+    shards: Shards | None = None
+    timing: Timing = Timing()
+    limits: Limits = Limits()
+    security: Security = Security()
+    stream: dict[str, Any] = {}
+    """What `mtcool up` feeds it."""
+    state: str = "state"
+    """The folder of the hosts' databases."""
+    journal: bool = False
+    """Whether hosts write down what happens, for `mtcool replay`."""
+    seed: spec.Whole = 0
+    """Of random graphs."""

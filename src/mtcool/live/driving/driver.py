@@ -1,0 +1,71 @@
+"""How the live system drives an agent, whatever its algorithm: rounds, messages, what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, TypeAlias
+
+from mtcool.agents.messages import Message
+from mtcool.streams import Loss
+from mtcool.types import Floats, Label
+
+Feedback: TypeAlias = float | Floats | Loss
+"""What an agent learns from: a target, a gradient at its prediction, or a loss."""
+
+
+class Prediction(NamedTuple):
+    """What an agent predicts, and how much of it is old.
+
+    Examples
+    --------
+    >>> Prediction(5.0, None, old=("rome",)).value
+    5.0
+    """
+
+    value: float | tuple[float, ...]
+    """A number, or a point if there were no features."""
+    alone: float | None
+    """What the agent would predict without neighbours, where that is known."""
+    old: tuple[Label, ...] = ()
+    """Neighbours that did not answer in time: their last known rows were used."""
+    missing: tuple[Label, ...] = ()
+    """Neighbours that did not answer in time, and of which nothing is known."""
+
+
+class Round(Protocol):
+    """One round of an agent; several may be under way."""
+
+    @property
+    def requests(self) -> Mapping[Label, Message]:
+        """Step 2: what to ask, and whom."""
+
+    def check(self, neighbour: Label, answer: Message) -> None:
+        """Refuse what is no answer of this neighbour to this round."""
+
+    def predict(self, answers: Mapping[Label, Message]) -> Prediction:
+        """Step 3: the prediction, from the answers that have come."""
+
+    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+        """Step 5: learn; returns what to tell, and whom. Refused feedback changes nothing."""
+
+
+class Driver(Protocol):
+    """An agent as a host drives it."""
+
+    name: Label
+
+    @property
+    def neighbours(self) -> tuple[Label, ...]:
+        """Those that may ask and tell it something."""
+
+    def begin(self, features: Floats | None) -> Round:
+        """Step 1: begin a round, with features or without."""
+
+    def receive(self, message: Message) -> Message | None:
+        """Take a message of a neighbour; a request is answered. Refused ones change nothing."""
+
+    def keep(self) -> bytes:
+        """All that must survive."""
+
+    def restore(self, kept: bytes) -> None:
+        """Go on from what was kept."""

@@ -1,0 +1,194 @@
+"""Agents that learn from gradients: MT-CO2OL, its private variant, and the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from mtcool import validation
+from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
+from mtcool.agents.agent import Agent, answer_of
+from mtcool.agents.cliques import CliqueAgent
+from mtcool.agents.field.receiving import row_in
+from mtcool.agents.messages import FieldRow, Message, Rows
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.driving.driver import Feedback, Prediction
+from mtcool.live.driving.kept import go_on, kept_of
+from mtcool.streams import Loss
+from mtcool.streams.losses import Kind
+from mtcool.types import Floats, Label
+
+
+class GradientDriver:
+    """Drives an agent of MT-CO2OL, DPMT-CO2OL, i-FTRL, ST-FTRL or the pairwise approach.
+
+    Parameters
+    ----------
+    agent
+        The agent.
+    kind
+        The loss of a prediction <x, features> against a target, if the agent is given those.
+    alone
+        An agent that learns the same without neighbours, for comparison.
+    """
+
+    def __init__(
+        self, agent: Agent, kind: Kind | None = None, alone: CliqueAgent | None = None
+    ) -> None:
+        self.name, self.agent, self.kind, self.alone = agent.name, agent, kind, alone
+        self.known: dict[Label, Message] = {}
+        """The last answer of each neighbour."""
+
+    @property
+    def neighbours(self) -> tuple[Label, ...]:
+        """Those that may ask and tell it something."""
+        agent: Any = self.agent
+        if isinstance(agent, SingleTaskAgent):
+            return agent.neighbours
+        if isinstance(agent, FieldAgent):
+            return tuple(agent.neighbours)
+        cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
+        others = dict.fromkeys(name for clique in cliques for name in clique.rows)
+        return tuple(name for name in others if name != self.name)
+
+    def begin(self, features: Floats | None) -> GradientRound:
+        """Begin a round."""
+        dim = self.agent.settings.dim
+        if features is not None:
+            if self.kind is None:
+                raise ValueError("features need a loss in the description of the network, got none")
+            features = validation.vector("features", features, dim)
+        return GradientRound(self, features)
+
+    def receive(self, message: Message) -> Message | None:
+        """Take a message of a neighbour."""
+        return self.agent.receive(message)
+
+    def keep(self) -> bytes:
+        """All that must survive."""
+        known = [[plain_name(name, "kept"), self._row_in(row)] for name, row in self.known.items()]
+        alone = None if self.alone is None else kept_of(self.alone)
+        return msgspec.msgpack.encode([kept_of(self.agent), known, alone])
+
+    def restore(self, kept: bytes) -> None:
+        """Go on from what was kept."""
+        agent, known, alone = msgspec.msgpack.decode(kept)
+        go_on(self.agent, agent)
+        self.known = {label_of(name): self._row_of(name, row) for name, row in known}
+        if self.alone is not None and alone is not None:
+            go_on(self.alone, alone)
+
+    def _row_in(self, answer: Any) -> list[Any]:  # noqa: ANN401 (two kinds of answers)
+        if isinstance(answer, FieldRow):
+            return [answer.stamp, answer.content]
+        return [answer.model.tobytes(), answer.experts.tobytes()]
+
+    def _row_of(self, name: Any, kept: list[Any]) -> Message:  # noqa: ANN401
+        first, second = kept
+        if isinstance(self.agent, FieldAgent):
+            return FieldRow(name, 0.0, first, second)
+        return Rows(name, np.frombuffer(first), np.frombuffer(second))
+
+    def nothing_known(self, neighbour: Label) -> Message:
+        """The row of a neighbour that was never heard: as it was when the network began."""
+        agent, dim = self.agent, self.agent.settings.dim
+        name = plain_name(neighbour, "sent")
+        if isinstance(agent, FieldAgent):
+            return FieldRow(name, 0.0, 0.0, agent.code.packed(np.zeros(dim)))
+        return Rows(name, np.zeros(dim), np.zeros(self.experts_of(neighbour) * dim))
+
+    def experts_of(self, neighbour: Label) -> int:
+        """How many rows of experts an answer of this neighbour has."""
+        agent = self.agent
+        if not isinstance(agent, PrivateAgent):
+            return 0
+        counts = {
+            link.keepers[0]: int(count)
+            for link, count in zip(agent.links, agent.products, strict=True)
+            if link.own is None
+        }
+        return counts[neighbour]
+
+
+class GradientRound:
+    """A round of an agent that learns from gradients."""
+
+    def __init__(self, driver: GradientDriver, features: Floats | None) -> None:
+        self._driver, self._features = driver, features
+        self._activation: Any = driver.agent.activate()
+        self.requests: Mapping[Label, Message] = self._activation.requests
+        self._x = np.empty(0)
+
+    def check(self, neighbour: Label, answer: Message) -> None:
+        """Refuse what is no row of this neighbour."""
+        agent = self._driver.agent
+        if isinstance(agent, FieldAgent):
+            if not isinstance(answer, FieldRow):
+                raise ValueError(f"answer of {neighbour!r} must be a row, got {answer!r}")
+            if row_in(answer, agent, neighbour).number != self._activation.number:
+                raise ValueError(f"answer of {neighbour!r} must be that of this round")
+            return
+        answer_of(
+            {neighbour: answer},  # type: ignore[dict-item]  # this is what it checks
+            neighbour,
+            agent.settings.dim,
+            self._driver.experts_of(neighbour) * agent.settings.dim,
+        )
+
+    def predict(self, answers: Mapping[Label, Message]) -> Prediction:
+        """Average the models of the agent's task; of who is silent, the last one known."""
+        driver, old, missing = self._driver, [], []
+        full: dict[Label, Message] = {}
+        for name in self.requests:
+            if name in answers:
+                full[name] = driver.known[name] = answers[name]
+            elif name in driver.known:
+                old.append(name)
+                full[name] = self._of_this_round(driver.known[name])
+            else:
+                missing.append(name)
+                full[name] = self._of_this_round(driver.nothing_known(name))
+        self._x = self._activation.predict(full)
+        value: float | tuple[float, ...] = tuple(self._x.tolist())
+        alone = None
+        if self._features is not None:
+            value = float(self._x @ self._features)
+            if driver.alone is not None:
+                alone = float(driver.alone.activate().predict({}) @ self._features)
+        return Prediction(value, alone, tuple(old), tuple(missing))
+
+    def _of_this_round(self, answer: Message) -> Message:
+        if isinstance(answer, FieldRow):
+            return FieldRow(
+                answer.sender, float(self._activation.number), answer.stamp, answer.content
+            )
+        return answer
+
+    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+        """Learn from a gradient, a target or a loss."""
+        driver, loss = self._driver, self._loss_of(feedback)
+        if isinstance(driver.agent, SingleTaskAgent):
+            if loss is None:
+                raise ValueError("ST-FTRL must be given a loss or a target, got a gradient")
+            told: dict[Label, Message] = self._activation.learn(loss)
+        elif loss is None:
+            told = self._activation.learn(feedback)
+        else:
+            told = self._activation.learn(loss.subgradient(self._x))
+        if loss is not None and driver.alone is not None:
+            by_itself = driver.alone.activate()
+            by_itself.learn(loss.subgradient(by_itself.predict({})))
+        return told
+
+    def _loss_of(self, feedback: Feedback) -> Loss | None:
+        if isinstance(feedback, Loss):
+            return feedback
+        if isinstance(feedback, np.ndarray):
+            return None
+        if self._features is None or self._driver.kind is None:
+            raise ValueError(f"a target needs features and a loss, got {feedback!r} without")
+        target = validation.finite("target", feedback)
+        return Loss(self._driver.kind, np.append(self._features, target))

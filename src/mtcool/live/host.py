@@ -1,0 +1,471 @@
+"""A host: some agents of a network in one process, without input or output of its own.
+
+Events come in (an agent predicts, an agent learns, another host asks, delivers or acknowledges), and
+effects go out after what they rest on is durable. Whoever drives a host does three things in turn:
+
+1. it lets events happen;
+2. it takes `changes`, and writes them in one transaction;
+3. it tells the host that they are `committed`, and carries out the effects that this returns.
+
+So nothing leaves a host that a crash could undo: neither a gradient, nor an acknowledgement, nor a
+row. `docs/live.md` has the rules, and why each gradient is learned from once and in order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from mtcool.agents.messages import Message, decode, encode, sender_of
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.driving import Driver, Feedback, Prediction, Round, packed_feedback
+from mtcool.live.journal import Learned, Predicted, Taken, Used, entry_bytes
+from mtcool.live.link import Link
+from mtcool.live.share import Share
+from mtcool.live.wire import (
+    Ask,
+    Deliver,
+    Position,
+    Refused,
+    Rows,
+    question_in,
+    reply_in,
+    to_bytes,
+)
+from mtcool.types import Floats, Label, Name
+
+Token: TypeAlias = Hashable
+"""Whatever the driver of a host knows a question by."""
+
+MOST_ITEMS = 4096  # in one question
+LARGEST_BATCH = 1 << 18
+"""Bytes of one batch of messages, but at least one of them."""
+
+
+class Limits(NamedTuple):
+    """What a host keeps at most."""
+
+    outbox: int = 100_000
+    """Messages that wait for one other host; beyond it, agents with neighbours there stop learning."""
+    rounds: int = 64
+    """Rounds of one agent that were predicted and not learned from; older ones are forgotten."""
+
+
+class Replied(NamedTuple):
+    """Effect: this is the reply to a question."""
+
+    token: Token
+    content: bytes
+
+
+class Durable(NamedTuple):
+    """Effect: what this call asked for is done, and survives a crash."""
+
+    token: Token
+
+
+class Acknowledged(NamedTuple):
+    """Effect before the commit: reply with the position that will be durable then."""
+
+    token: Token
+    host: str
+
+
+Effect: TypeAlias = Replied | Durable
+
+
+class Changes(NamedTuple):
+    """What must be written in one transaction, and what follows from it."""
+
+    version: int
+    rounds: int
+    agents: dict[Label, bytes]
+    links: dict[str, tuple[int, int]]
+    """Of each link that moved: `sent` and `taken`."""
+    outbox: list[tuple[str, int, Name, bytes]]
+    delivered: dict[str, int]
+    """Messages up to this number may be forgotten."""
+    journal: list[bytes]
+    effects: list[Replied | Durable | Acknowledged]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not (self.agents or self.links or self.outbox or self.delivered or self.journal)
+
+
+class Kept(NamedTuple):
+    """What a host reads from its disk when it begins again."""
+
+    version: int
+    rounds: int
+    agents: Mapping[Label, bytes]
+    links: Mapping[str, tuple[int, int]]
+    outbox: Iterable[tuple[str, int, Name, bytes]]
+
+
+class Asked(NamedTuple):
+    """A round has begun: what to ask other hosts, in bytes."""
+
+    number: int
+    questions: dict[str, bytes]
+
+
+@dataclass
+class _Open:
+    """A round that has begun."""
+
+    agent: Label
+    features: Floats | None
+    round: Round
+    asked: dict[str, list[Label]] = field(default_factory=dict)
+    """Neighbours that other hosts were asked about, in the order of the questions."""
+    predicted: bool = False
+
+
+class Refusal(ValueError):
+    """What an application asked for is not possible now, for a reason that may pass."""
+
+
+class Host:
+    """Some agents of a network, what they owe to other hosts, and what has come from those."""
+
+    def __init__(
+        self,
+        share: Share,
+        drivers: Mapping[Label, Driver],
+        kept: Kept | None = None,
+        *,
+        limits: Limits = Limits(),
+        journal: bool = False,
+    ) -> None:
+        self.share, self.drivers, self.limits = share, dict(drivers), limits
+        self.links = {host: Link() for host in share.others}
+        self.version, self.durable, self.rounds = 0, 0, 0
+        """Changes that the agents have seen; those of them that are durable; rounds begun."""
+        self.refused: Counter[tuple[str, str]] = Counter()
+        """Messages that were refused, by host and reason."""
+        self.trouble: dict[str, str] = {}
+        """Hosts whose memory contradicts ours, and what is wrong."""
+        self._journal = journal
+        self._open: dict[int, _Open] = {}
+        self._changed: set[Label] = set()
+        self._moved: set[str] = set()
+        self._outbox: list[tuple[str, int, Name, bytes]] = []
+        self._delivered: dict[str, int] = {}
+        self._entries: list[bytes] = []
+        self._effects: list[Replied | Durable | Acknowledged] = []
+        if kept is not None:
+            self._go_on(kept)
+
+    def _go_on(self, kept: Kept) -> None:
+        self.version, self.durable, self.rounds = kept.version, kept.version, kept.rounds
+        for name, content in kept.agents.items():
+            if name in self.drivers:
+                self.drivers[name].restore(content)
+        for host, (sent, taken) in kept.links.items():
+            link = self.links.setdefault(host, Link())
+            link.sent = link.durable = sent
+            link.taken = link.taken_durable = taken
+        for host, number, to, content in kept.outbox:
+            self.links[host].outbox.append((number, to, content))
+
+    # --- an agent of this host --------------------------------------------------------------------
+
+    def begin(self, agent: Label, features: Floats | None = None) -> Asked:
+        """Steps 1 and 2: a round begins; returns what to ask which host."""
+        driver = self._driver(agent)
+        begun = _Open(agent, features, driver.begin(features))
+        number = self.rounds = self.rounds + 1
+        items: dict[str, list[tuple[Name, bytes]]] = {}
+        for neighbour, request in begun.round.requests.items():
+            host = self.share.home[neighbour]
+            if host != self.share.host:
+                begun.asked.setdefault(host, []).append(neighbour)
+                item = plain_name(neighbour, "sent"), encode(request)
+                items.setdefault(host, []).append(item)
+        self._open[number] = begun
+        self._forget_old_rounds(agent)
+        network = self.share.network
+        return Asked(number, {host: to_bytes(Ask(network, them)) for host, them in items.items()})
+
+    def predict(self, number: int, replies: Mapping[str, bytes]) -> Prediction:
+        """Step 3: predict with what other hosts have replied; some may be missing."""
+        begun = self._round(number)
+        answers: dict[Label, Message] = {}
+        used: list[Used] = []
+        for host, content in replies.items():
+            self._read_rows(host, content, begun, answers, used)
+        for neighbour, request in begun.round.requests.items():
+            if self.share.home[neighbour] == self.share.host:
+                answer = self.drivers[neighbour].receive(request)
+                if answer is not None:
+                    answers[neighbour] = answer
+        said = begun.round.predict(answers)
+        begun.predicted = True
+        self._changed.add(begun.agent)
+        if self._journal:
+            given = None if begun.features is None else begun.features.tolist()
+            value = list(said.value) if isinstance(said.value, tuple) else [said.value]
+            name = plain_name(begun.agent, "kept")
+            self._entries.append(entry_bytes(Predicted(name, number, given, used, value)))
+        return said
+
+    def _read_rows(
+        self,
+        host: str,
+        content: bytes,
+        begun: _Open,
+        answers: dict[Label, Message],
+        used: list[Used],
+    ) -> None:
+        """Take the rows of one reply; what is wrong is refused, and its row is missing."""
+        asked = begun.asked.get(host, [])
+        try:
+            reply = reply_in(content)
+            if isinstance(reply, Refused):
+                raise ValueError(f"question must be answered, got {reply.reason!r}")
+            if not isinstance(reply, Rows) or len(reply.items) != len(asked):
+                raise ValueError(f"reply must have {len(asked)} rows, got {type(reply).__name__}")
+        except ValueError as error:
+            self._refuse(host, error)
+            return
+        for neighbour, item in zip(asked, reply.items, strict=True):
+            if item is None:
+                continue
+            try:
+                answer = decode(item)
+                if sender_of(answer) != neighbour:
+                    raise ValueError(f"answer must be that of {neighbour!r}, got another's")
+                begun.round.check(neighbour, answer)
+            except ValueError as error:
+                self._refuse(host, error)
+                continue
+            answers[neighbour] = answer
+            used.append(Used(plain_name(neighbour, "kept"), host, reply.version, item))
+
+    def learn(self, number: int, feedback: Feedback, token: Token) -> None:
+        """Step 5: learn from the round; `Durable(token)` follows when this survives a crash.
+
+        Neighbours on this host learn at once, and messages to others wait for the commit.
+        """
+        begun = self._round(number)
+        if not begun.predicted:
+            raise ValueError(f"round must have been predicted, got round {number}")
+        self._check_room(begun.agent)
+        told = begun.round.learn(feedback)
+        del self._open[number]
+        self.version += 1
+        self._changed.add(begun.agent)
+        for neighbour, message in told.items():
+            host = self.share.home[neighbour]
+            if host == self.share.host:
+                self.drivers[neighbour].receive(message)
+                self._changed.add(neighbour)
+            else:
+                self._put(host, neighbour, encode(message))
+        if self._journal:
+            name = plain_name(begun.agent, "kept")
+            self._entries.append(entry_bytes(Learned(name, number, packed_feedback(feedback))))
+        self._effects.append(Durable(token))
+
+    def _put(self, host: str, to: Label, content: bytes) -> None:
+        link, name = self.links[host], plain_name(to, "sent")
+        link.sent += 1
+        link.outbox.append((link.sent, name, content))
+        self._outbox.append((host, link.sent, name, content))
+        self._moved.add(host)
+
+    def _check_room(self, agent: Label) -> None:
+        hosts = {self.share.home[other] for other in self.drivers[agent].neighbours}
+        for host in sorted(hosts - {self.share.host}):
+            waiting = len(self.links[host].outbox)
+            if waiting >= self.limits.outbox:
+                raise Refusal(
+                    f"outbox for host {host!r} must have room, got {waiting} messages that wait: "
+                    "it has not answered for long"
+                )
+            if self.share.private and not self.links[host].greeted:
+                raise Refusal(
+                    f"host {host!r} must say what it knows of us before private agents go on, "
+                    "because a database restored from a copy would draw noise twice; it has not "
+                    "answered yet"
+                )
+        if self.share.private and self.trouble:
+            raise Refusal("; ".join(self.trouble.values()))
+
+    def _driver(self, agent: Label) -> Driver:
+        driver = self.drivers.get(agent)
+        if driver is None:
+            raise ValueError(f"agent must live on host {self.share.host!r}, got {agent!r}")
+        return driver
+
+    def _round(self, number: int) -> _Open:
+        begun = self._open.get(number)
+        if begun is None:
+            raise ValueError(f"round must be open, got {number!r}")
+        return begun
+
+    def _forget_old_rounds(self, agent: Label) -> None:
+        mine = [number for number, begun in self._open.items() if begun.agent == agent]
+        for number in mine[: max(0, len(mine) - self.limits.rounds)]:
+            del self._open[number]
+
+    # --- other hosts ------------------------------------------------------------------------------
+
+    def receive(self, host: str, content: bytes, token: Token) -> None:
+        """Take the question of another host, known by its certificate; its reply is an effect."""
+        try:
+            if host not in self.links:
+                raise ValueError("host must have neighbours of agents here")
+            question = question_in(content)
+            if question.network != self.share.network:
+                raise ValueError(f"network must be {self.share.network}, got {question.network}")
+            if len(question.items) > MOST_ITEMS:
+                raise ValueError(f"items must be at most {MOST_ITEMS}, got {len(question.items)}")
+            if isinstance(question, Ask):
+                self._answer(host, question, token)
+            else:
+                self._take(host, question, token)
+        except ValueError as error:
+            self._refuse(host, error)
+            self._effects.append(Replied(token, to_bytes(Refused(str(error)))))
+
+    def _answer(self, host: str, question: Ask, token: Token) -> None:
+        items: list[bytes | None] = []
+        for to, request in question.items:
+            try:
+                answer = self._neighbour_says(host, to, request)
+                items.append(None if answer is None else encode(answer))
+            except ValueError as error:
+                self._refuse(host, error)
+                items.append(None)
+        self._effects.append(Replied(token, to_bytes(Rows(self.version, items))))
+
+    def _take(self, host: str, batch: Deliver, token: Token) -> None:
+        link = self.links[host]
+        if batch.first > link.taken + 1:
+            raise ValueError(self._distrust(host, batch.first - 1, link.taken))
+        new = batch.items[link.taken + 1 - batch.first :]
+        if new:
+            first = link.taken + 1
+            for to, content in new:
+                try:
+                    if self._neighbour_says(host, to, content) is not None:
+                        raise ValueError("message must be one to learn from, got a request")
+                    self._changed.add(label_of(to))
+                except ValueError as error:
+                    self._refuse(host, error)
+            link.taken += len(new)
+            self.version += 1
+            self._moved.add(host)
+            if self._journal:
+                self._entries.append(entry_bytes(Taken(host, first, new)))
+        self._effects.append(Acknowledged(token, host))
+
+    def _neighbour_says(self, host: str, to: Name, content: bytes) -> Message | None:
+        """Let an agent take a message, whose sender must live on the host that sent it."""
+        driver = self._driver(label_of(plain_name(to, "sent")))
+        message = decode(content)
+        sender = sender_of(message)
+        if self.share.home.get(sender) != host or sender not in driver.neighbours:
+            raise ValueError(
+                f"sender must be a neighbour of {driver.name!r} on host {host!r}, got {sender!r}"
+            )
+        return driver.receive(message)
+
+    def batch(self, host: str) -> bytes | None:
+        """What may be delivered to a host now; None while a batch is under way, or nothing is due."""
+        link = self.links[host]
+        if link.waiting or host in self.trouble:
+            return None
+        first, items = link.batch(MOST_ITEMS, LARGEST_BATCH)
+        if link.greeted and not items:
+            return None
+        link.waiting = True
+        return to_bytes(Deliver(self.share.network, first, items))
+
+    def delivered(self, host: str, content: bytes | None) -> bool:
+        """The reply to a batch has come, or None: it has not. Returns whether it was understood."""
+        link = self.links[host]
+        link.waiting = False
+        if content is None:
+            return False
+        try:
+            reply = reply_in(content)
+            if not isinstance(reply, Position):
+                reason = reply.reason if isinstance(reply, Refused) else type(reply).__name__
+                raise ValueError(f"reply must be a position, got {reason}")
+            if reply.last > link.durable:
+                raise ValueError(self._distrust(host, reply.last, link.durable))
+        except ValueError as error:
+            self._refuse(host, error)
+            return False
+        link.greeted = True
+        if link.acknowledge(reply.last):
+            self._delivered[host] = reply.last
+        return True
+
+    def _distrust(self, host: str, theirs: int, ours: int) -> str:
+        """Remember that a host knows of messages that we do not; returns the sentence that says so."""
+        reason = (
+            f"host {host!r} knows of message {theirs} between us, and the last one known here is "
+            f"{ours}: the database of host {self.share.host!r} is older than what it has said, as "
+            "if it was restored from a copy"
+        )
+        self.trouble[host] = reason
+        return reason
+
+    def _refuse(self, host: str, error: ValueError) -> None:
+        self.refused[host, str(error)] += 1
+
+    # --- what is durable --------------------------------------------------------------------------
+
+    @property
+    def urgent(self) -> bool:
+        """Whether agents have learned since the last commit: nothing may be said before the next."""
+        return self.version > self.durable
+
+    def ready(self) -> list[Effect]:
+        """What may be said now, because it rests on nothing but what is durable."""
+        if self.urgent:
+            return []
+        effects, self._effects = self._effects, []
+        return self._said(effects)
+
+    def changes(self) -> Changes:
+        """All that has happened since the last call, to be written in one transaction."""
+        links = {host: (self.links[host].sent, self.links[host].taken) for host in self._moved}
+        taken = Changes(
+            self.version,
+            self.rounds,
+            {name: self.drivers[name].keep() for name in self._changed},
+            links,
+            self._outbox,
+            self._delivered,
+            self._entries,
+            self._effects,
+        )
+        self._changed, self._moved = set(), set()
+        self._outbox, self._delivered, self._entries, self._effects = [], {}, [], []
+        return taken
+
+    def committed(self, changes: Changes) -> list[Effect]:
+        """The changes are durable: returns what may be said now."""
+        for host, (sent, taken) in changes.links.items():
+            link = self.links[host]
+            link.durable, link.taken_durable = sent, taken
+        self.durable = changes.version
+        return self._said(changes.effects)
+
+    def _said(self, effects: Iterable[Replied | Durable | Acknowledged]) -> list[Effect]:
+        said: list[Effect] = []
+        for effect in effects:
+            if isinstance(effect, Acknowledged):
+                last = self.links[effect.host].taken_durable
+                said.append(Replied(effect.token, to_bytes(Position(last))))
+            else:
+                said.append(effect)
+        return said

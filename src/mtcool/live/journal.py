@@ -1,0 +1,64 @@
+"""What happened to a host, in order: enough to play it again, bit for bit."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from mtcool.types import Name
+
+
+class Used(msgspec.Struct, frozen=True, array_like=True):
+    """A row that a prediction used."""
+
+    neighbour: Name
+    host: str
+    version: int
+    """That of the state it was read from, at its host."""
+    content: bytes
+    """The answer as it came."""
+
+
+class Predicted(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """An agent predicted; rows of neighbours on the same host are not listed, but read again."""
+
+    agent: Name
+    number: int
+    """Of the round, among those of this host."""
+    features: list[float] | None
+    used: list[Used]
+    value: list[float]
+
+
+class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """An agent learned, which moved the numbers of its messages on."""
+
+    agent: Name
+    number: int
+    feedback: list[object]
+    """As `driving.feedback` packs it."""
+
+
+class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
+    """Messages of another host were taken; those that were refused are among them."""
+
+    host: str
+    first: int
+    items: list[tuple[Name, bytes]]
+
+
+Entry: TypeAlias = Predicted | Learned | Taken
+
+_DECODER = msgspec.msgpack.Decoder(Entry)
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def entry_bytes(entry: Entry) -> bytes:
+    """An entry as it is kept."""
+    return _ENCODER.encode(entry)
+
+
+def entry_in(content: bytes) -> Entry:
+    """The entry in these bytes."""
+    return _DECODER.decode(content)

@@ -1,0 +1,299 @@
+"""A node: a host with a transport and a store, on one event loop.
+
+In each turn of the loop it lets everything happen that is ready, commits once, and only then sends
+replies and gradients (`host.py` says why).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from mtcool.live.description import Description, drivers_of, read_description
+from mtcool.live.driving import Feedback, Prediction
+from mtcool.live.host import Durable, Effect, Host, Limits, Replied, Token
+from mtcool.live.store import Store
+from mtcool.live.transport.transport import Reply, Transport
+from mtcool.types import Floats, Given, Label
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+"""Seconds until a host that did not acknowledge is tried again."""
+IDLE = 1.0
+"""Seconds after which what nobody waits for is written, too."""
+
+
+class Node:
+    """Some agents of a network in this process; `async with` opens it.
+
+    Parameters
+    ----------
+    network
+        A description of the network, or the path of its file.
+    host
+        Which of its hosts this is; may be left out if there is only one.
+    transport
+        How questions travel; zenoh, as the description says, if not given.
+
+    Examples
+    --------
+    >>> import asyncio, tempfile
+    >>> from mtcool.live.description import described
+    >>> async def play(folder):
+    ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)
+    ...     async with Node(network) as node:
+    ...         await node.learn(0, [1.0], 5.0)
+    ...         return (await node.predict(1, [1.0])).value
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(play(folder))
+    5.0
+    """
+
+    def __init__(
+        self,
+        network: Description | str | os.PathLike[str],
+        host: str | None = None,
+        *,
+        transport: Transport | None = None,
+    ) -> None:
+        self.network = network if isinstance(network, Description) else read_description(network)
+        names = list(self.network.places)
+        if host is None and len(names) > 1:
+            raise ValueError(f"host must be one of {', '.join(names)}, got None")
+        self.name = names[0] if host is None else host
+        self.share = self.network.share(self.name)
+        self._given = transport
+        self._numbers = itertools.count()
+        self._learning: dict[Token, asyncio.Future[None]] = {}
+        self._replies: dict[Token, Reply] = {}
+        self._last: dict[Label, tuple[int, Floats | None]] = {}
+        """The newest round of each agent that was predicted and not learned from."""
+        self._scheduled = False
+        self._senders: dict[str, asyncio.Task[None]] = {}
+        self._news: dict[str, asyncio.Event] = {}
+
+    # --- life -------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Node:
+        file = self.network.file
+        folder = self.network.path(file.state)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._store = Store(folder / f"{self.name}.db", self.name, self.share.network)
+        try:
+            self._begin()
+            self._loop = asyncio.get_running_loop()
+            self._transport = self._given or self._zenoh()
+            await self._transport.open(self._take)
+        except BaseException:
+            self._store.close()
+            raise
+        for other in self.share.others:
+            self._news[other] = asyncio.Event()
+            self._senders[other] = asyncio.create_task(self._deliver_to(other))
+        self._idler = asyncio.create_task(self._write_when_idle())
+        return self
+
+    def _begin(self) -> None:
+        """Make the agents, and let them go on from what is on disk."""
+        file = self.network.file
+        self.host = Host(
+            self.share,
+            drivers_of(self.network, self.name),
+            self._store.read(),
+            limits=Limits(outbox=file.limits.outbox),
+            journal=file.journal,
+        )
+        self._last.clear()
+
+    def _zenoh(self) -> Transport:
+        from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
+
+        file, places = self.network.file, self.network.places
+        credentials = None
+        if file.security.tls and self.share.others:
+            folder = self.network.path(file.security.certificates)
+            credentials = Credentials(
+                folder / "authority.pem", folder / f"{self.name}.pem", folder / f"{self.name}.key"
+            )
+            for path in credentials:
+                if not path.exists():
+                    raise ValueError(f"certificates must be made by `mtcool certs`, got no {path}")
+        others = {other: places[other].address for other in self.share.others}
+        return ZenohTransport(
+            Peers(
+                self.share.network,
+                self.name,
+                places[self.name].listen,
+                others,
+                file.timing.lease,
+                credentials,
+                file.limits.message,
+            )
+        )
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        tasks = [*self._senders.values(), self._idler]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._transport.close()
+        self._commit()
+        self._store.close()
+
+    # --- for applications -------------------------------------------------------------------------
+
+    async def predict(
+        self, agent: Label, features: Given = None, *, timeout: float | None = None
+    ) -> Prediction:
+        """Predict with what the neighbours know, as far as they answer within `timeout` seconds."""
+        row = self._row(features)
+        asked = self.host.begin(agent, row)
+        replies: Mapping[str, bytes] = {}
+        if asked.questions:
+            wait = self.network.file.timing.rows if timeout is None else timeout
+            replies = await self._transport.ask(asked.questions, wait)
+        said = self.host.predict(asked.number, replies)
+        self._last[agent] = asked.number, row
+        return said
+
+    async def learn(self, agent: Label, features: Given, target: float) -> None:
+        """Learn from a row and its target; returns when that is durable."""
+        row = self._row(features)
+        number, known = self._last.get(agent, (0, None))
+        if known is None or row is None or not np.array_equal(known, row, equal_nan=True):
+            await self.predict(agent, features)
+            number, _ = self._last[agent]
+        await self._learn(agent, number, float(target))
+
+    async def update(self, agent: Label, gradient: Given) -> None:
+        """Learn from the gradient, or the loss, of the last prediction; returns when it is durable."""
+        if agent not in self._last:
+            await self.predict(agent)
+        number, _ = self._last[agent]
+        feedback = np.asarray(gradient, np.float64) if isinstance(gradient, Sequence) else gradient
+        await self._learn(agent, number, feedback)
+
+    async def _learn(self, agent: Label, number: int, feedback: Feedback) -> None:
+        token = next(self._numbers)
+        self.host.learn(number, feedback, token)
+        self._last.pop(agent, None)
+        done = self._learning[token] = self._loop.create_future()
+        self._wake()
+        await done
+
+    async def delivered(self, timeout: float = 10.0) -> bool:
+        """Wait until other hosts have acknowledged everything; False if they have not in time."""
+        end = self._loop.time() + timeout
+        while any(link.outbox for link in self.host.links.values()):
+            if self._loop.time() > end:
+                return False
+            await asyncio.sleep(0.001)
+        return True
+
+    def _row(self, features: Given) -> Floats | None:
+        if features is None:
+            return None
+        if isinstance(features, Mapping):
+            learn = self.network.file.learn
+            if learn is None:
+                raise ValueError(f"features must be a list of numbers, got {features!r}")
+            for name in features:
+                if name not in learn.features:
+                    raise ValueError(
+                        f"features must be among {', '.join(learn.features)}, got {name!r}"
+                    )
+            features = [features.get(name, np.nan) for name in learn.features]
+        return np.array(features, dtype=np.float64)
+
+    # --- turns ------------------------------------------------------------------------------------
+
+    def _take(self, host: str, content: bytes, reply: Reply) -> None:
+        token = next(self._numbers)
+        self._replies[token] = reply
+        self.host.receive(host, content, token)
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Commit what has happened, if anybody waits for it, and say what follows."""
+        self._scheduled = False
+        if not self.host.urgent:
+            self._say(self.host.ready())
+            return
+        self._commit()
+        for host, link in self.host.links.items():
+            if link.outbox:
+                self._news[host].set()
+
+    def _commit(self) -> None:
+        changes = self.host.changes()
+        try:
+            if not changes.empty:
+                self._store.write(changes)
+        except OSError as error:
+            self._undo(error)
+            return
+        self._say(self.host.committed(changes))
+
+    def _undo(self, error: OSError) -> None:
+        """The disk is full, or broken: go back to what is on it, and say so to those who wait."""
+        learning, self._learning = self._learning, {}
+        self._replies.clear()
+        self._begin()
+        for done in learning.values():
+            if not done.done():
+                done.set_exception(OSError(str(error)))
+
+    def _say(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Replied(token, content):
+                    reply = self._replies.pop(token, None)
+                    if reply is not None:
+                        reply(content)
+                case Durable(token):
+                    done = self._learning.pop(token, None)
+                    if done is not None and not done.done():
+                        done.set_result(None)
+
+    async def _write_when_idle(self) -> None:
+        while True:
+            await asyncio.sleep(IDLE)
+            if not self._scheduled:
+                self._commit()
+
+    # --- deliveries -------------------------------------------------------------------------------
+
+    async def _deliver_to(self, other: str) -> None:
+        """Deliver what waits for a host: one batch at a time, again and again until it is there."""
+        pause, news = FIRST_PAUSE, self._news[other]
+        while True:
+            news.clear()
+            batch = self.host.batch(other)
+            if batch is None:
+                await news.wait()
+                continue
+            host = self.host
+            replies = await self._transport.ask({other: batch}, self.network.file.timing.delivery)
+            if host is not self.host:  # it has begun again meanwhile
+                continue
+            if self.host.delivered(other, replies.get(other)):
+                pause = FIRST_PAUSE
+            else:
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE, 2 * pause)

@@ -1,0 +1,27 @@
+"""How questions travel between hosts: another way to carry them is another file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
+
+Reply: TypeAlias = Callable[[bytes], None]
+"""Sends the reply to a question; called once, on the loop's thread."""
+Answer: TypeAlias = Callable[[str, bytes, Reply], None]
+"""Takes a question on the loop's thread: who asks, as the transport knows it, and what."""
+
+
+class Transport(Protocol):
+    """Carries questions to other hosts, and theirs to this one."""
+
+    async def open(self, answer: Answer) -> None:
+        """Begin to carry; questions of others go to `answer`."""
+
+    async def ask(self, questions: Mapping[str, bytes], timeout: float) -> dict[str, bytes]:
+        """Ask several hosts at once; returns the replies that have come in time.
+
+        A reply that is missing says nothing: the question may have arrived, or arrive later.
+        """
+
+    async def close(self) -> None:
+        """Carry nothing any more."""

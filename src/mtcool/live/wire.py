@@ -1,0 +1,142 @@
+"""What hosts say to each other: batches of agents' messages, and their bytes.
+
+Everything is a question with a reply, because a message without one can be lost unseen. All that is
+wanted of one host travels together: rows for many agents in one `Ask`, gradients in one `Deliver`.
+In bytes: the version of the schema, one byte, and a MessagePack array.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from mtcool.types import Name
+
+SCHEMA = 1
+
+
+class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """Ask agents of the receiving host for rows.
+
+    Examples
+    --------
+    >>> len(to_bytes(Ask(7, [("rome", b"request")])))
+    18
+    """
+
+    network: int
+    """Which network this is: hosts of different ones do not understand each other."""
+    items: list[tuple[Name, bytes]]
+    """Who is asked, and the request as `mtcool.agents.encode` writes it."""
+
+
+class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """The reply to `Ask`: an answer to each request in its order, or None if it was refused.
+
+    Examples
+    --------
+    >>> Rows(3, [None]).version
+    3
+    """
+
+    version: int
+    """How many changes the state had seen from which the rows were read."""
+    items: list[bytes | None]
+
+
+class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
+    """Tell agents of the receiving host what to learn from; without items, ask for its position.
+
+    Examples
+    --------
+    >>> Deliver(7, 5, [("rome", b"gradient")]).first
+    5
+    """
+
+    network: int
+    first: int
+    """Number of the first item; the others follow it. All before it are known to be durable."""
+    items: list[tuple[Name, bytes]]
+    """Who is told, and the message as `mtcool.agents.encode` writes it."""
+
+
+class Position(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    """The reply to `Deliver`: up to which number everything is durable.
+
+    Examples
+    --------
+    >>> Position(5).last
+    5
+    """
+
+    last: int
+
+
+class Refused(msgspec.Struct, frozen=True, array_like=True, tag=5):
+    """The reply to what could not be understood or is not allowed.
+
+    Examples
+    --------
+    >>> Refused("too long").reason
+    'too long'
+    """
+
+    reason: str
+
+
+Question: TypeAlias = Ask | Deliver
+Reply: TypeAlias = Rows | Position | Refused
+
+
+def to_bytes(said: Question | Reply) -> bytes:
+    """The bytes of a question or a reply.
+
+    Examples
+    --------
+    >>> len(to_bytes(Position(5)))
+    4
+    """
+    return _SCHEMA + _ENCODER.encode(said)
+
+
+def question_in(content: bytes) -> Question:
+    """The question in these bytes; anything else is refused with a ValueError.
+
+    Examples
+    --------
+    >>> question_in(to_bytes(Deliver(7, 1, []))).first
+    1
+    """
+    question: Question = _decoded(_QUESTIONS, content)
+    return question
+
+
+def reply_in(content: bytes) -> Reply:
+    """The reply in these bytes; anything else is refused with a ValueError.
+
+    Examples
+    --------
+    >>> reply_in(b"")
+    Traceback (most recent call last):
+    ...
+    ValueError: content must be of schema 1, got nothing
+    """
+    reply: Reply = _decoded(_REPLIES, content)
+    return reply
+
+
+def _decoded(decoder: Any, content: bytes) -> Any:  # noqa: ANN401 (msgspec has no type for it)
+    if not content or content[0] != SCHEMA:
+        found = f"schema {content[0]}" if content else "nothing"
+        raise ValueError(f"content must be of schema {SCHEMA}, got {found}")
+    try:
+        return decoder.decode(memoryview(content)[1:])
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise ValueError(f"content must be understood, got {len(content)} bytes: {error}") from None
+
+
+_SCHEMA = bytes([SCHEMA])
+_ENCODER = msgspec.msgpack.Encoder()
+_QUESTIONS = msgspec.msgpack.Decoder(Question)
+_REPLIES = msgspec.msgpack.Decoder(Reply)
