@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 from mtcool.agents.messages import Message, decode, encode, sender_of
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving import Driver, Feedback, Prediction, Round, packed_feedback
-from mtcool.live.journal import Learned, Predicted, Taken, Used, entry_bytes
+from mtcool.live.journal import Begun, Learned, Predicted, Taken, Used, entry_bytes
 from mtcool.live.link import Link
 from mtcool.live.share import Share
 from mtcool.live.wire import (
@@ -118,7 +118,6 @@ class _Open:
     """A round that has begun."""
 
     agent: Label
-    features: Floats | None
     round: Round
     asked: dict[str, list[Label]] = field(default_factory=dict)
     """Neighbours that other hosts were asked about, in the order of the questions."""
@@ -177,7 +176,7 @@ class Host:
     def begin(self, agent: Label, features: Floats | None = None) -> Asked:
         """Steps 1 and 2: a round begins; returns what to ask which host."""
         driver = self._driver(agent)
-        begun = _Open(agent, features, driver.begin(features))
+        begun = _Open(agent, driver.begin(features))
         number = self.rounds = self.rounds + 1
         items: dict[str, list[tuple[Name, bytes]]] = {}
         for neighbour, request in begun.round.requests.items():
@@ -187,7 +186,11 @@ class Host:
                 item = plain_name(neighbour, "sent"), encode(request)
                 items.setdefault(host, []).append(item)
         self._open[number] = begun
+        self._changed.add(agent)
         self._forget_old_rounds(agent)
+        if self._journal:
+            given = None if features is None else features.tolist()
+            self._entries.append(entry_bytes(Begun(plain_name(agent, "kept"), number, given)))
         network = self.share.network
         return Asked(number, {host: to_bytes(Ask(network, them)) for host, them in items.items()})
 
@@ -207,10 +210,8 @@ class Host:
         begun.predicted = True
         self._changed.add(begun.agent)
         if self._journal:
-            given = None if begun.features is None else begun.features.tolist()
             value = list(said.value) if isinstance(said.value, tuple) else [said.value]
-            name = plain_name(begun.agent, "kept")
-            self._entries.append(entry_bytes(Predicted(name, number, given, used, value)))
+            self._entries.append(entry_bytes(Predicted(number, used, value)))
         return said
 
     def _read_rows(
@@ -267,8 +268,7 @@ class Host:
             else:
                 self._put(host, neighbour, encode(message))
         if self._journal:
-            name = plain_name(begun.agent, "kept")
-            self._entries.append(entry_bytes(Learned(name, number, packed_feedback(feedback))))
+            self._entries.append(entry_bytes(Learned(number, packed_feedback(feedback))))
         self._effects.append(Durable(token))
 
     def _put(self, host: str, to: Label, content: bytes) -> None:

@@ -9,6 +9,15 @@ import msgspec
 from mtcool.types import Name
 
 
+class Begun(msgspec.Struct, frozen=True, array_like=True, tag=0):
+    """A round of an agent began; it may never have been predicted."""
+
+    agent: Name
+    number: int
+    """Of the round, among those of this host."""
+    features: list[float] | None
+
+
 class Used(msgspec.Struct, frozen=True, array_like=True):
     """A row that a prediction used."""
 
@@ -23,10 +32,7 @@ class Used(msgspec.Struct, frozen=True, array_like=True):
 class Predicted(msgspec.Struct, frozen=True, array_like=True, tag=1):
     """An agent predicted; rows of neighbours on the same host are not listed, but read again."""
 
-    agent: Name
     number: int
-    """Of the round, among those of this host."""
-    features: list[float] | None
     used: list[Used]
     value: list[float]
 
@@ -34,7 +40,6 @@ class Predicted(msgspec.Struct, frozen=True, array_like=True, tag=1):
 class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """An agent learned, which moved the numbers of its messages on."""
 
-    agent: Name
     number: int
     feedback: list[object]
     """As `driving.feedback` packs it."""
@@ -48,7 +53,7 @@ class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
     items: list[tuple[Name, bytes]]
 
 
-Entry: TypeAlias = Predicted | Learned | Taken
+Entry: TypeAlias = Begun | Predicted | Learned | Taken
 
 _DECODER = msgspec.msgpack.Decoder(Entry)
 _ENCODER = msgspec.msgpack.Encoder()

@@ -1,0 +1,179 @@
+"""Play a run again from the journals of its hosts, and compare it with what happened, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mtcool.agents.messages import encode
+from mtcool.graphs.labels import label_of
+from mtcool.live.driving import Driver, feedback_in
+from mtcool.live.host import Asked, Host
+from mtcool.live.journal import Begun, Entry, Learned, Predicted, Taken
+from mtcool.live.share import Share
+from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
+from mtcool.types import Label, Name
+
+
+@dataclass
+class Replayed:
+    """What came of playing a run again."""
+
+    predictions: int = 0
+    learned: int = 0
+    messages: int = 0
+    """Messages between hosts that were taken."""
+    lost: int = 0
+    """Messages that a sender has said and its receiver has not taken."""
+    twice: int = 0
+    """Messages that were taken again."""
+    refused: int = 0
+    differences: list[str] = field(default_factory=list)
+    """What did not come out as it is written in the journals."""
+    hosts: dict[str, Host] = field(default_factory=dict)
+    """The hosts as they are in the end."""
+
+
+class _Player:
+    """Plays the journal of one host again."""
+
+    def __init__(self, share: Share, drivers: Mapping[Label, Driver], result: Replayed) -> None:
+        self.host = Host(share, drivers)
+        self.result = result
+        self.said: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
+        """All messages to each other host, in order."""
+        self.taken: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
+        self.rows: list[tuple[str, int, Name, bytes, bytes]] = []
+        """Rows that were used: host, version, who was asked, request and answer."""
+        self._asked: dict[int, Asked] = {}
+
+    def play(self, entry: Entry) -> None:
+        match entry:
+            case Begun(agent, number, features):
+                self.host.rounds = number - 1
+                row = None if features is None else np.array(features)
+                self._asked[number] = self.host.begin(label_of(agent), row)
+            case Predicted():
+                self._predict(entry)
+            case Learned(number, feedback):
+                self.host.learn(number, feedback_in(feedback), None)
+                self.result.learned += 1
+                self._pass_on()
+            case Taken(host, first, items):
+                self._take(host, first, items)
+
+    def _predict(self, entry: Predicted) -> None:
+        used = {label_of(one.neighbour): one for one in entry.used}
+        replies: dict[str, bytes] = {}
+        for host, content in self._asked.pop(entry.number).questions.items():
+            question = question_in(content)
+            assert isinstance(question, Ask)  # nothing else is asked in a round
+            found = [used.get(label_of(to)) for to, _ in question.items]
+            for (to, request), one in zip(question.items, found, strict=True):
+                if one is not None:
+                    self.rows.append((host, one.version, to, request, one.content))
+            if any(one is not None for one in found):
+                items = [None if one is None else one.content for one in found]
+                replies[host] = to_bytes(Rows(0, items))
+        said = self.host.predict(entry.number, replies)
+        value = list(said.value) if isinstance(said.value, tuple) else [said.value]
+        self.result.predictions += 1
+        if value != entry.value and not np.array_equal(value, entry.value, equal_nan=True):
+            self._differ(f"prediction of round {entry.number} is {value}, was {entry.value}")
+
+    def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
+        link = self.host.links[host]
+        if first != link.taken + 1:
+            self.result.twice += max(0, link.taken + 1 - first)
+            self._differ(f"messages of {host} begin with {first}, {link.taken} was the last")
+        content = to_bytes(Deliver(self.host.share.network, link.taken + 1, items))
+        self.host.receive(host, content, None)
+        self.taken[host] += items
+        self.result.messages += len(items)
+        self.host.committed(self.host.changes())
+
+    def _pass_on(self) -> None:
+        changes = self.host.changes()
+        for host, _, to, content in changes.outbox:
+            self.said[host].append((to, content))
+        self.host.committed(changes)
+
+    def _differ(self, what: str) -> None:
+        self.result.differences.append(f"{self.host.share.host}: {what}")
+
+
+def replay(
+    journals: Mapping[str, Iterable[Entry]],
+    make: Callable[[str], tuple[Share, Mapping[Label, Driver]]],
+) -> Replayed:
+    """Play all journals again.
+
+    Parameters
+    ----------
+    journals
+        What happened to each host, in order.
+    make
+        The share of a host, and its agents as they were in the beginning.
+    """
+    result = Replayed()
+    entries = {host: list(journal) for host, journal in journals.items()}
+    players: dict[str, _Player] = {}
+    for host, journal in entries.items():
+        player = players[host] = _Player(*make(host), result)
+        for entry in journal:
+            player.play(entry)
+        result.refused += sum(player.host.refused.values())
+        result.hosts[host] = player.host
+    _compare_messages(players, result)
+    _compare_rows(players, entries, make, result)
+    return result
+
+
+def _compare_messages(players: Mapping[str, _Player], result: Replayed) -> None:
+    for name, player in players.items():
+        for other, said in player.said.items():
+            if other not in players:
+                continue
+            taken = players[other].taken[name]
+            result.lost += max(0, len(said) - len(taken))
+            if taken != said[: len(taken)]:
+                result.differences.append(f"{other} has not taken what {name} has said")
+
+
+def _compare_rows(
+    players: Mapping[str, _Player],
+    entries: Mapping[str, list[Entry]],
+    make: Callable[[str], tuple[Share, Mapping[Label, Driver]]],
+    result: Replayed,
+) -> None:
+    """Rows must be those of the state that they were read from: play once more, and look."""
+    wanted: dict[str, dict[int, list[tuple[Name, bytes, bytes]]]] = {}
+    for player in players.values():
+        for host, version, *row in player.rows:
+            wanted.setdefault(host, {}).setdefault(version, []).append(tuple(row))  # type: ignore[arg-type]
+    for host, versions in wanted.items():
+        if host not in players:
+            continue
+        again = _Player(*make(host), Replayed())
+        _compare_at(again, versions, result)
+        for entry in entries[host]:
+            before = again.host.version
+            again.play(entry)
+            if again.host.version > before:
+                _compare_at(again, versions, result)
+
+
+def _compare_at(
+    player: _Player, versions: Mapping[int, list[tuple[Name, bytes, bytes]]], result: Replayed
+) -> None:
+    from mtcool.agents.messages import decode
+
+    for to, request, content in versions.get(player.host.version, ()):
+        answer = player.host.drivers[label_of(to)].receive(decode(request))
+        if answer is None or encode(answer) != content:
+            result.differences.append(
+                f"{player.host.share.host}: the row of {to} at version {player.host.version} "
+                "is another one than was said"
+            )

@@ -1,0 +1,354 @@
+"""A network of hosts on a simulated clock, network and disk, which a scheduler with a seed torments.
+
+Messages are lost, repeated, delayed and reordered, links are cut and healed, hosts crash before,
+during and after commits and begin again from their disks, and disks fill up. When the scheduler has
+had enough, faults stop and everything must arrive. `check` then plays the journals again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mtcool.live.driving import Driver
+from mtcool.live.host import Changes, Durable, Host, Kept, Limits, Refusal, Replied
+from mtcool.live.journal import entry_in
+from mtcool.live.replay import replay
+from mtcool.live.share import Share
+
+MAX_STEPS = 200_000
+
+
+class DiskFull(OSError):
+    """A disk that takes nothing now."""
+
+
+@dataclass
+class Disk:
+    """What survives a crash: transactions, whole or not at all."""
+
+    version: int = 0
+    rounds: int = 0
+    agents: dict = field(default_factory=dict)
+    links: dict = field(default_factory=dict)
+    outbox: dict = field(default_factory=dict)
+    journal: list = field(default_factory=list)
+    full: bool = False
+
+    def write(self, changes: Changes) -> None:
+        if self.full:
+            raise DiskFull("no room")
+        self.version, self.rounds = changes.version, changes.rounds
+        self.agents.update(changes.agents)
+        self.links.update(changes.links)
+        for host, number, to, content in changes.outbox:
+            self.outbox[host, number] = to, content
+        for host, last in changes.delivered.items():
+            for key in [key for key in self.outbox if key[0] == host and key[1] <= last]:
+                del self.outbox[key]
+        self.journal += changes.journal
+
+    def read(self) -> Kept:
+        waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
+        return Kept(self.version, self.rounds, dict(self.agents), dict(self.links), waiting)
+
+
+@dataclass
+class Letter:
+    """A question or a reply under way."""
+
+    sender: str
+    to: str
+    content: bytes
+    question: int
+    """Number of the question that this is, or replies to."""
+    reply: bool
+
+
+class Process:
+    """One host as a process: memory that a crash takes, and what it waits for."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name = world, name
+        self.disk = Disk()
+        self.up = True
+        self.begin()
+
+    def begin(self) -> None:
+        share, drivers = self.world.make(self.name)
+        new = not (self.disk.version or self.disk.rounds or self.disk.agents)
+        self.host: Host = self.world.host_class(
+            share, drivers, None if new else self.disk.read(), limits=Limits(outbox=30), journal=True
+        )
+        self.commit: Changes | None = None
+        """A transaction that has begun and is not done."""
+        self.waiting: dict[int, tuple[str, int]] = {}
+        """Questions under way: to whom, and for which round; round 0 for deliveries."""
+        self.rounds: dict[int, dict] = {}
+        """Rounds that wait for rows."""
+        self.ready: list[int] = []
+        """Rounds that were predicted."""
+
+    def crash(self) -> None:
+        self.up = False
+        del self.host
+        self.world.restarts += 1
+
+
+class World:
+    """Hosts, letters under way, and a scheduler that has faults to choose from."""
+
+    def __init__(
+        self,
+        seed: int,
+        make: Callable[[str], tuple[Share, dict[object, Driver]]],
+        hosts: list[str],
+        activations: int = 12,
+        host_class: type[Host] = Host,
+    ) -> None:
+        self.seed, self.make, self.host_class = seed, make, host_class
+        self.chance = random.Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.restarts = 0
+        self.letters: list[Letter] = []
+        self.cut: set[frozenset[str]] = set()
+        self.questions = 0
+        self.told: Counter[str] = Counter()
+        """Gradients that applications were told to be durable."""
+        self.processes = {name: Process(self, name) for name in hosts}
+        self.left = activations * len(hosts)
+        self.faults = True
+
+    # --- one step --------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        steps = 0
+        while self.left > 0:
+            self.step()
+            steps += 1
+            assert steps < MAX_STEPS, f"seed {self.seed}: no end"
+        self.calm()
+
+    def step(self) -> None:
+        draw = self.chance.random()
+        process = self.chance.choice(list(self.processes.values()))
+        if draw < 0.18:
+            self.activate(process)
+        elif draw < 0.30:
+            self.learn(process)
+        elif draw < 0.60:
+            self.move_letter()
+        elif draw < 0.72:
+            self.begin_commit(process)
+        elif draw < 0.84:
+            self.end_commit(process)
+        elif draw < 0.92:
+            self.send_batches(process)
+        elif draw < 0.94:
+            self.time_out(process)
+        elif self.faults:
+            self.harm(process)
+
+    def harm(self, process: Process) -> None:
+        what = self.chance.randrange(5)
+        if what == 0 and process.up:
+            process.crash()
+        elif what == 1 and not process.up:
+            process.up = True
+            process.begin()
+        elif what == 2:
+            pair = frozenset(self.chance.sample(sorted(self.processes), 2))
+            self.cut ^= {pair}
+        elif what == 3:
+            process.disk.full = self.chance.random() < 0.3
+        elif what == 4 and not process.up:
+            process.up = True
+            process.begin()
+
+    def calm(self) -> None:
+        """No more faults: everything must arrive."""
+        self.faults, self.cut = False, set()
+        for process in self.processes.values():
+            process.disk.full = False
+            if not process.up:
+                process.up = True
+                process.begin()
+        for _ in range(2000):
+            for process in self.processes.values():
+                self.send_batches(process)
+                self.begin_commit(process)
+                self.end_commit(process)
+            while self.letters:
+                self.deliver(self.letters.pop(0))
+                for process in self.processes.values():
+                    self.begin_commit(process)
+                    self.end_commit(process)
+            for process in self.processes.values():
+                self.time_out(process, all_of_them=True)
+            if self.quiet():
+                break
+        for process in self.processes.values():  # what nobody waits for is written in the end
+            changes = process.host.changes()
+            process.disk.write(changes)
+            process.host.committed(changes)
+
+    def quiet(self) -> bool:
+        return not any(
+            link.outbox or not link.greeted
+            for process in self.processes.values()
+            for link in process.host.links.values()
+        )
+
+    # --- what processes do -----------------------------------------------------------------------
+
+    def activate(self, process: Process) -> None:
+        if not process.up or len(process.rounds) > 3:
+            return
+        agent = self.chance.choice(sorted(process.host.drivers))
+        asked = process.host.begin(agent)
+        self.left -= 1
+        if not asked.questions:
+            self.predict(process, asked.number, {})
+            return
+        process.rounds[asked.number] = {"missing": set(asked.questions), "replies": {}}
+        for to, content in asked.questions.items():
+            self.ask(process, to, content, asked.number)
+
+    def ask(self, process: Process, to: str, content: bytes, number: int) -> None:
+        self.questions += 1
+        process.waiting[self.questions] = to, number
+        self.post(Letter(process.name, to, content, self.questions, reply=False))
+
+    def predict(self, process: Process, number: int, replies: dict[str, bytes]) -> None:
+        said = process.host.predict(number, replies)
+        assert np.isfinite(said.value).all()
+        process.ready.append(number)
+
+    def learn(self, process: Process) -> None:
+        if not process.up or not process.ready:
+            return
+        number = process.ready.pop(0)
+        gradient = self.numbers.uniform(-1.0, 1.0, 1)  # known before the state: order still shows
+        try:
+            process.host.learn(number, gradient, ("learned", number))
+        except Refusal:
+            process.ready.append(number)
+
+    def send_batches(self, process: Process) -> None:
+        if process.up:
+            for to in process.host.links:
+                batch = process.host.batch(to)
+                if batch is not None:
+                    self.ask(process, to, batch, 0)
+
+    def time_out(self, process: Process, all_of_them: bool = False) -> None:
+        """Questions that were under way for long are given up."""
+        if not process.up:
+            return
+        for question, (to, number) in list(process.waiting.items()):
+            if all_of_them or self.chance.random() < 0.5:
+                del process.waiting[question]
+                if number == 0:
+                    process.host.delivered(to, None)
+                else:
+                    self.replied(process, number, to, None)
+
+    def replied(self, process: Process, number: int, to: str, content: bytes | None) -> None:
+        known = process.rounds.get(number)
+        if known is None:
+            return
+        known["missing"].discard(to)
+        if content is not None:
+            known["replies"][to] = content
+        if not known["missing"]:
+            del process.rounds[number]
+            self.predict(process, number, known["replies"])
+
+    def begin_commit(self, process: Process) -> None:
+        if not process.up or process.commit is not None:
+            return
+        if process.host.urgent or self.chance.random() < 0.1:
+            process.commit = process.host.changes()
+        else:
+            self.say(process, process.host.ready())
+
+    def end_commit(self, process: Process) -> None:
+        if not process.up or process.commit is None:
+            return
+        changes, process.commit = process.commit, None
+        try:
+            process.disk.write(changes)
+        except DiskFull:
+            process.begin()
+            return
+        if self.faults and self.chance.random() < 0.02:
+            process.crash()  # it is durable, and nobody hears of it
+            return
+        self.say(process, process.host.committed(changes))
+
+    def say(self, process: Process, effects: list) -> None:
+        for effect in effects:
+            match effect:
+                case Replied((question, to), content):
+                    self.post(Letter(process.name, to, content, question, reply=True))
+                case Durable(("learned", _)):
+                    self.told[process.name] += 1
+
+    # --- letters ---------------------------------------------------------------------------------
+
+    def post(self, letter: Letter) -> None:
+        self.letters.append(letter)
+        if self.faults and self.chance.random() < 0.05:
+            self.letters.append(letter)
+
+    def move_letter(self) -> None:
+        if not self.letters:
+            return
+        k = self.chance.randrange(len(self.letters)) if self.faults else 0
+        letter = self.letters.pop(k)
+        if self.faults and self.chance.random() < 0.08:
+            return
+        self.deliver(letter)
+
+    def deliver(self, letter: Letter) -> None:
+        process = self.processes[letter.to]
+        if not process.up or frozenset((letter.sender, letter.to)) in self.cut:
+            return
+        if not letter.reply:
+            process.host.receive(letter.sender, letter.content, (letter.question, letter.sender))
+            return
+        known = process.waiting.pop(letter.question, None)
+        if known is None:
+            return
+        to, number = known
+        if number == 0:
+            process.host.delivered(to, letter.content)
+        else:
+            self.replied(process, number, to, letter.content)
+
+    # --- what must hold --------------------------------------------------------------------------
+
+    def check(self) -> None:
+        journals = {
+            name: [entry_in(entry) for entry in process.disk.journal]
+            for name, process in self.processes.items()
+        }
+        again = replay(journals, self.make)
+        what = f"seed {self.seed}"
+        assert self.quiet(), f"{what}: something has not arrived"
+        assert not again.differences, f"{what}: {again.differences[:3]}"
+        assert (again.lost, again.twice, again.refused) == (0, 0, 0), f"{what}: {again}"
+        learned = sum(
+            type(entry).__name__ == "Learned" for journal in journals.values() for entry in journal
+        )
+        assert learned >= sum(self.told.values()), f"{what}: what was durable is gone"
+        for name, process in self.processes.items():
+            assert not process.host.refused, f"{what}: {process.host.refused}"
+            assert not process.host.trouble, f"{what}: {process.host.trouble}"
+            for agent, driver in process.host.drivers.items():
+                same = again.hosts[name].drivers[agent].keep() == driver.keep()
+                assert same, f"{what}: agent {agent} is not what its journal says"
