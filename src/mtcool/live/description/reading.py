@@ -81,6 +81,10 @@ class Description(NamedTuple):
         home = {agent: self.home[agent] for agent in near}
         return Share(host, self.number, home, self.private)
 
+    def with_journal(self) -> Description:
+        """The same network, whose hosts write journals."""
+        return self._replace(file=msgspec.structs.replace(self.file, journal=True))
+
     def path(self, relative: str) -> Path:
         """A path in the file, from where the file is."""
         return self.folder / relative
