@@ -14,7 +14,10 @@ HOSTS = ("a", "b", "c", "d")
 @functools.cache
 def ring():
     return mtcool.mt_co2ol(
-        mtcool.graphs.ring(4), 1, learner=mtcool.learners.MTFTRLKT(), on_excess="clip",
+        mtcool.graphs.ring(4),
+        1,
+        learner=mtcool.learners.MTFTRLKT(),
+        on_excess="clip",
     )
 
 

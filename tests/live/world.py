@@ -82,7 +82,11 @@ class Process:
         share, drivers = self.world.make(self.name)
         new = not (self.disk.version or self.disk.rounds or self.disk.agents)
         self.host: Host = self.world.host_class(
-            share, drivers, None if new else self.disk.read(), limits=Limits(outbox=30), journal=True
+            share,
+            drivers,
+            None if new else self.disk.read(),
+            limits=Limits(outbox=30),
+            journal=True,
         )
         self.commit: Changes | None = None
         """A transaction that has begun and is not done."""

@@ -107,7 +107,7 @@ class _Player:
     def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
         link = self.host.links[host]
         if first != link.taken + 1:
-            self.result.twice += max(0, link.taken + 1 - first)
+            self.result.twice += max(0, min(len(items), link.taken + 1 - first))
             self._differ(f"messages of {host} begin with {first}, {link.taken} was the last")
         content = to_bytes(Deliver(self.host.share.network, link.taken + 1, items))
         self.host.receive(host, content, None)

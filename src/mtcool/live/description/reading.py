@@ -17,7 +17,6 @@ from mtcool.experiments.files.complaints import make_whole, one_sentence
 from mtcool.experiments.files.spec import GraphFile
 from mtcool.experiments.running.build import build_graph
 from mtcool.graphs import Graph
-from mtcool.learn.running.built_in import built_in
 from mtcool.live.description import tables
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
@@ -138,6 +137,8 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
         case GraphFile(path=path):
             return graphs.read_graph(folder / path)
         case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
+            from mtcool.learn.running.built_in import built_in
+
             return built_in(type(built_in_graph).__struct_config__.tag).graph  # type: ignore[arg-type]
     return build_graph(file.graph, np.random.default_rng(file.seed))
 
