@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from live.processes import running, write_network
 
+from live.processes import running, write_network
 from mtcool import graphs
 from mtcool.learn import Model
 from mtcool.live.journals import replay_files
@@ -116,7 +116,7 @@ def test_a_stopped_neighbour_does_not_block_and_is_named_as_old(ring):
         began = time.monotonic()
         said = ring.children[HOSTS[4]].ask(do="predict", agent=4, features=[1.0, 0.0], timeout=0.3)
         took = time.monotonic() - began
-        x, y = ring.row()  # learning does not wait for it, either
+        _, y = ring.row()  # learning does not wait for it, either
         child = ring.children[HOSTS[4]]
         child.ask(do="learn", agent=4, features=[1.0, 0.0], target=y)
         waits = child.ask(do="status")["status"]["links"][HOSTS[3]]
