@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mtcool.live.driving import Driver
+from live.networks import Small, feedback
 from mtcool.live.host import Changes, Durable, Host, Kept, Limits, Refusal, Replied
 from mtcool.live.journal import entry_in
 from mtcool.live.replay import replay
-from mtcool.live.share import Share
 
 MAX_STEPS = 200_000
 
@@ -74,7 +72,7 @@ class Process:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk()
+        self.disk = world.disk_class()
         self.up = True
         self.begin()
 
@@ -88,6 +86,8 @@ class Process:
         """A transaction that has begun and is not done."""
         self.waiting: dict[int, tuple[str, int]] = {}
         """Questions under way: to whom, and for which round; round 0 for deliveries."""
+        self.late: dict[int, str] = {}
+        """Deliveries that were given up: a position that comes late is true all the same."""
         self.rounds: dict[int, dict] = {}
         """Rounds that wait for rows."""
         self.ready: list[int] = []
@@ -105,12 +105,13 @@ class World:
     def __init__(
         self,
         seed: int,
-        make: Callable[[str], tuple[Share, dict[object, Driver]]],
-        hosts: list[str],
+        small: Small,
         activations: int = 12,
         host_class: type[Host] = Host,
+        disk_class: type[Disk] = Disk,
     ) -> None:
-        self.seed, self.make, self.host_class = seed, make, host_class
+        self.seed, self.small, self.make = seed, small, small.make
+        self.host_class, self.disk_class = host_class, disk_class
         self.chance = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.restarts = 0
@@ -119,8 +120,8 @@ class World:
         self.questions = 0
         self.told: Counter[str] = Counter()
         """Gradients that applications were told to be durable."""
-        self.processes = {name: Process(self, name) for name in hosts}
-        self.left = activations * len(hosts)
+        self.processes = {name: Process(self, name) for name in small.hosts}
+        self.left = activations * len(small.hosts)
         self.faults = True
 
     # --- one step --------------------------------------------------------------------------------
@@ -136,19 +137,19 @@ class World:
     def step(self) -> None:
         draw = self.chance.random()
         process = self.chance.choice(list(self.processes.values()))
-        if draw < 0.18:
+        if draw < 0.10:
             self.activate(process)
-        elif draw < 0.30:
+        elif draw < 0.24:
             self.learn(process)
         elif draw < 0.60:
             self.move_letter()
         elif draw < 0.72:
             self.begin_commit(process)
-        elif draw < 0.84:
+        elif draw < 0.79:
             self.end_commit(process)
-        elif draw < 0.92:
+        elif draw < 0.90:
             self.send_batches(process)
-        elif draw < 0.94:
+        elif draw < 0.96:
             self.time_out(process)
         elif self.faults:
             self.harm(process)
@@ -209,7 +210,8 @@ class World:
         if not process.up or len(process.rounds) > 3:
             return
         agent = self.chance.choice(sorted(process.host.drivers))
-        asked = process.host.begin(agent)
+        row = self.numbers.normal(size=1) if self.small.features else None
+        asked = process.host.begin(agent, row)
         self.left -= 1
         if not asked.questions:
             self.predict(process, asked.number, {})
@@ -232,9 +234,8 @@ class World:
         if not process.up or not process.ready:
             return
         number = process.ready.pop(0)
-        gradient = self.numbers.uniform(-1.0, 1.0, 1)  # known before the state: order still shows
         try:
-            process.host.learn(number, gradient, ("learned", number))
+            process.host.learn(number, feedback(self.small, self.numbers), ("learned", number))
         except Refusal:
             process.ready.append(number)
 
@@ -254,6 +255,7 @@ class World:
                 del process.waiting[question]
                 if number == 0:
                     process.host.delivered(to, None)
+                    process.late[question] = to
                 else:
                     self.replied(process, number, to, None)
 
@@ -289,6 +291,8 @@ class World:
             process.crash()  # it is durable, and nobody hears of it
             return
         self.say(process, process.host.committed(changes))
+        if self.faults and self.chance.random() < 0.04:
+            process.crash()  # with all that has happened since the transaction began
 
     def say(self, process: Process, effects: list) -> None:
         for effect in effects:
@@ -302,7 +306,7 @@ class World:
 
     def post(self, letter: Letter) -> None:
         self.letters.append(letter)
-        if self.faults and self.chance.random() < 0.05:
+        if self.faults and self.chance.random() < 0.1:
             self.letters.append(letter)
 
     def move_letter(self) -> None:
@@ -320,6 +324,9 @@ class World:
             return
         if not letter.reply:
             process.host.receive(letter.sender, letter.content, (letter.question, letter.sender))
+            return
+        if letter.question in process.late:
+            process.host.delivered(process.late[letter.question], letter.content)
             return
         known = process.waiting.pop(letter.question, None)
         if known is None:
