@@ -73,7 +73,20 @@ def tables() -> Small:
     return _small(6, 3, lambda i: TableDriver(_model(6).agent(i)), features=True)
 
 
-NETWORKS = {"ring": ring, "shards": shards, "tables": tables}
+@functools.cache
+def _private(size: int) -> mtcool.Network:
+    level = mtcool.Privacy(1.0, 500, aggregator=mtcool.privacy.SmoothTree())
+    experts = mtcool.learners.MTFTRL(experts="geometric")
+    return mtcool.dpmt_co2ol(mtcool.graphs.ring(size), 1, level, learner=experts)
+
+
+def private() -> Small:
+    """Private agents, two on each of three hosts, with noise that nobody can draw again."""
+    drivers = lambda i: GradientDriver(_private(6).agent(i).with_noise())  # noqa: E731
+    return _small(6, 3, drivers, private=True)
+
+
+NETWORKS = {"private": private, "ring": ring, "shards": shards, "tables": tables}
 
 
 def feedback(small: Small, rng: np.random.Generator) -> float | np.ndarray:

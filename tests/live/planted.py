@@ -6,6 +6,7 @@ import dataclasses
 
 from live.networks import Small
 from live.world import Disk, World
+from mtcool.agents.messages import Sums, decode, encode
 from mtcool.live.host import Acknowledged, Changes, Effect, Host, Replied
 from mtcool.live.link import Link
 from mtcool.live.wire import Deliver, Position, to_bytes
@@ -130,6 +131,18 @@ class SendsTheNewestFirst(Host):
                 (m, *last), (n, *newest) = link.outbox[-2], link.outbox[-1]
                 link.outbox[-2], link.outbox[-1] = (m, *newest), (n, *last)
         return changes
+
+
+class RedrawsNoise(Host):
+    """After a restart, sums that wait are published with other noise."""
+
+    def _go_on(self, kept):
+        super()._go_on(kept)
+        for link in self.links.values():
+            for k, (number, to, content) in enumerate(link.outbox):
+                sums = decode(content)
+                again = Sums(sums.sender, sums.number, sums.total + 1.0, sums.products)
+                link.outbox[k] = number, to, encode(again)
 
 
 @dataclasses.dataclass

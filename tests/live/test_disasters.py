@@ -3,9 +3,9 @@
 import pytest
 from live import planted
 from live.disasters import play
-from live.networks import NETWORKS, ring
+from live.networks import NETWORKS, private, ring
 
-SCHEDULES = {"ring": 150, "shards": 60, "tables": 60}
+SCHEDULES = {"ring": 150, "shards": 60, "tables": 60, "private": 60}
 FOUND_WITHIN = 120
 
 
@@ -15,10 +15,11 @@ def test_nothing_is_lost_nothing_comes_twice_and_the_journal_replays(kind: str) 
     assert not found, found[:3]
 
 
-@pytest.mark.parametrize("bug", [*planted.HOSTS, *planted.DISKS])
+@pytest.mark.parametrize("bug", [*planted.HOSTS, *planted.DISKS, planted.RedrawsNoise])
 def test_planted_mistakes_are_found(bug: type) -> None:
+    small = private() if bug is planted.RedrawsNoise else ring()
     for seed in range(FOUND_WITHIN):
-        world = planted.world_with(bug, seed, ring())
+        world = planted.world_with(bug, seed, small)
         try:
             world.run()
             world.check()

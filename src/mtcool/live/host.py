@@ -14,14 +14,14 @@ row. `docs/live.md` has the rules, and why each gradient is learned from once an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from mtcool.agents.messages import Message, decode, encode, sender_of
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving import Driver, Feedback, Prediction, Round, packed_feedback
-from mtcool.live.journal import Begun, Learned, Predicted, Taken, Used, entry_bytes
+from mtcool.live.journal import Begun, Learned, Predicted, Started, Taken, Used, entry_bytes
 from mtcool.live.link import Link
 from mtcool.live.share import Share
 from mtcool.live.wire import (
@@ -158,6 +158,16 @@ class Host:
         self._effects: list[Replied | Durable | Acknowledged] = []
         if kept is not None:
             self._go_on(kept)
+        else:
+            self._start()
+
+    def _start(self) -> None:
+        """Nothing may be said of the agents before it is durable how they were in the beginning."""
+        self.durable = -1
+        self._changed.update(self.drivers)
+        if self._journal:
+            agents = [(plain_name(name, "kept"), one.keep()) for name, one in self.drivers.items()]
+            self._entries.append(entry_bytes(Started(agents)))
 
     def _go_on(self, kept: Kept) -> None:
         self.version, self.durable, self.rounds = kept.version, kept.version, kept.rounds
@@ -247,16 +257,19 @@ class Host:
             answers[neighbour] = answer
             used.append(Used(plain_name(neighbour, "kept"), host, reply.version, item))
 
-    def learn(self, number: int, feedback: Feedback, token: Token) -> None:
+    def learn(
+        self, number: int, feedback: Feedback, token: Token, draws: Sequence[float] = ()
+    ) -> None:
         """Step 5: learn from the round; `Durable(token)` follows when this survives a crash.
 
-        Neighbours on this host learn at once, and messages to others wait for the commit.
+        Neighbours on this host learn at once, and messages to others wait for the commit. Noise is
+        drawn anew, unless `draws` of a journal are given.
         """
         begun = self._round(number)
         if not begun.predicted:
             raise ValueError(f"round must have been predicted, got round {number}")
         self._check_room(begun.agent)
-        told = begun.round.learn(feedback)
+        told = begun.round.learn(feedback, draws)
         del self._open[number]
         self.version += 1
         self._changed.add(begun.agent)
@@ -268,7 +281,8 @@ class Host:
             else:
                 self._put(host, neighbour, encode(message))
         if self._journal:
-            self._entries.append(entry_bytes(Learned(number, packed_feedback(feedback))))
+            packed = packed_feedback(feedback)
+            self._entries.append(entry_bytes(Learned(number, packed, begun.round.drawn)))
         self._effects.append(Durable(token))
 
     def _put(self, host: str, to: Label, content: bytes) -> None:

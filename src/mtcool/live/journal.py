@@ -9,6 +9,12 @@ import msgspec
 from mtcool.types import Name
 
 
+class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    """The first entry: the agents as they were in the beginning."""
+
+    agents: list[tuple[Name, bytes]]
+
+
 class Begun(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A round of an agent began; it may never have been predicted."""
 
@@ -43,6 +49,8 @@ class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
     number: int
     feedback: list[object]
     """As `driving.feedback` packs it."""
+    drawn: list[float] = []
+    """Noise of a private agent: a secret, as the journal is."""
 
 
 class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
@@ -53,7 +61,7 @@ class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
     items: list[tuple[Name, bytes]]
 
 
-Entry: TypeAlias = Begun | Predicted | Learned | Taken
+Entry: TypeAlias = Started | Begun | Predicted | Learned | Taken
 
 _DECODER = msgspec.msgpack.Decoder(Entry)
 _ENCODER = msgspec.msgpack.Encoder()

@@ -11,7 +11,7 @@ from mtcool.agents.messages import encode
 from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver, feedback_in
 from mtcool.live.host import Asked, Host
-from mtcool.live.journal import Begun, Entry, Learned, Predicted, Taken
+from mtcool.live.journal import Begun, Entry, Learned, Predicted, Started, Taken
 from mtcool.live.share import Share
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name
@@ -40,7 +40,7 @@ class _Player:
     """Plays the journal of one host again."""
 
     def __init__(self, share: Share, drivers: Mapping[Label, Driver], result: Replayed) -> None:
-        self.host = Host(share, drivers)
+        self.host = Host(share._replace(private=False), drivers)  # nothing leaves it
         self.result = result
         self.said: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
         """All messages to each other host, in order."""
@@ -51,14 +51,17 @@ class _Player:
 
     def play(self, entry: Entry) -> None:
         match entry:
+            case Started(agents):
+                for name, kept in agents:
+                    self.host.drivers[label_of(name)].restore(kept)
             case Begun(agent, number, features):
                 self.host.rounds = number - 1
                 row = None if features is None else np.array(features)
                 self._asked[number] = self.host.begin(label_of(agent), row)
             case Predicted():
                 self._predict(entry)
-            case Learned(number, feedback):
-                self.host.learn(number, feedback_in(feedback), None)
+            case Learned(number, feedback, drawn):
+                self.host.learn(number, feedback_in(feedback), None, drawn)
                 self.result.learned += 1
                 self._pass_on()
             case Taken(host, first, items):
@@ -157,11 +160,10 @@ def _compare_rows(
         if host not in players:
             continue
         again = _Player(*make(host), Replayed())
-        _compare_at(again, versions, result)
         for entry in entries[host]:
             before = again.host.version
             again.play(entry)
-            if again.host.version > before:
+            if again.host.version > before or isinstance(entry, Started):
                 _compare_at(again, versions, result)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from mtcool.agents.messages import Message
@@ -45,8 +45,15 @@ class Round(Protocol):
     def predict(self, answers: Mapping[Label, Message]) -> Prediction:
         """Step 3: the prediction, from the answers that have come."""
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
-        """Step 5: learn; returns what to tell, and whom. Refused feedback changes nothing."""
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
+        """Step 5: learn; returns what to tell, and whom. Refused feedback changes nothing.
+
+        A private agent may be told which noise to draw: that of a journal.
+        """
+
+    @property
+    def drawn(self) -> list[float]:
+        """The noise that was drawn in the last step, if the agent is private."""
 
 
 class Driver(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from mtcool.agents.messages import FieldRow, Message, Rows
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving.driver import Feedback, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
+from mtcool.live.driving.noise import RecordedNoise
 from mtcool.streams import Loss
 from mtcool.streams.losses import Kind
 from mtcool.types import Floats, Label
@@ -38,6 +39,10 @@ class GradientDriver:
     def __init__(
         self, agent: Agent, kind: Kind | None = None, alone: CliqueAgent | None = None
     ) -> None:
+        self.noise: RecordedNoise | None = None
+        if isinstance(agent, PrivateAgent):
+            self.noise = RecordedNoise(agent.sanitiser.noise)
+            agent = agent.with_source(self.noise)
         self.name, self.agent, self.kind, self.alone = agent.name, agent, kind, alone
         self.known: dict[Label, Message] = {}
         """The last answer of each neighbour."""
@@ -167,9 +172,18 @@ class GradientRound:
             )
         return answer
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+    @property
+    def drawn(self) -> list[float]:
+        """The noise that was drawn when it learned."""
+        noise = self._driver.noise
+        return [] if noise is None or noise.last is None else noise.last.tolist()
+
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
         """Learn from a gradient, a target or a loss."""
         driver, loss = self._driver, self._loss_of(feedback)
+        if driver.noise is not None:
+            driver.noise.last = None
+            driver.noise.forced = np.array(draws) if len(draws) else None
         if isinstance(driver.agent, SingleTaskAgent):
             if loss is None:
                 raise ValueError("ST-FTRL must be given a loss or a target, got a gradient")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -80,7 +80,9 @@ class TableRound:
         alone = None if math.isnan(said.alone) else _value(said.alone, logistic)
         return Prediction(_value(said.score, logistic), alone, old, missing)
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+    drawn: list[float] = []  # nothing is left to chance
+
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
         """Learn from a target."""
         target = validation.finite("target", feedback)  # type: ignore[arg-type]  # refuses others
         return self._driver.agent.learn(self._features, target, {}, self._said)
