@@ -86,7 +86,7 @@ class PanelAgent:
 
         Where one has not answered, its last answer is used. In classification these are log-odds.
         """
-        row, said = self._row(features), np.empty((1, SAID))
+        row, said = self.row_of(features), np.empty((1, SAID))
         self._take(answers)
         self._play(row, np.zeros(1), 0, said)
         return Said.of(said[0])
@@ -102,7 +102,7 @@ class PanelAgent:
 
         `said` is what `predict` returned for the row, None if it was not predicted.
         """
-        row, y = self._row(features), validation.vector("target", [target], 1)
+        row, y = self.row_of(features), validation.vector("target", [target], 1)
         booked = nothing_said(1) if said is None else checked_said([said.numbers()], 1)
         if self.panel.logistic and y[0] not in (0.0, 1.0):
             raise ValueError(f"target must be 0 or 1 in classification, got {target!r}")
@@ -172,7 +172,8 @@ class PanelAgent:
             raise ValueError(f"message must have {sorted(lengths)} numbers, got {array.shape}")
         return array
 
-    def _row(self, features: ArrayLike) -> Floats:
+    def row_of(self, features: ArrayLike) -> Floats:
+        """The features as a table of one row; refuses what is none for this agent."""
         row = np.asarray(features, dtype=np.float64)
         width = self.panel.vector.shape[2] - 1
         if row.shape != (width,) or np.isinf(row).any():

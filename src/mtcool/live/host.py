@@ -40,6 +40,7 @@ Token: TypeAlias = Hashable
 """Whatever the driver of a host knows a question by."""
 
 MOST_ITEMS = 4096  # in one question
+COUNT = 8  # bytes of the number of rounds, before the state of an agent
 LARGEST_BATCH = 1 << 18
 """Bytes of one batch of messages, but at least one of them."""
 
@@ -148,6 +149,8 @@ class Host:
         """Messages that were refused, by host and reason."""
         self.trouble: dict[str, str] = {}
         """Hosts whose memory contradicts ours, and what is wrong."""
+        self.learned: Counter[Label] = Counter()
+        """Rounds that each agent has ever learned from; kept with its state."""
         self._journal = journal
         self._open: dict[int, _Open] = {}
         self._changed: set[Label] = set()
@@ -173,7 +176,8 @@ class Host:
         self.version, self.durable, self.rounds = kept.version, kept.version, kept.rounds
         for name, content in kept.agents.items():
             if name in self.drivers:
-                self.drivers[name].restore(content)
+                self.learned[name] = int.from_bytes(content[:COUNT])
+                self.drivers[name].restore(content[COUNT:])
         for host, (sent, taken) in kept.links.items():
             link = self.links.setdefault(host, Link())
             link.sent = link.durable = sent
@@ -272,6 +276,7 @@ class Host:
         told = begun.round.learn(feedback, draws)
         del self._open[number]
         self.version += 1
+        self.learned[begun.agent] += 1
         self._changed.add(begun.agent)
         for neighbour, message in told.items():
             host = self.share.home[neighbour]
@@ -321,6 +326,14 @@ class Host:
         if begun is None:
             raise ValueError(f"round must be open, got {number!r}")
         return begun
+
+    def is_open(self, number: int) -> bool:
+        """Whether a round can still be learned from."""
+        return number in self._open
+
+    def forget(self, number: int) -> None:
+        """Give up a round: it will not be learned from."""
+        self._open.pop(number, None)
 
     def _forget_old_rounds(self, agent: Label) -> None:
         mine = [number for number, begun in self._open.items() if begun.agent == agent]
@@ -455,7 +468,7 @@ class Host:
         taken = Changes(
             self.version,
             self.rounds,
-            {name: self.drivers[name].keep() for name in self._changed},
+            {name: self._kept(name) for name in self._changed},
             links,
             self._outbox,
             self._delivered,
@@ -465,6 +478,9 @@ class Host:
         self._changed, self._moved = set(), set()
         self._outbox, self._delivered, self._entries, self._effects = [], {}, [], []
         return taken
+
+    def _kept(self, name: Label) -> bytes:
+        return self.learned[name].to_bytes(COUNT) + self.drivers[name].keep()
 
     def committed(self, changes: Changes) -> list[Effect]:
         """The changes are durable: returns what may be said now."""

@@ -10,22 +10,35 @@ import asyncio
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 import numpy as np
 
+from mtcool import validation
+from mtcool.live.counts import Counts, Paid
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.host import Durable, Effect, Host, Limits, Replied, Token
+from mtcool.live.judging import judge_of
+from mtcool.live.status import status_of
 from mtcool.live.store import Store
 from mtcool.live.transport.transport import Reply, Transport
-from mtcool.types import Floats, Given, Label
+from mtcool.live.warming import warm
+from mtcool.types import Floats, Given, Label, Plain
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds until a host that did not acknowledge is tried again."""
 IDLE = 1.0
 """Seconds after which what nobody waits for is written, too."""
+
+
+class _Said(NamedTuple):
+    """A round that was predicted."""
+
+    number: int
+    features: Floats | None
+    prediction: Prediction
 
 
 class Node:
@@ -71,9 +84,13 @@ class Node:
         self._given = transport
         self._numbers = itertools.count()
         self._learning: dict[Token, asyncio.Future[None]] = {}
-        self._replies: dict[Token, Reply] = {}
-        self._last: dict[Label, tuple[int, Floats | None]] = {}
+        self._replies: dict[Token, tuple[str, Reply]] = {}
+        self._last: dict[Label, _Said] = {}
         """The newest round of each agent that was predicted and not learned from."""
+        self.counts = Counts()
+        self.silent: set[str] = set()
+        """Hosts that did not answer when they were last asked."""
+        self._judge = judge_of(self.network)
         self._scheduled = False
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
@@ -84,6 +101,7 @@ class Node:
         file = self.network.file
         folder = self.network.path(file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        warm(self.network)
         self._store = Store(folder / f"{self.name}.db", self.name, self.share.network)
         try:
             self._begin()
@@ -157,40 +175,61 @@ class Node:
         self, agent: Label, features: Given = None, *, timeout: float | None = None
     ) -> Prediction:
         """Predict with what the neighbours know, as far as they answer within `timeout` seconds."""
-        row = self._row(features)
-        asked = self.host.begin(agent, row)
-        replies: Mapping[str, bytes] = {}
-        if asked.questions:
+        said = await self._predict(agent, self._row(features), timeout)
+        return said.prediction
+
+    async def _predict(self, agent: Label, row: Floats | None, timeout: float | None) -> _Said:
+        began, host = self._loop.time(), self.host
+        asked = host.begin(agent, row)
+        try:
             wait = self.network.file.timing.rows if timeout is None else timeout
-            replies = await self._transport.ask(asked.questions, wait)
-        said = self.host.predict(asked.number, replies)
-        self._last[agent] = asked.number, row
+            replies = await self._ask(asked.questions, wait) if asked.questions else {}
+            if host is not self.host:
+                raise OSError("the disk could not be written meanwhile, and this round is gone")
+            prediction = host.predict(asked.number, replies)
+        except BaseException:
+            host.forget(asked.number)
+            raise
+        said = self._last[agent] = _Said(asked.number, row, prediction)
+        self.counts.old += len(prediction.old)
+        self.counts.missing += len(prediction.missing)
+        self.counts.predict.add(self._loop.time() - began)
         return said
 
     async def learn(self, agent: Label, features: Given, target: float) -> None:
         """Learn from a row and its target; returns when that is durable."""
         row = self._row(features)
-        number, known = self._last.get(agent, (0, None))
-        if known is None or row is None or not np.array_equal(known, row, equal_nan=True):
-            await self.predict(agent, features)
-            number, _ = self._last[agent]
-        await self._learn(agent, number, float(target))
+        said = self._newest(agent)
+        known = None if said is None else said.features
+        if said is None or known is None or not np.array_equal(known, row, equal_nan=True):  # type: ignore[arg-type]  # None is equal to no row
+            said = await self._predict(agent, row, None)
+        await self._learn(agent, said, validation.finite("target", target))
 
     async def update(self, agent: Label, gradient: Given) -> None:
-        """Learn from the gradient, or the loss, of the last prediction; returns when it is durable."""
-        if agent not in self._last:
-            await self.predict(agent)
-        number, _ = self._last[agent]
+        """Learn from the gradient, or the loss, of the last prediction; returns when durable."""
+        said = self._newest(agent) or await self._predict(agent, None, None)
         feedback = np.asarray(gradient, np.float64) if isinstance(gradient, Sequence) else gradient
-        await self._learn(agent, number, feedback)
+        await self._learn(agent, said, feedback)
 
-    async def _learn(self, agent: Label, number: int, feedback: Feedback) -> None:
-        token = next(self._numbers)
-        self.host.learn(number, feedback, token)
-        self._last.pop(agent, None)
+    def _newest(self, agent: Label) -> _Said | None:
+        """The last prediction of an agent, unless it is forgotten."""
+        said = self._last.get(agent)
+        return said if said is not None and self.host.is_open(said.number) else None
+
+    async def _learn(self, agent: Label, said: _Said, feedback: Feedback) -> None:
+        began, token = self._loop.time(), next(self._numbers)
+        self.host.learn(said.number, feedback, token)
+        if self._last.get(agent) is said:
+            del self._last[agent]
         done = self._learning[token] = self._loop.create_future()
         self._wake()
         await done
+        self.counts.learn.add(self._loop.time() - began)
+        self.counts.paid.setdefault(agent, Paid()).add(*self._judge(said.prediction, feedback))
+
+    def status(self) -> dict[str, Plain]:
+        """How it is, in plain values: its agents, its links, and what it has counted."""
+        return status_of(self)
 
     async def delivered(self, timeout: float = 10.0) -> bool:
         """Wait until other hosts have acknowledged everything; False if they have not in time."""
@@ -216,11 +255,24 @@ class Node:
             features = [features.get(name, np.nan) for name in learn.features]
         return np.array(features, dtype=np.float64)
 
+    async def _ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
+        for host, content in questions.items():
+            self.counts.leaves(host, content)
+        replies = await self._transport.ask(questions, wait)
+        for host in questions:
+            if host in replies:
+                self.counts.received.add(replies[host])
+                self.silent.discard(host)
+            else:
+                self.silent.add(host)
+        return replies
+
     # --- turns ------------------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
         token = next(self._numbers)
-        self._replies[token] = reply
+        self._replies[token] = host, reply
+        self.counts.received.add(content)
         self.host.receive(host, content, token)
         self._wake()
 
@@ -254,7 +306,10 @@ class Node:
         """The disk is full, or broken: go back to what is on it, and say so to those who wait."""
         learning, self._learning = self._learning, {}
         self._replies.clear()
+        self.counts.unwritten += 1
         self._begin()
+        for news in self._news.values():
+            news.set()  # the links begin again, too
         for done in learning.values():
             if not done.done():
                 done.set_exception(OSError(str(error)))
@@ -263,8 +318,10 @@ class Node:
         for effect in effects:
             match effect:
                 case Replied(token, content):
-                    reply = self._replies.pop(token, None)
-                    if reply is not None:
+                    asked = self._replies.pop(token, None)
+                    if asked is not None:
+                        host, reply = asked
+                        self.counts.leaves(host, content)
                         reply(content)
                 case Durable(token):
                     done = self._learning.pop(token, None)
@@ -289,7 +346,7 @@ class Node:
                 await news.wait()
                 continue
             host = self.host
-            replies = await self._transport.ask({other: batch}, self.network.file.timing.delivery)
+            replies = await self._ask({other: batch}, self.network.file.timing.delivery)
             if host is not self.host:  # it has begun again meanwhile
                 continue
             if self.host.delivered(other, replies.get(other)):

@@ -22,7 +22,7 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     Examples
     --------
     >>> len(to_bytes(Ask(7, [("rome", b"request")])))
-    18
+    20
     """
 
     network: int

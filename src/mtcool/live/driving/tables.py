@@ -57,6 +57,7 @@ class TableRound:
 
     def __init__(self, driver: TableDriver, features: Floats) -> None:
         agent = driver.agent
+        agent.row_of(features)  # what is wrong is refused before anybody is asked
         self._driver, self._features = driver, features
         # What learning will want is asked for now: between the two steps nobody is asked again.
         self.requests: Mapping[Label, Message] = (

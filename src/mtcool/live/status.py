@@ -1,0 +1,94 @@
+"""How a node is, in plain values that JSON can hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mtcool.graphs.labels import plain_name
+from mtcool.live.counts import Latency, Paid
+from mtcool.types import Label, Plain
+
+if TYPE_CHECKING:
+    from mtcool.live.node import Node
+
+MOST_REASONS = 20
+"""Reasons of refusals that are told, the most frequent first."""
+
+
+def status_of(node: Node) -> dict[str, Plain]:
+    """The status of a node; losses and counts are those since its process began."""
+    host, counts = node.host, node.counts
+    return {
+        "host": node.name,
+        "network": node.network.file.name,
+        "version": host.version,
+        "rounds": host.rounds,
+        "activations": sum(host.learned.values()),
+        "agents": [_agent(node, name) for name in host.drivers],
+        "links": {other: _link(node, other) for other in host.links},
+        "outbox": sum(len(link.outbox) for link in host.links.values()),
+        "refused": sum(host.refused.values()),
+        "reasons": [
+            {"host": other, "reason": reason, "count": count}
+            for (other, reason), count in host.refused.most_common(MOST_REASONS)
+        ],
+        "trouble": dict(host.trouble),
+        "messages": {
+            "sent": dict(counts.sent.messages),
+            "received": dict(counts.received.messages),
+        },
+        "bytes": {"sent": dict(counts.sent.bytes), "received": dict(counts.received.bytes)},
+        "old": counts.old,
+        "missing": counts.missing,
+        "unwritten": counts.unwritten,
+        "latency": {"predict": _latency(counts.predict), "learn": _latency(counts.learn)},
+    }
+
+
+def _agent(node: Node, name: Label) -> dict[str, Plain]:
+    paid = node.counts.paid.get(name, Paid())
+    known = paid.count > 0
+    return {
+        "agent": plain_name(name, "told"),
+        "activations": node.host.learned[name],
+        "loss": paid.loss / paid.count if known else None,
+        "alone": paid.alone / paid.count if known and paid.alone is not None else None,
+        "counted": paid.count,
+        "health": _health(node, name),
+    }
+
+
+def _health(node: Node, name: Label) -> str:
+    """"well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble"."""
+    home, here = node.share.home, node.name
+    hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
+    if hosts & node.host.trouble.keys():
+        return "trouble"
+    silent = hosts & node.silent
+    if not silent:
+        return "well"
+    return "cut off" if silent == hosts else "partly"
+
+
+def _link(node: Node, other: str) -> dict[str, Plain]:
+    link, traffic = node.host.links[other], node.counts.to.get(other)
+    return {
+        "outbox": len(link.outbox),
+        "greeted": link.greeted,
+        "answers": other not in node.silent,
+        "sent": link.sent,
+        "taken": link.taken,
+        "trouble": node.host.trouble.get(other),
+        "messages": 0 if traffic is None else sum(traffic.messages.values()),
+        "bytes": 0 if traffic is None else sum(traffic.bytes.values()),
+    }
+
+
+def _latency(latency: Latency) -> dict[str, Plain]:
+    return {
+        "count": latency.count,
+        "seconds": latency.total,
+        "p50": latency.quantile(0.5),
+        "p90": latency.quantile(0.9),
+        "p99": latency.quantile(0.99),
+    }

@@ -1,0 +1,1 @@
+"""How questions travel between hosts."""
