@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 import mtcool
+from mtcool.agents import FieldAgent
 from mtcool.learn import Model
 from mtcool.live.driving import Driver, GradientDriver, TableDriver
+from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 
 
@@ -18,25 +20,40 @@ class Small(NamedTuple):
     """A network for the world of disasters."""
 
     hosts: list[str]
-    make: Callable[[str], tuple[Share, Mapping[object, Driver]]]
-    """A host's share, and its agents as they were in the beginning."""
+    descriptions: list[Callable[[str], tuple[Share, Changed]]]
+    """What a host must know of the network, in each of its revisions."""
+    make: Callable[[object], Driver]
+    """Makes a fresh agent by its name."""
     features: bool = False
     """Whether agents are given features and targets; else gradients."""
 
 
-def _small(size: int, hosts: int, agent: Callable[[int], Driver], **more: bool) -> Small:
-    """A ring of agents, as many on each host."""
+def _small(
+    size: int, hosts: int, agent: Callable[[int], Driver], revisions: int = 1, **more: bool
+) -> Small:
+    """A ring of agents, as many on each host; in later revisions some edges and agents change."""
     names = [f"host{k}" for k in range(hosts)]
-    home = {i: names[i * hosts // size] for i in range(size)}
 
-    def make(name: str) -> tuple[Share, dict[object, Driver]]:
-        own = [i for i in home if home[i] == name]
-        near = sorted({k % size for i in own for k in (i - 1, i, i + 1)})
-        private = more.get("private", False)
-        share = Share(name, 7, {i: home[i] for i in near}, private)
-        return share, {i: agent(i) for i in own}
+    def describe(revision: int, name: str) -> tuple[Share, Changed]:
+        edges = [(i, (i + 1) % size) for i in range(size)]
+        if revision >= 1:  # an edge vanishes, another one appears
+            edges[0] = (0, size // 2)
+        if revision >= 2:  # an agent leaves, and a new one joins at the last host
+            edges = [edge for edge in edges if size - 2 not in edge]
+            edges += [(size, 0), (size, size - 1)]
+        ends = sorted({end for edge in edges for end in edge})
+        home = {i: names[min(i, size - 1) * hosts // size] for i in ends}
+        near = {i: sorted(a + b - i for a, b in edges if i in (a, b)) for i in ends}
+        own = [i for i in ends if home[i] == name]
+        known = sorted({*own, *(k for i in own for k in near[i])})
+        share = Share(
+            name, 7, {i: home[i] for i in known}, revision, more.get("private", False)
+        )
+        told = [(i, [(k, k, len(near[k])) for k in near[i]]) for i in own]
+        return share, Changed(revision, list(share.home.items()), names, told)
 
-    return Small(names, make, more.get("features", False))
+    descriptions = [functools.partial(describe, k) for k in range(revisions)]
+    return Small(names, descriptions, agent, more.get("features", False))
 
 
 @functools.cache
@@ -86,7 +103,34 @@ def private() -> Small:
     return _small(6, 3, drivers, private=True)
 
 
-NETWORKS = {"private": private, "ring": ring, "shards": shards, "tables": tables}
+def changing() -> Small:
+    """Agents in the field that come and go, with edges that do."""
+
+    def agent(i: int) -> Driver:
+        net = _ring(6, True)
+        return GradientDriver(net.agent(i) if i < 6 else FieldAgent(i, i, net.settings))
+
+    return _small(6, 3, agent, revisions=3)
+
+
+def changing_tables() -> Small:
+    """The same for tables."""
+
+    def agent(i: int) -> Driver:
+        if i < 6:
+            return TableDriver(_model(6).agent(i))
+        alone = Model(mtcool.Graph.from_edges([], labels=[i]))
+        alone.expect_features(1)
+        return TableDriver(alone.agent(i))
+
+    return _small(6, 3, agent, revisions=3, features=True)
+
+
+NETWORKS = {
+    "private": private,
+    "changing": changing,
+    "changing_tables": changing_tables,
+    "ring": ring, "shards": shards, "tables": tables}
 
 
 def feedback(small: Small, rng: np.random.Generator) -> float | np.ndarray:

@@ -72,8 +72,8 @@ def test_a_host_that_is_no_neighbour_is_refused(small: Small) -> None:
     host, _, other, mine = victim(small)
     before = everything(host)
     for content in (
-        to_bytes(Ask(NETWORK, [(mine, encode(RowRequest(other)))])),
-        to_bytes(Deliver(NETWORK, 1, [])),
+        to_bytes(Ask(NETWORK, 0, [(mine, encode(RowRequest(other)))])),
+        to_bytes(Deliver(NETWORK, 0, 1, [])),
         b"",
     ):
         host.receive("stranger", content, 1)
@@ -85,15 +85,15 @@ def test_a_host_that_is_no_neighbour_is_refused(small: Small) -> None:
 
 def test_another_network_another_schema_and_too_much_are_refused(small: Small) -> None:
     host, peer, other, mine = victim(small)
-    before, good = everything(host), to_bytes(Deliver(NETWORK, 1, []))
+    before, good = everything(host), to_bytes(Deliver(NETWORK, 0, 1, []))
     many = [(mine, encode(RowRequest(other)))] * (MOST_ITEMS + 1)
     for content in (
-        to_bytes(Deliver(NETWORK + 1, 1, [])),
+        to_bytes(Deliver(NETWORK + 1, 0, 1, [])),
         bytes([2]) + good[1:],
         good[:-1],
         good + b"x",
-        to_bytes(Ask(NETWORK, many)),
-        b"\x01" + msgspec.msgpack.encode([3, -1, [], {}]),
+        to_bytes(Ask(NETWORK, 0, many)),
+        b"\x01" + msgspec.msgpack.encode([3, -1, 0, [], {}]),
         b"\x01" + b"\x91" * 100_000,
     ):
         host.receive(peer, content, 1)
@@ -108,7 +108,7 @@ def test_a_row_is_told_to_the_agent_whose_task_it_is_and_to_nobody_else(small: S
     strangers = [name for name in range(6) if host.share.home.get(name) != peer]
     before = everything(host)
     for claimed in [*strangers, "nobody", ["nested", 1]]:
-        host.receive(peer, to_bytes(Ask(NETWORK, [(mine, encode(RowRequest(claimed)))])), 1)
+        host.receive(peer, to_bytes(Ask(NETWORK, 0, [(mine, encode(RowRequest(claimed)))])), 1)
         (said,) = replies(host)
         assert isinstance(said, Rows)
         assert said.items == [None]
@@ -149,7 +149,7 @@ def test_wrong_messages_leave_the_agents_as_they_are(small: Small) -> None:
     agents, _, _ = everything(host)
     for content in wrong_messages(host, other, small):
         counted, first = sum(host.refused.values()), host.links[peer].taken + 1
-        host.receive(peer, to_bytes(Deliver(NETWORK, first, [(mine, content)])), 1)
+        host.receive(peer, to_bytes(Deliver(NETWORK, 0, first, [(mine, content)])), 1)
         replies(host)
         assert sum(host.refused.values()) == counted + 1, content
         assert everything(host)[0] == agents, content
@@ -161,7 +161,7 @@ def test_old_messages_that_come_again_are_not_taken_again(small: Small) -> None:
     old = [(mine, encode(told_by(other, small, 1.0)))] * host.links[peer].taken
     assert old
     for first in range(1, len(old) + 1):
-        host.receive(peer, to_bytes(Deliver(NETWORK, first, old[first - 1 :])), 1)
+        host.receive(peer, to_bytes(Deliver(NETWORK, 0, first, old[first - 1 :])), 1)
         replies(host)
     assert everything(host) == before
 
@@ -170,7 +170,7 @@ def test_a_message_from_the_future_is_refused_and_noticed(small: Small) -> None:
     host, peer, other, mine = victim(small)
     before, first = everything(host), host.links[peer].taken + 2
     host.receive(
-        peer, to_bytes(Deliver(NETWORK, first, [(mine, encode(told_by(other, small, 9.0)))])), 1
+        peer, to_bytes(Deliver(NETWORK, 0, first, [(mine, encode(told_by(other, small, 9.0)))])), 1
     )
     (said,) = replies(host)
     assert isinstance(said, Refused)
@@ -221,10 +221,11 @@ def test_mangled_questions_never_stop_a_host(small: Small) -> None:
     host, peer, other, mine = victim(small)
     chance = random.Random(1)
     good: list[Callable[[], bytes]] = [
-        lambda: to_bytes(Ask(NETWORK, [(mine, encode(RowRequest(other)))])),
+        lambda: to_bytes(Ask(NETWORK, 0, [(mine, encode(RowRequest(other)))])),
         lambda: to_bytes(
             Deliver(
                 NETWORK,
+                0,
                 host.links[peer].taken + 1,
                 [(mine, mangled(chance, encode(told_by(other, small, float(n)))))],
             )
@@ -253,7 +254,7 @@ def test_mangled_replies_never_stop_a_host(small: Small) -> None:
         items = [encode(RowRequest(1)), b"", None]
         content = mangled(chance, to_bytes(Rows(1, [chance.choice(items)])))
         assert np.isfinite(host.predict(asked.number, {peer: content}).value).all()
-        host.delivered(peer, mangled(chance, to_bytes(Deliver(NETWORK, 1, []))))
+        host.delivered(peer, mangled(chance, to_bytes(Deliver(NETWORK, 0, 1, []))))
     assert sum(host.refused.values()) > 2000
 
 

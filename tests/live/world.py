@@ -15,8 +15,9 @@ import numpy as np
 
 from live.networks import Small, feedback
 from mtcool.live.host import Changes, Durable, Host, Kept, Limits, Refusal, Replied
-from mtcool.live.journal import entry_in
+from mtcool.live.journal import Lives, entry_in
 from mtcool.live.replay import replay
+from mtcool.live.resuming import resume
 
 MAX_STEPS = 200_000
 
@@ -35,6 +36,7 @@ class Disk:
     links: dict = field(default_factory=dict)
     outbox: dict = field(default_factory=dict)
     journal: list = field(default_factory=list)
+    lives: Lives | None = None
     full: bool = False
 
     def write(self, changes: Changes) -> None:
@@ -49,10 +51,13 @@ class Disk:
             for key in [key for key in self.outbox if key[0] == host and key[1] <= last]:
                 del self.outbox[key]
         self.journal += changes.journal
+        self.lives = changes.share or self.lives
 
-    def read(self) -> Kept:
+    def read(self) -> Kept | None:
+        if self.lives is None:
+            return None
         waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
-        return Kept(self.version, self.rounds, dict(self.agents), dict(self.links), waiting)
+        return Kept(self.version, self.rounds, dict(self.agents), dict(self.links), waiting, self.lives)
 
 
 @dataclass
@@ -74,13 +79,15 @@ class Process:
         self.world, self.name = world, name
         self.disk = world.disk_class()
         self.up = True
+        self.revision = 0
         self.begin()
 
     def begin(self) -> None:
-        share, drivers = self.world.make(self.name)
-        new = not (self.disk.version or self.disk.rounds or self.disk.agents)
-        self.host: Host = self.world.host_class(
-            share, drivers, None if new else self.disk.read(), limits=Limits(outbox=30), journal=True
+        share, change = self.world.small.descriptions[self.revision](self.name)
+        kept, limits = self.disk.read(), Limits(outbox=30)
+        self.host: Host = resume(
+            share, change, self.world.small.make, kept,
+            limits=limits, journal=True, kind=self.world.host_class,
         )
         self.commit: Changes | None = None
         """A transaction that has begun and is not done."""
@@ -92,6 +99,18 @@ class Process:
         """Rounds that wait for rows."""
         self.ready: list[int] = []
         """Rounds that were predicted."""
+
+    def reload(self) -> None:
+        """Read a newer description."""
+        if self.revision + 1 < len(self.world.small.descriptions) and self.disk.lives is not None:
+            self.revision += 1
+            if self.up:
+                _, change = self.world.small.descriptions[self.revision](self.name)
+                new = [name for name, _ in change.near if name not in self.host.drivers]
+                self.host.change(change, {name: self.world.small.make(name) for name in new})
+                gone = {k for k in self.ready if not self.host.is_open(k)}
+                self.ready = [k for k in self.ready if k not in gone]
+                self.rounds = {k: one for k, one in self.rounds.items() if self.host.is_open(k)}
 
     def crash(self) -> None:
         self.up = False
@@ -110,7 +129,7 @@ class World:
         host_class: type[Host] = Host,
         disk_class: type[Disk] = Disk,
     ) -> None:
-        self.seed, self.small, self.make = seed, small, small.make
+        self.seed, self.small = seed, small
         self.host_class, self.disk_class = host_class, disk_class
         self.chance = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
@@ -155,7 +174,7 @@ class World:
             self.harm(process)
 
     def harm(self, process: Process) -> None:
-        what = self.chance.randrange(5)
+        what = self.chance.randrange(6)
         if what == 0 and process.up:
             process.crash()
         elif what == 1 and not process.up:
@@ -169,6 +188,8 @@ class World:
         elif what == 4 and not process.up:
             process.up = True
             process.begin()
+        elif what == 5:
+            process.reload()
 
     def calm(self) -> None:
         """No more faults: everything must arrive."""
@@ -178,6 +199,10 @@ class World:
             if not process.up:
                 process.up = True
                 process.begin()
+            self.begin_commit(process)
+            self.end_commit(process)
+            for _ in self.small.descriptions:
+                process.reload()
         for _ in range(2000):
             for process in self.processes.values():
                 self.send_batches(process)
@@ -199,9 +224,9 @@ class World:
 
     def quiet(self) -> bool:
         return not any(
-            link.outbox or not link.greeted
+            link.outbox or (name in process.host.neighbours and not link.greeted)
             for process in self.processes.values()
-            for link in process.host.links.values()
+            for name, link in process.host.links.items()
         )
 
     # --- what processes do -----------------------------------------------------------------------
@@ -344,7 +369,7 @@ class World:
             name: [entry_in(entry) for entry in process.disk.journal]
             for name, process in self.processes.items()
         }
-        again = replay(journals, self.make)
+        again = replay(journals.values(), self.small.make)
         what = f"seed {self.seed}"
         assert self.quiet(), f"{what}: something has not arrived"
         assert not again.differences, f"{what}: {again.differences[:3]}"

@@ -9,9 +9,21 @@ import msgspec
 from mtcool.types import Name
 
 
-class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
-    """The first entry: the agents as they were in the beginning."""
+class Lives(msgspec.Struct, frozen=True, array_like=True):
+    """Which agents live on a host, and where their neighbours are, past ones included."""
 
+    revision: int
+    here: list[Name]
+    home: list[tuple[Name, str]]
+    left: list[Name]
+
+
+class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    """The first entry: the host and its agents as they were in the beginning."""
+
+    host: str
+    network: int
+    lives: Lives
     agents: list[tuple[Name, bytes]]
 
 
@@ -61,7 +73,19 @@ class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
     items: list[tuple[Name, bytes]]
 
 
-Entry: TypeAlias = Started | Begun | Predicted | Learned | Taken
+class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
+    """The description was read again: agents have other neighbours, some came, some left."""
+
+    revision: int
+    home: list[tuple[Name, str]]
+    """The host of each agent that lives here or is a neighbour of one that does."""
+    hosts: list[str]
+    """All hosts that there are."""
+    near: list[tuple[Name, list[tuple[Name, int, int]]]]
+    """Of each agent that lives here its neighbours: name, index, degree."""
+
+
+Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken
 
 _DECODER = msgspec.msgpack.Decoder(Entry)
 _ENCODER = msgspec.msgpack.Encoder()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from mtcool.agents.messages import Message
@@ -30,6 +30,22 @@ class Prediction(NamedTuple):
     """Neighbours that did not answer in time: their last known rows were used."""
     missing: tuple[Label, ...] = ()
     """Neighbours that did not answer in time, and of which nothing is known."""
+
+
+class Near(NamedTuple):
+    """A neighbour of an agent.
+
+    Examples
+    --------
+    >>> Near("rome", 3, 2).degree
+    2
+    """
+
+    name: Label
+    index: int
+    """Its place in the order of all agents, which never changes."""
+    degree: int
+    """How many neighbours it has itself: that bounds its weights."""
 
 
 class Round(Protocol):
@@ -64,6 +80,16 @@ class Driver(Protocol):
     @property
     def neighbours(self) -> tuple[Label, ...]:
         """Those that may ask and tell it something."""
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it learns from: its neighbours, and those that it had."""
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Refuse neighbours that it cannot have while it runs."""
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
 
     def begin(self, features: Floats | None) -> Round:
         """Step 1: begin a round, with features or without."""

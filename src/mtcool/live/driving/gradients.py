@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,11 @@ from mtcool import validation
 from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.agent import Agent, answer_of
 from mtcool.agents.cliques import CliqueAgent
+from mtcool.agents.field.bounds import bound_for_others
 from mtcool.agents.field.receiving import row_in
 from mtcool.agents.messages import FieldRow, Message, Rows
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving.driver import Feedback, Prediction
+from mtcool.live.driving.driver import Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.live.driving.noise import RecordedNoise
 from mtcool.streams import Loss
@@ -58,6 +59,38 @@ class GradientDriver:
         cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
         others = dict.fromkeys(name for clique in cliques for name in clique.rows)
         return tuple(name for name in others if name != self.name)
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it learns from: its neighbours, and those that it had."""
+        agent = self.agent
+        return agent.clique.rows.keys() if isinstance(agent, FieldAgent) else self.neighbours
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Refuse neighbours that it cannot have while it runs."""
+        same = {near.name for near in neighbours} == set(self.neighbours)
+        if not same and not isinstance(self.agent, FieldAgent):
+            raise ValueError(
+                f"neighbours of {self.name!r} must stay as they are, because the graph of "
+                f"{self.agent.settings.algorithm} cannot change, got others"
+            )
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
+        agent = self.agent
+        if not isinstance(agent, FieldAgent):
+            return
+        wanted = {near.name: near.index for near in neighbours}
+        if not agent.present:
+            agent.join(wanted)
+        for name in [name for name in agent.neighbours if name not in wanted]:
+            agent.disconnect(name)
+            self.known.pop(name, None)
+        for name, index in wanted.items():
+            if name not in agent.neighbours:
+                agent.connect(name, index)
+        for near in neighbours:  # all hosts know the graph, so nobody has to announce its weights
+            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), fresh=True))
 
     def begin(self, features: Floats | None) -> GradientRound:
         """Begin a round."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -12,7 +12,7 @@ from mtcool import validation
 from mtcool.agents.messages import Knowledge, Message
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
-from mtcool.live.driving.driver import Feedback, Prediction
+from mtcool.live.driving.driver import Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.types import Floats, Label
 
@@ -29,6 +29,20 @@ class TableDriver:
     def neighbours(self) -> tuple[Label, ...]:
         """Those that may ask and tell it something."""
         return self.agent.neighbours
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it takes: its neighbours, and those that it had."""
+        return self.agent.heard.keys()
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Every neighbour is welcome."""
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
+        names = [near.name for near in sorted(neighbours, key=lambda near: near.index)]
+        self.agent.meet(names)
+        self.known.intersection_update(names)
 
     def begin(self, features: Floats | None) -> TableRound:
         """Begin a round."""
