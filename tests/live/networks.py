@@ -46,9 +46,7 @@ def _small(
         near = {i: sorted(a + b - i for a, b in edges if i in (a, b)) for i in ends}
         own = [i for i in ends if home[i] == name]
         known = sorted({*own, *(k for i in own for k in near[i])})
-        share = Share(
-            name, 7, {i: home[i] for i in known}, revision, more.get("private", False)
-        )
+        share = Share(name, 7, {i: home[i] for i in known}, revision, more.get("private", False))
         told = [(i, [(k, k, len(near[k])) for k in near[i]]) for i in own]
         return share, Changed(revision, list(share.home.items()), names, told)
 
@@ -130,7 +128,10 @@ NETWORKS = {
     "private": private,
     "changing": changing,
     "changing_tables": changing_tables,
-    "ring": ring, "shards": shards, "tables": tables}
+    "ring": ring,
+    "shards": shards,
+    "tables": tables,
+}
 
 
 def feedback(small: Small, rng: np.random.Generator) -> float | np.ndarray:

@@ -60,7 +60,9 @@ class ForgetsItsNumbers(Host):
 
     def changes(self) -> Changes:
         changes = super().changes()
-        return changes._replace(links={host: (0, taken) for host, (_, taken) in changes.links.items()})
+        return changes._replace(
+            links={host: (0, taken) for host, (_, taken) in changes.links.items()}
+        )
 
 
 class ForgetsPositions(Host):
@@ -68,7 +70,9 @@ class ForgetsPositions(Host):
 
     def changes(self) -> Changes:
         changes = super().changes()
-        return changes._replace(links={host: (sent, 0) for host, (sent, _) in changes.links.items()})
+        return changes._replace(
+            links={host: (sent, 0) for host, (sent, _) in changes.links.items()}
+        )
 
 
 class TakesTwice(Host):

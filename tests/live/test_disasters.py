@@ -1,11 +1,19 @@
 """Schedules of disasters, some hundreds; `make disasters` plays ten thousand."""
 
 import pytest
+
 from live import planted
 from live.disasters import play
 from live.networks import NETWORKS, private, ring
 
-SCHEDULES = {"ring": 150, "shards": 60, "tables": 60, "private": 60, "changing": 100, "changing_tables": 60}
+SCHEDULES = {
+    "ring": 150,
+    "shards": 60,
+    "tables": 60,
+    "private": 60,
+    "changing": 100,
+    "changing_tables": 60,
+}
 FOUND_WITHIN = 120
 
 

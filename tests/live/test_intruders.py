@@ -6,9 +6,9 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 import pytest
+
 from live.networks import NETWORKS, Small
 from live.world import World
-
 from mtcool.agents.messages import (
     FieldGradient,
     Gradient,

@@ -4,9 +4,9 @@ import copy
 
 import numpy as np
 import pytest
+
 from live.networks import private, shards
 from live.world import World
-
 from mtcool.live.host import Refusal
 
 

@@ -57,7 +57,9 @@ class Disk:
         if self.lives is None:
             return None
         waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
-        return Kept(self.version, self.rounds, dict(self.agents), dict(self.links), waiting, self.lives)
+        return Kept(
+            self.version, self.rounds, dict(self.agents), dict(self.links), waiting, self.lives
+        )
 
 
 @dataclass
@@ -86,8 +88,13 @@ class Process:
         share, change = self.world.small.descriptions[self.revision](self.name)
         kept, limits = self.disk.read(), Limits(outbox=30)
         self.host: Host = resume(
-            share, change, self.world.small.make, kept,
-            limits=limits, journal=True, kind=self.world.host_class,
+            share,
+            change,
+            self.world.small.make,
+            kept,
+            limits=limits,
+            journal=True,
+            kind=self.world.host_class,
         )
         self.commit: Changes | None = None
         """A transaction that has begun and is not done."""

@@ -251,7 +251,9 @@ class Host:
             given = None if features is None else features.tolist()
             self._entries.append(entry_bytes(Begun(plain_name(agent, "kept"), number, given)))
         network, revision = self.share.network, self.share.revision
-        return Asked(number, {host: to_bytes(Ask(network, revision, them)) for host, them in items.items()})
+        return Asked(
+            number, {host: to_bytes(Ask(network, revision, them)) for host, them in items.items()}
+        )
 
     def predict(self, number: int, replies: Mapping[str, bytes]) -> Prediction:
         """Step 3: predict with what other hosts have replied; some may be missing."""

@@ -59,7 +59,7 @@ def _agent(node: Node, name: Label) -> dict[str, Plain]:
 
 
 def _health(node: Node, name: Label) -> str:
-    """"well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble"."""
+    """ "well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble"."""
     home, here = node.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
     if hosts & node.host.trouble.keys():

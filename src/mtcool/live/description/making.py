@@ -47,7 +47,9 @@ def _gradient_driver(
     kind = None if table.loss is None else kind_of(table.loss)
     alone = _alone(table, name) if kind is not None and not description.private else None
     agent: Any
-    if network.settings.field is not None and (description.file.revision or not _has(network, name)):
+    if network.settings.field is not None and (
+        description.file.revision or not _has(network, name)
+    ):
         index = index_of(name)
         return GradientDriver(FieldAgent(name, index, network.settings), kind, alone)
     agent = network.agent(name)

@@ -18,11 +18,11 @@ from mtcool.experiments.files.spec import GraphFile
 from mtcool.experiments.running.build import build_graph
 from mtcool.graphs import Graph
 from mtcool.graphs.labels import plain_name
+from mtcool.learn.running.built_in import built_in
 from mtcool.live.description import tables
 from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
-
 
 SMALL = 2**31
 """Names that are whole numbers below this are in their own order, before all others."""
@@ -108,6 +108,10 @@ class Description(NamedTuple):
         ]
         return Changed(self.file.revision, home, list(self.places), near)
 
+    def with_journal(self) -> Description:
+        """The same network, whose hosts write journals."""
+        return self._replace(file=msgspec.structs.replace(self.file, journal=True))
+
     def path(self, relative: str) -> Path:
         """A path in the file, from where the file is."""
         return self.folder / relative
@@ -173,6 +177,9 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
             return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
         case GraphFile(path=path):
             return _in_order(graphs.read_graph(folder / path))
+        case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
+            name = type(built_in_graph).__struct_config__.tag
+            return _in_order(built_in(name).graph)  # type: ignore[arg-type]
     return build_graph(file.graph, np.random.default_rng(file.seed))
 
 
@@ -200,7 +207,9 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
     for name, host in file.hosts.items():
         for agent in host.agents:
             if agent in home:
-                raise ValueError(f"agent {agent!r} must have one host, got {home[agent]} and {name}")
+                raise ValueError(
+                    f"agent {agent!r} must have one host, got {home[agent]} and {name}"
+                )
             home[agent] = name
     known = set(graph.labels)
     for agent in home:
