@@ -29,10 +29,11 @@ def node(
     """
     import asyncio
 
-    from mtcool.live.description import read_description
+    from mtcool.live.description import Description, read_description
     from mtcool.live.serving import serve
 
-    description = read_description(network)
-    if journal:
-        description = description.with_journal()
-    asyncio.run(serve(description, host, lines=lines, tell=tell))
+    def read() -> Description:
+        description = read_description(network)
+        return description.with_journal() if journal else description
+
+    asyncio.run(serve(read, host, lines=lines, tell=tell))

@@ -16,15 +16,31 @@ from mtcool.types import Plain
 
 
 async def serve(
-    network: Description, host: str | None, *, lines: bool, tell: Callable[[str], None]
+    read: Callable[[], Description],
+    host: str | None,
+    *,
+    lines: bool,
+    tell: Callable[[str], None],
 ) -> None:
-    """Run a host until it is told to stop: by a signal, a request, or the end of standard input."""
+    """Run a host until it is told to stop: by a signal, a request, or the end of standard input.
+
+    Parameters
+    ----------
+    read
+        Reads the description of the network: now, and again when it is to be reloaded.
+    host
+        Which host this is.
+    lines
+        Whether to answer requests on standard input.
+    tell
+        Takes sentences for people.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with Node(network, host) as node:
-        spoken = Lines(node)
+    async with Node(read(), host) as node:
+        spoken = Lines(node, read)
         async with listening(spoken):
             agents = len(node.host.drivers)
             waits: list[asyncio.Task[Plain]] = [
