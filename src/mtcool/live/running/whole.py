@@ -10,7 +10,7 @@ from pathlib import Path
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description
 from mtcool.live.feeding import Source
-from mtcool.live.journals import replay_files
+from mtcool.live.journals import read_journal, replay_files
 from mtcool.live.running.feeder import Feeder
 from mtcool.live.running.outcome import Outcome
 from mtcool.live.running.process import Gone, Process
@@ -40,7 +40,10 @@ class Running:
         self._restarts: dict[str, int] = dict.fromkeys(hosts, 0)
 
     async def begin(self) -> None:
-        """Start all processes."""
+        """Start all processes; refuses a state without whole journals."""
+        for path in self._databases():
+            if path.exists():
+                read_journal(path)
         room, ready = asyncio.Semaphore(AT_ONCE), 0
         self.tell(f"{len(self.processes)} hosts are started")
 
@@ -51,9 +54,12 @@ class Running:
             ready += 1
             self.tell(f"{ready} of {len(self.processes)} hosts are ready")
 
-        async with asyncio.TaskGroup() as group:
-            for process in self.processes.values():
-                group.create_task(one(process))
+        tasks = [asyncio.create_task(one(process)) for process in self.processes.values()]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
 
     async def look(self) -> None:
         """Ask all processes how they are."""
@@ -113,11 +119,13 @@ class Running:
         """Stop all processes."""
         await asyncio.gather(*(process.stop() for process in self.processes.values()))
 
+    def _databases(self) -> list[Path]:
+        state = self.network.path(self.network.file.state)
+        return [state / f"{host}.db" for host in self.processes]
+
     def replay(self) -> Outcome:
         """Play the journals again, and say what came of it all."""
-        state = self.network.path(self.network.file.state)
-        paths = [state / f"{host}.db" for host in self.processes]
-        again = replay_files(paths, tell=self.tell)
+        again = replay_files(self._databases(), tell=self.tell)
         totals = [self.totals(host) for host in self.processes]
         tally = self.feeder.tally
         return Outcome(
