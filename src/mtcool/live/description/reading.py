@@ -57,7 +57,7 @@ class Description(NamedTuple):
 
     @property
     def number(self) -> int:
-        """What all hosts of this network agree on, and others do not: not the graph, which may change."""
+        """What all hosts of this network agree on, and others do not; the graph may change."""
         kept = (self.file.name, self.file.learn, self.file.algorithm, self.file.privacy)
         digest = hashlib.sha256(msgspec.json.encode(kept)).digest()
         return int.from_bytes(digest[:6])
