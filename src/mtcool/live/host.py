@@ -470,7 +470,7 @@ class Host:
         return driver.receive(message)
 
     def batch(self, host: str) -> bytes | None:
-        """What may be delivered to a host now; None while a batch is under way, or if nothing is."""
+        """What may be delivered to a host now; None if nothing is, or a batch is under way."""
         link = self.links[host]
         if link.waiting or host in self.trouble:
             return None

@@ -212,13 +212,13 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
                 )
             home[agent] = name
     known = set(graph.labels)
-    for agent in home:
-        if agent not in known:
-            raise ValueError(f"hosts.{home[agent]}.agents must be in the graph, got {agent!r}")
-    for agent in graph.labels:
-        if agent not in home:
-            raise ValueError(f"agent {agent!r} of the graph must have a host, got none")
-    return places, {agent: home[agent] for agent in graph.labels}
+    for agent_name, where in home.items():
+        if agent_name not in known:
+            raise ValueError(f"hosts.{where}.agents must be in the graph, got {agent_name!r}")
+    for label in graph.labels:
+        if label not in home:
+            raise ValueError(f"agent {label!r} of the graph must have a host, got none")
+    return places, {label: home[label] for label in graph.labels}
 
 
 def _shards(shards: tables.Shards, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:

@@ -159,7 +159,7 @@ class _Asked:
 def _replier(query: zenoh.Query) -> Reply:
     def reply(content: bytes) -> None:
         query.reply(query.key_expr, content)
-        query.drop()
+        query.drop()  # type: ignore[no-untyped-call]
 
     return reply
 
