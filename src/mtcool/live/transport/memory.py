@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
 from mtcool.live.transport.transport import Answer
@@ -43,10 +44,8 @@ class MemoryTransport:
                 loop.call_soon(
                     there, self._name, content, lambda reply, host=host: replied(host, reply)
                 )
-        try:
+        with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(done, timeout)
-        except TimeoutError:
-            pass
         return dict(replies)
 
     async def close(self) -> None:
