@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.host import Durable, Effect, Host, Limits, Replied, Token
 from mtcool.live.judging import judge_of
+from mtcool.live.reporting import Reporter
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
 from mtcool.live.transport.transport import Reply, Transport
@@ -87,10 +89,13 @@ class Node:
         self._replies: dict[Token, tuple[str, Reply]] = {}
         self._last: dict[Label, _Said] = {}
         """The newest round of each agent that was predicted and not learned from."""
+        self.began = time.time()
+        """When it was made: what it counts is counted since."""
         self.counts = Counts()
         self.silent: set[str] = set()
         """Hosts that did not answer when they were last asked."""
         self._judge = judge_of(self.network)
+        self._report = Reporter(self.name)
         self._scheduled = False
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
@@ -115,6 +120,7 @@ class Node:
             self._news[other] = asyncio.Event()
             self._senders[other] = asyncio.create_task(self._deliver_to(other))
         self._idler = asyncio.create_task(self._write_when_idle())
+        self._report.tell("start")
         return self
 
     def _begin(self) -> None:
@@ -168,6 +174,8 @@ class Node:
         await self._transport.close()
         self._commit()
         self._store.close()
+        self._report.look(self.host)
+        self._report.tell("stop", reason=None if error is None else str(error))
 
     # --- for applications -------------------------------------------------------------------------
 
@@ -307,6 +315,7 @@ class Node:
         learning, self._learning = self._learning, {}
         self._replies.clear()
         self.counts.unwritten += 1
+        self._report.unwritten(str(error))
         self._begin()
         for news in self._news.values():
             news.set()  # the links begin again, too
@@ -333,6 +342,7 @@ class Node:
             await asyncio.sleep(IDLE)
             if not self._scheduled:
                 self._commit()
+            self._report.look(self.host)
 
     # --- deliveries -------------------------------------------------------------------------------
 

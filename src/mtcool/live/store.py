@@ -73,7 +73,9 @@ class Store:
             )
             run("commit")
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"database must be ours alone, got {str(self.path)!r}: {error}") from None
+            raise ValueError(
+                f"database must be ours alone, got {str(self.path)!r}: {error}"
+            ) from None
         found = run("select form, name, network from host").fetchone()
         if found != (FORM, name, network):
             raise ValueError(
@@ -116,7 +118,9 @@ class Store:
         base = self._base
         try:
             base.execute("begin immediate")
-            base.execute("update host set version = ?, rounds = ?", (changes.version, changes.rounds))
+            base.execute(
+                "update host set version = ?, rounds = ?", (changes.version, changes.rounds)
+            )
             if changes.agents:
                 base.executemany(
                     "insert into agent values (?, ?)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 
 from mtcool.live.transport.transport import Answer
@@ -43,10 +44,9 @@ class MemoryTransport:
                 loop.call_soon(
                     there, self._name, content, lambda reply, host=host: replied(host, reply)
                 )
-        try:
-            await asyncio.wait_for(done, timeout)
-        except TimeoutError:
-            pass
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):  # `wait_for` can swallow a cancellation
+                await done
         return dict(replies)
 
     async def close(self) -> None:
