@@ -18,10 +18,15 @@ from rich.table import Table
 
 from mtcool.cli import privacy
 from mtcool.cli.advise import advise
+from mtcool.cli.certs import certs
 from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.learn import learn
+from mtcool.cli.node import node
 from mtcool.cli.predict import predict
+from mtcool.cli.replay import replay
+from mtcool.cli.status import status
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
+from mtcool.cli.up import up
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome, SectionSummary
@@ -40,6 +45,8 @@ privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 app.command()(learn)
 app.command()(predict)
+for live in (up, node, certs, status, replay):
+    app.command()(live)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local, or dask.")]

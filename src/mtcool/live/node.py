@@ -21,6 +21,7 @@ from mtcool.live.counts import Counts, Paid
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.host import Durable, Effect, Host, Limits, Replied, Token
+from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
 from mtcool.live.reporting import Reporter
 from mtcool.live.status import status_of
@@ -107,7 +108,12 @@ class Node:
         folder = self.network.path(file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         warm(self.network)
-        self._store = Store(folder / f"{self.name}.db", self.name, self.share.network)
+        self._store = Store(
+            folder / f"{self.name}.db",
+            self.name,
+            self.share.network,
+            kept_description(self.network),
+        )
         try:
             self._begin()
             self._loop = asyncio.get_running_loop()

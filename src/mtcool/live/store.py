@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ create table if not exists link (host text primary key, sent integer, taken inte
 create table if not exists outbox (
     host text, number integer, receiver blob, content blob, primary key (host, number)
 ) strict, without rowid;
+create table if not exists description (id integer primary key check (id = 1), content blob) strict;
 create table if not exists journal (number integer primary key, entry blob) strict;
 """
 
@@ -44,18 +46,33 @@ class Store:
         The file; it is made if it is not there.
     name, network
         Whose it is: a file of another host or of another network is refused.
+    description
+        The network in words that a replay understands, kept beside the journal.
     """
 
-    def __init__(self, path: str | os.PathLike[str], name: str, network: int) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        name: str,
+        network: int,
+        description: bytes | None = None,
+    ) -> None:
         self.path = Path(path)
+        self._lock = _lock(self.path)
         # SQLite gives the files beside it the permissions of the database itself.
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         os.chmod(self.path, 0o600)
         self._base = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
             self._open(name, network)
+            if description is not None:
+                self._base.execute(
+                    "insert into description values (1, ?)"
+                    " on conflict (id) do update set content = excluded.content",
+                    (description,),
+                )
         except BaseException:
-            self._base.close()
+            self.close()
             raise
 
     def _open(self, name: str, network: int) -> None:
@@ -63,7 +80,6 @@ class Store:
         try:
             run("pragma journal_mode = wal")
             run("pragma synchronous = full")
-            run("pragma locking_mode = exclusive")  # a second process of this host is refused
             run("begin immediate")
             for statement in TABLES.split(";\n"):
                 run(statement)
@@ -73,9 +89,7 @@ class Store:
             )
             run("commit")
         except sqlite3.DatabaseError as error:
-            raise ValueError(
-                f"database must be ours alone, got {str(self.path)!r}: {error}"
-            ) from None
+            raise ValueError(f"database must be one, got {str(self.path)!r}: {error}") from None
         found = run("select form, name, network from host").fetchone()
         if found != (FORM, name, network):
             raise ValueError(
@@ -97,6 +111,7 @@ class Store:
     def close(self) -> None:
         """Close the file; what was written stays."""
         self._base.close()
+        os.close(self._lock)
 
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
@@ -118,9 +133,8 @@ class Store:
         base = self._base
         try:
             base.execute("begin immediate")
-            base.execute(
-                "update host set version = ?, rounds = ?", (changes.version, changes.rounds)
-            )
+            state = changes.version, changes.rounds
+            base.execute("update host set version = ?, rounds = ?", state)
             if changes.agents:
                 base.executemany(
                     "insert into agent values (?, ?)"
@@ -159,6 +173,35 @@ class Store:
         """What happened to the host, in order."""
         for (entry,) in self._base.execute("select entry from journal order by number"):
             yield entry
+
+
+def _lock(path: Path) -> int:
+    """Refuse a second process of the same host; others may read the database meanwhile.
+
+    The lock has a file of its own: closing a second descriptor of the database would take away
+    SQLite's own locks. It ends with the process, however that ends.
+    """
+    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise ValueError(
+            f"database must be ours alone, got {str(path)!r}, which another process has"
+        ) from None
+    return lock
+
+
+def is_running(path: Path) -> bool:
+    """Whether a process has the database of a host."""
+    lock = path.with_suffix(".lock")
+    if not lock.exists():
+        return False
+    try:
+        os.close(_lock(path))
+    except ValueError:
+        return True
+    return False
 
 
 def _key(name: Label) -> bytes:

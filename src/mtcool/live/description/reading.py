@@ -17,6 +17,7 @@ from mtcool.experiments.files.complaints import make_whole, one_sentence
 from mtcool.experiments.files.spec import GraphFile
 from mtcool.experiments.running.build import build_graph
 from mtcool.graphs import Graph
+from mtcool.learn.running.built_in import built_in
 from mtcool.live.description import tables
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
@@ -81,6 +82,10 @@ class Description(NamedTuple):
         home = {agent: self.home[agent] for agent in near}
         return Share(host, self.number, home, self.private)
 
+    def with_journal(self) -> Description:
+        """The same network, whose hosts write journals."""
+        return self._replace(file=msgspec.structs.replace(self.file, journal=True))
+
     def path(self, relative: str) -> Path:
         """A path in the file, from where the file is."""
         return self.folder / relative
@@ -132,6 +137,8 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
             return graphs.Graph.from_edges(edges, labels=labels)
         case GraphFile(path=path):
             return graphs.read_graph(folder / path)
+        case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
+            return built_in(type(built_in_graph).__struct_config__.tag).graph  # type: ignore[arg-type]
     return build_graph(file.graph, np.random.default_rng(file.seed))
 
 

@@ -11,6 +11,7 @@ from mtcool.experiments.files import spec
 Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
 HostName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Agent: TypeAlias = str | int
+NotNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
 class Edges(spec.Part, frozen=True, tag="edges"):
@@ -20,8 +21,22 @@ class Edges(spec.Part, frozen=True, tag="edges"):
     agents: list[Agent] = []
 
 
+class BirthsGraph(spec.Part, frozen=True, tag="births"):
+    """The graph of the built-in stream of births."""
+
+
+class FlightsGraph(spec.Part, frozen=True, tag="flights"):
+    """The graph of the built-in stream of flights."""
+
+
+class SchoolsGraph(spec.Part, frozen=True, tag="schools"):
+    """The graph of the built-in stream of schools."""
+
+
+BuiltInGraph: TypeAlias = BirthsGraph | FlightsGraph | SchoolsGraph
 Graph: TypeAlias = (
     Edges
+    | BuiltInGraph
     | spec.ErdosRenyi
     | spec.Regular
     | spec.Ring
@@ -93,6 +108,47 @@ class Shards(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Of the first's HTTP endpoint; the others follow. None for no endpoints."""
 
 
+class Synthetic(spec.Part, frozen=True, tag="synthetic"):
+    """Random features and tasks that are alike for neighbours."""
+
+    rounds: spec.Count = 10_000
+    noise: NotNegative = 0.1
+    smoothness: NotNegative = 4.0
+    """How alike the tasks of neighbours are."""
+    seed: spec.Whole = 0
+
+
+class Births(spec.Part, frozen=True, tag="births"):
+    """Births in 48 states of the USA, day by day."""
+
+
+class Flights(spec.Part, frozen=True, tag="flights"):
+    """Minutes made up in the air by flights from New York."""
+
+
+class Schools(spec.Part, frozen=True, tag="schools"):
+    """Scores of pupils in 160 schools."""
+
+
+class Csv(spec.Part, frozen=True, tag="csv"):
+    """A CSV file with a header; its features are the columns that `learn.features` names."""
+
+    path: str = "-"
+    """Relative to the network file; "-" for standard input."""
+    agent: str = "agent"
+    target: str = "target"
+
+
+class JsonLines(spec.Part, frozen=True, tag="lines"):
+    """A file with a row on each line: {"agent": ..., "features": ..., "target": ...}."""
+
+    path: str = "-"
+    """Relative to the network file; "-" for standard input."""
+
+
+Stream: TypeAlias = Synthetic | Births | Flights | Schools | Csv | JsonLines
+
+
 class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How long hosts wait, in seconds."""
 
@@ -137,7 +193,7 @@ class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     timing: Timing = Timing()
     limits: Limits = Limits()
     security: Security = Security()
-    stream: dict[str, Any] = {}
+    stream: Stream | None = None
     """What `mtcool up` feeds it."""
     state: str = "state"
     """The folder of the hosts' databases."""

@@ -1,0 +1,38 @@
+"""`mtcool node`: one process of a live network."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mtcool.cli.terminal import tell
+
+NetworkFile = Annotated[Path, typer.Argument(metavar="NETWORK", help="A network file in TOML.")]
+
+
+def node(
+    network: NetworkFile,
+    host: Annotated[
+        str | None, typer.Option(help="Which host of the file this is.  [default: the only one]")
+    ] = None,
+    lines: Annotated[
+        bool,
+        typer.Option("--lines", help="Speak JSON lines on standard input and output."),
+    ] = False,
+    journal: Annotated[
+        bool, typer.Option("--journal", help="Write a journal, whatever the file says.")
+    ] = False,
+) -> None:
+    """Run one host of a live network, until a signal or a request stops it.
+
+    It goes on from what is in its state folder, and its neighbours give it what it has missed.
+    """
+    import asyncio
+
+    from mtcool.live.description import read_description
+    from mtcool.live.serving import serve
+
+    description = read_description(network)
+    if journal:
+        description = description.with_journal()
+    asyncio.run(serve(description, host, lines=lines, tell=tell))

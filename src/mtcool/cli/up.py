@@ -1,0 +1,169 @@
+"""`mtcool up`: a whole live network on this machine."""
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from mtcool.cli.node import NetworkFile
+from mtcool.cli.terminal import shown, tell
+
+if TYPE_CHECKING:
+    from mtcool.live.description import Description
+    from mtcool.live.running import Outcome, Running
+
+EVERY = 2.0
+"""Seconds between two lines where there is no terminal."""
+
+
+def up(
+    network: NetworkFile,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Activations, at most.  [default: the whole stream]")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(help="Start only this host of the file; may be given again.  [default: all]"),
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Show it in the browser, too.")] = False,
+) -> None:
+    """Start a live network, one process for each host, and feed it the stream of its file.
+
+    It ends with the stream, after so many rounds, or with Ctrl-C. Then all journals are played
+    again: the status is 1 if a message was lost or taken twice, or if anything came out different.
+    """
+    from mtcool.live.description import read_description
+
+    description = read_description(network).with_journal()
+    for name in host or ():
+        description.share(name)  # refuses hosts that are not in the file
+    outcome = asyncio.run(_run(network, description, rounds, host, web))
+    summary = outcome.summary()
+    if as_json:
+        print(json.dumps(summary))
+    else:
+        _conclude(outcome)
+    if not outcome.right:
+        raise typer.Exit(1)
+
+
+async def _run(
+    file: Path,
+    network: "Description",
+    rounds: int | None,
+    hosts: list[str] | None,
+    web: bool,
+) -> "Outcome":
+    from mtcool.live.feeding import open_stream
+    from mtcool.live.running import Running, run_network
+    from mtcool.live.running.whole import make_missing_certificates
+
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def stop() -> None:
+        tell("stopping")
+        stopped.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)  # a second Ctrl-C ends it at once
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    if not hosts:  # the authority of a network on many machines is made in one place
+        made = make_missing_certificates(network)
+        if made:
+            tell(f"certificates are made: {', '.join(made)}")
+    source = open_stream(network, rounds, tell)
+    running = Running(file, network, hosts or list(network.places), tell)
+    screen = Console(stderr=True, highlight=False)
+    if not screen.is_terminal:
+        return await run_network(running, source, _lines(source and source.total), stopped)
+    with Live(console=screen, auto_refresh=False, transient=True) as live:
+        total = source and source.total
+
+        def watch(running: "Running") -> None:
+            live.update(_table(running, total), refresh=True)
+
+        return await run_network(running, source, watch, stopped)
+
+
+def _lines(total: int | None) -> "Callable[[Running], None]":
+    """Shows a network in lines, one every two seconds."""
+    last = 0.0
+
+    def watch(running: "Running") -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            tell("; ".join(f"{name} {value}" for name, value in _facts(running, total)))
+
+    return watch
+
+
+def _table(running: "Running", total: int | None) -> Table:
+    table = Table(title=f"{running.network.file.name}: {len(running.processes)} hosts", box=None)
+    table.add_column(justify="right", style="bold")
+    table.add_column()
+    for name, value in _facts(running, total):
+        table.add_row(shown(name), shown(value))
+    return table
+
+
+def _facts(running: "Running", total: int | None) -> list[tuple[str, str]]:
+    tally = running.feeder.tally
+    of = "" if total is None else f" of {total:,}"
+    totals = [running.totals(host) for host in running.processes]
+    outbox = sum(told["outbox"] for told in running.status.values())
+    facts = [
+        ("activations", f"{tally.activations:,}{of}"),
+        ("per second", f"{running.per_second:,.0f}"),
+    ]
+    if tally.counted:
+        facts += [
+            (name, f"{tally.mean(paid):.5g}")
+            for name, paid in (
+                ("loss", tally.learned),
+                ("alone", tally.alone),
+                ("pooled", tally.pooled),
+            )
+            if paid is not None
+        ]
+    return [
+        *facts,
+        ("messages", f"{sum(messages for messages, _, _ in totals):,}"),
+        ("bytes", f"{sum(size for _, size, _ in totals):,}"),
+        ("refused", f"{sum(refused for _, _, refused in totals):,}"),
+        ("old rows", f"{tally.old + tally.missing:,}"),
+        ("outbox", f"{outbox:,}"),
+    ]
+
+
+def _conclude(outcome: "Outcome") -> None:
+    told, again = outcome.summary(), outcome.replayed
+    losses = [
+        f"{told[name]['loss']:.5g} {words}"
+        for name, words in (("learned", "together"), ("alone", "alone"), ("pooled", "pooled"))
+        if told[name]["loss"] is not None
+    ]
+    print(
+        f"{told['activations']:,} activations, {told['per_second']:,.0f} a second, with "
+        f"{told['messages']:,} messages and {told['bytes']:,} bytes between hosts"
+    )
+    if losses:
+        print(f"mean loss: {', '.join(losses)}")
+    print(
+        f"played again: {again.same:,} of {again.predictions:,} predictions are the same bit for "
+        f"bit, {again.lost:,} messages were lost, {again.twice:,} taken twice, {again.waiting:,} "
+        f"wait, {told['refused']:,} were refused"
+    )
+    for sentence in again.differences[:10]:
+        print(f"  {sentence}", file=sys.stderr)

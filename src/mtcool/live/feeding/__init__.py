@@ -1,0 +1,6 @@
+"""What `mtcool up` feeds a network: rows from files, from standard input, or made up."""
+
+from mtcool.live.feeding.row import Row
+from mtcool.live.feeding.sources import Source, open_stream
+
+__all__ = ["Row", "Source", "open_stream"]

@@ -1,0 +1,89 @@
+"""Open the stream of a network file."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mtcool.learn.running.built_in import built_in
+from mtcool.live.description import Description, tables
+from mtcool.live.feeding.files import STANDARD_INPUT, Complain, csv_rows, json_rows
+from mtcool.live.feeding.row import Row
+from mtcool.live.feeding.synthetic import synthetic_rows
+
+
+class Source(NamedTuple):
+    """A stream that is open."""
+
+    rows: Iterator[Row]
+    total: int | None
+    """How many rows there are, if that is known."""
+    waits: bool
+    """Whether rows come when they come, as from standard input."""
+
+
+def open_stream(network: Description, rounds: int | None, complain: Complain) -> Source | None:
+    """The stream that the file of a network names, cut after so many rounds; None if it has none.
+
+    Parameters
+    ----------
+    network
+        The network.
+    rounds
+        How many activations there are at most.
+    complain
+        Is told of rows that are left out.
+
+    Examples
+    --------
+    >>> from mtcool.live.description import described
+    >>> network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...     "learn": {"features": ["x"]}, "shards": {"count": 1}, "stream": {"kind": "synthetic"}})
+    >>> source = open_stream(network, 3, print)
+    >>> source.total, len(list(source.rows))
+    (3, 3)
+    """
+    stream = network.file.stream
+    total: int | None = None
+    waits = False
+    match stream:
+        case None:
+            return None
+        case tables.Synthetic():
+            total = stream.rounds if rounds is None else rounds
+            rows = synthetic_rows(network, stream, total)
+        case tables.Csv():
+            rows, waits = csv_rows(network, stream, complain), stream.path == STANDARD_INPUT
+        case tables.JsonLines():
+            rows, waits = json_rows(network, stream, complain), stream.path == STANDARD_INPUT
+        case _:
+            rows, total = _built_in_rows(network, stream)
+    if rounds is not None:
+        rows = itertools.islice(rows, rounds)
+        total = rounds if total is None else min(rounds, total)
+    return Source(rows, total, waits)
+
+
+def _built_in_rows(
+    network: Description, stream: tables.Births | tables.Flights | tables.Schools
+) -> tuple[Iterator[Row], int]:
+    """The rows of a built-in stream; targets are taken to be known at once."""
+    word = str(type(stream).__struct_config__.tag)
+    table, learn = built_in(word), network.file.learn
+    if learn is None or list(table.names) != list(learn.features):
+        raise ValueError(
+            f"learn.features must be {list(table.names)!r} for the stream {word!r}, got "
+            f"{None if learn is None else learn.features!r}"
+        )
+    labels, known = table.graph.labels, set(network.graph.labels)
+    for label in labels:
+        if label not in known:
+            raise ValueError(f"graph must have all agents of {word!r}, got none named {label!r}")
+    target = table.target
+    if learn.task == "classification":
+        target = (target > np.median(target)).astype(np.float64)
+    found = zip(table.agent.tolist(), table.features.tolist(), target.tolist(), strict=True)
+    return (Row(labels[agent], row, y) for agent, row, y in found), len(target)

@@ -1,0 +1,225 @@
+"""Requests as JSON lines: one request on a line, one reply on a line, for programs in any language.
+
+`docs/live.md` has the protocol. Many requests may be under way; those to one agent are done in the
+order in which they came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, Protocol
+
+import msgspec
+
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.driving import Prediction, feedback_in
+from mtcool.live.host import Refusal
+from mtcool.live.node import Node
+from mtcool.types import Given, Label, Plain
+
+LONGEST = 1 << 20
+"""Bytes of a line."""
+UNDER_WAY = 1024
+"""Requests of one program at a time; more are read when these are answered."""
+
+
+class Loss(msgspec.Struct, forbid_unknown_fields=True):
+    """A loss: its kind, and the numbers of its round."""
+
+    kind: str
+    row: list[float]
+    parameters: list[float] = []
+
+
+class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """One line."""
+
+    do: Literal["predict", "learn", "round", "update", "delivered", "status", "stop"]
+    id: Plain = None
+    agent: Plain = None
+    features: list[float | None] | dict[str, float | None] | None = None
+    target: float | None = None
+    gradient: list[float] | None = None
+    loss: Loss | None = None
+    timeout: float | None = None
+
+
+class Writer(Protocol):
+    """Where replies go."""
+
+    def write(self, content: bytes) -> None:
+        """Write soon."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+
+
+class Lines:
+    """Answers lines for a node.
+
+    Parameters
+    ----------
+    node
+        An open node.
+
+    Examples
+    --------
+    >>> import asyncio, tempfile
+    >>> from mtcool.live.description import described
+    >>> async def play(folder):
+    ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)
+    ...     async with Node(network) as node:
+    ...         return await Lines(node).answer(b'{"id": 1, "do": "predict", "agent": 9}')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(play(folder))
+    b'{"id":1,"error":"agent must live on host \\'host0\\', got 9"}\\n'
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.stopped = asyncio.Event()
+        """Is set when a program has asked to stop."""
+        self._turns = {name: asyncio.Lock() for name in node.host.drivers}
+        self._decoder = msgspec.json.Decoder(Request)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        """Answer all lines of one program until it ends."""
+        room = asyncio.Semaphore(UNDER_WAY)
+        tasks: set[asyncio.Task[None]] = set()
+
+        async def reply(line: bytes) -> None:
+            try:
+                writer.write(await self.answer(line))
+            finally:
+                room.release()
+
+        while True:
+            try:
+                line = await reader.readline()
+            except ValueError:  # the reader has thrown it away
+                writer.write(_encoded({"error": f"line must be at most {LONGEST} bytes"}))
+                continue
+            if not line:
+                break
+            if line.isspace():
+                continue
+            await room.acquire()
+            task = asyncio.create_task(reply(line))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            await writer.drain()
+        if tasks:
+            await asyncio.wait(tasks)
+        await writer.drain()
+
+    async def answer(self, line: bytes) -> bytes:
+        """The reply to one line; what is refused is told in a sentence."""
+        told: dict[str, Plain] = {}
+        try:
+            request = self._decoder.decode(line)
+            told["id"] = request.id
+            told |= await self._do(request)
+        except (Refusal, OSError) as error:
+            told |= {"error": _sentence(error), "again": True}
+        except (msgspec.DecodeError, RecursionError) as error:
+            what = _sentence(error).replace("`", "'").replace(" - at '$.", " at '")
+            told |= {"id": _id_in(line), "error": f"line must be a request in JSON: {what}"}
+        except (ValueError, TypeError, OverflowError) as error:
+            told["error"] = _sentence(error)
+        return _encoded(told)
+
+    async def _do(self, request: Request) -> dict[str, Plain]:
+        node = self.node
+        match request.do:
+            case "status":
+                return {"status": node.status()}
+            case "delivered":
+                return {"delivered": await node.delivered(_given(request.timeout, 10.0))}
+            case "stop":
+                self.stopped.set()
+                return {"stopped": True}
+        agent = self._agent(request.agent)
+        async with self._turns[agent]:
+            match request.do:
+                case "predict":
+                    said = await node.predict(agent, request.features, timeout=request.timeout)
+                    return _told(said)
+                case "learn":
+                    await node.learn(agent, request.features, _wanted("target", request.target))
+                    return {"activations": node.host.learned[agent]}
+                case "update":
+                    await node.update(agent, _feedback(request))
+                    return {"activations": node.host.learned[agent]}
+                case _:
+                    return await self._round(agent, request)
+
+    async def _round(self, agent: Label, request: Request) -> dict[str, Plain]:
+        """Predict, then learn from what the request brings along."""
+        if (request.target is None) == (request.loss is None):
+            raise ValueError("a round must have one of target and loss")
+        said = await self.node.predict(agent, request.features, timeout=request.timeout)
+        if request.loss is None:
+            await self.node.learn(agent, request.features, _wanted("target", request.target))
+        else:
+            await self.node.update(agent, _feedback(request))
+        return _told(said) | {"activations": self.node.host.learned[agent]}
+
+    def _agent(self, given: Given) -> Label:
+        agent = label_of(given)
+        if agent not in self._turns:
+            raise ValueError(f"agent must live on host {self.node.name!r}, got {agent!r}")
+        return agent
+
+
+def ready_line(node: Node) -> bytes:
+    """The first line that a node writes: it answers from now on."""
+    agents = [plain_name(name, "told") for name in node.host.drivers]
+    return _encoded(
+        {"ready": True, "host": node.name, "network": node.network.file.name, "agents": agents}
+    )
+
+
+def _told(said: Prediction) -> dict[str, Plain]:
+    return {
+        "value": said.value,
+        "alone": said.alone,
+        "old": [plain_name(name, "told") for name in said.old],
+        "missing": [plain_name(name, "told") for name in said.missing],
+    }
+
+
+def _feedback(request: Request) -> Given:
+    if (request.gradient is None) == (request.loss is None):
+        raise ValueError("one of gradient and loss must be given")
+    if request.loss is None:
+        return feedback_in(["gradient", request.gradient])
+    loss = request.loss
+    return feedback_in(["loss", loss.kind, loss.parameters, loss.row])
+
+
+def _wanted(name: str, value: float | None) -> float:
+    if value is None:
+        raise ValueError(f"{name} must be given")
+    return value
+
+
+def _given(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _id_in(line: bytes) -> Plain:
+    """What a line that is refused calls itself, if it says so at all."""
+    try:
+        return msgspec.json.decode(line)["id"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _sentence(error: Exception) -> str:
+    """An error on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _encoded(told: dict[str, Plain]) -> bytes:
+    return msgspec.json.encode(told) + b"\n"
