@@ -156,9 +156,7 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
     for name, host in file.hosts.items():
         for agent in host.agents:
             if agent in home:
-                raise ValueError(
-                    f"agent {agent!r} must have one host, got {home[agent]} and {name}"
-                )
+                raise ValueError(f"agent {agent!r} must have one host, got {home[agent]} and {name}")
             home[agent] = name
     known = set(graph.labels)
     for agent in home:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from mtcool import validation
-from mtcool.agents.messages import Message
+from mtcool.agents.messages import Knowledge, Message
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
 from mtcool.live.driving.driver import Feedback, Prediction
