@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mtcool.live.driving import Driver
+from live.networks import Small, feedback
 from mtcool.live.host import Changes, Durable, Host, Kept, Limits, Refusal, Replied
-from mtcool.live.journal import entry_in
+from mtcool.live.journal import Lives, entry_in
 from mtcool.live.replay import replay
-from mtcool.live.share import Share
+from mtcool.live.resuming import resume
 
 MAX_STEPS = 200_000
 
@@ -37,6 +36,7 @@ class Disk:
     links: dict = field(default_factory=dict)
     outbox: dict = field(default_factory=dict)
     journal: list = field(default_factory=list)
+    lives: Lives | None = None
     full: bool = False
 
     def write(self, changes: Changes) -> None:
@@ -51,10 +51,15 @@ class Disk:
             for key in [key for key in self.outbox if key[0] == host and key[1] <= last]:
                 del self.outbox[key]
         self.journal += changes.journal
+        self.lives = changes.share or self.lives
 
-    def read(self) -> Kept:
+    def read(self) -> Kept | None:
+        if self.lives is None:
+            return None
         waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
-        return Kept(self.version, self.rounds, dict(self.agents), dict(self.links), waiting)
+        return Kept(
+            self.version, self.rounds, dict(self.agents), dict(self.links), waiting, self.lives
+        )
 
 
 @dataclass
@@ -74,24 +79,45 @@ class Process:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.disk = Disk()
+        self.disk = world.disk_class()
         self.up = True
+        self.revision = 0
         self.begin()
 
     def begin(self) -> None:
-        share, drivers = self.world.make(self.name)
-        new = not (self.disk.version or self.disk.rounds or self.disk.agents)
-        self.host: Host = self.world.host_class(
-            share, drivers, None if new else self.disk.read(), limits=Limits(outbox=30), journal=True
+        share, change = self.world.small.descriptions[self.revision](self.name)
+        kept, limits = self.disk.read(), Limits(outbox=30)
+        self.host: Host = resume(
+            share,
+            change,
+            self.world.small.make,
+            kept,
+            limits=limits,
+            journal=True,
+            kind=self.world.host_class,
         )
         self.commit: Changes | None = None
         """A transaction that has begun and is not done."""
         self.waiting: dict[int, tuple[str, int]] = {}
         """Questions under way: to whom, and for which round; round 0 for deliveries."""
+        self.late: dict[int, str] = {}
+        """Deliveries that were given up: a position that comes late is true all the same."""
         self.rounds: dict[int, dict] = {}
         """Rounds that wait for rows."""
         self.ready: list[int] = []
         """Rounds that were predicted."""
+
+    def reload(self) -> None:
+        """Read a newer description."""
+        if self.revision + 1 < len(self.world.small.descriptions) and self.disk.lives is not None:
+            self.revision += 1
+            if self.up:
+                _, change = self.world.small.descriptions[self.revision](self.name)
+                new = [name for name, _ in change.near if name not in self.host.drivers]
+                self.host.change(change, {name: self.world.small.make(name) for name in new})
+                gone = {k for k in self.ready if not self.host.is_open(k)}
+                self.ready = [k for k in self.ready if k not in gone]
+                self.rounds = {k: one for k, one in self.rounds.items() if self.host.is_open(k)}
 
     def crash(self) -> None:
         self.up = False
@@ -105,12 +131,13 @@ class World:
     def __init__(
         self,
         seed: int,
-        make: Callable[[str], tuple[Share, dict[object, Driver]]],
-        hosts: list[str],
+        small: Small,
         activations: int = 12,
         host_class: type[Host] = Host,
+        disk_class: type[Disk] = Disk,
     ) -> None:
-        self.seed, self.make, self.host_class = seed, make, host_class
+        self.seed, self.small = seed, small
+        self.host_class, self.disk_class = host_class, disk_class
         self.chance = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.restarts = 0
@@ -119,8 +146,8 @@ class World:
         self.questions = 0
         self.told: Counter[str] = Counter()
         """Gradients that applications were told to be durable."""
-        self.processes = {name: Process(self, name) for name in hosts}
-        self.left = activations * len(hosts)
+        self.processes = {name: Process(self, name) for name in small.hosts}
+        self.left = activations * len(small.hosts)
         self.faults = True
 
     # --- one step --------------------------------------------------------------------------------
@@ -136,25 +163,25 @@ class World:
     def step(self) -> None:
         draw = self.chance.random()
         process = self.chance.choice(list(self.processes.values()))
-        if draw < 0.18:
+        if draw < 0.10:
             self.activate(process)
-        elif draw < 0.30:
+        elif draw < 0.24:
             self.learn(process)
         elif draw < 0.60:
             self.move_letter()
         elif draw < 0.72:
             self.begin_commit(process)
-        elif draw < 0.84:
+        elif draw < 0.79:
             self.end_commit(process)
-        elif draw < 0.92:
+        elif draw < 0.90:
             self.send_batches(process)
-        elif draw < 0.94:
+        elif draw < 0.96:
             self.time_out(process)
         elif self.faults:
             self.harm(process)
 
     def harm(self, process: Process) -> None:
-        what = self.chance.randrange(5)
+        what = self.chance.randrange(6)
         if what == 0 and process.up:
             process.crash()
         elif what == 1 and not process.up:
@@ -168,6 +195,8 @@ class World:
         elif what == 4 and not process.up:
             process.up = True
             process.begin()
+        elif what == 5:
+            process.reload()
 
     def calm(self) -> None:
         """No more faults: everything must arrive."""
@@ -177,6 +206,10 @@ class World:
             if not process.up:
                 process.up = True
                 process.begin()
+            self.begin_commit(process)
+            self.end_commit(process)
+            for _ in self.small.descriptions:
+                process.reload()
         for _ in range(2000):
             for process in self.processes.values():
                 self.send_batches(process)
@@ -198,9 +231,9 @@ class World:
 
     def quiet(self) -> bool:
         return not any(
-            link.outbox or not link.greeted
+            link.outbox or (name in process.host.neighbours and not link.greeted)
             for process in self.processes.values()
-            for link in process.host.links.values()
+            for name, link in process.host.links.items()
         )
 
     # --- what processes do -----------------------------------------------------------------------
@@ -209,7 +242,8 @@ class World:
         if not process.up or len(process.rounds) > 3:
             return
         agent = self.chance.choice(sorted(process.host.drivers))
-        asked = process.host.begin(agent)
+        row = self.numbers.normal(size=1) if self.small.features else None
+        asked = process.host.begin(agent, row)
         self.left -= 1
         if not asked.questions:
             self.predict(process, asked.number, {})
@@ -232,9 +266,8 @@ class World:
         if not process.up or not process.ready:
             return
         number = process.ready.pop(0)
-        gradient = self.numbers.uniform(-1.0, 1.0, 1)  # known before the state: order still shows
         try:
-            process.host.learn(number, gradient, ("learned", number))
+            process.host.learn(number, feedback(self.small, self.numbers), ("learned", number))
         except Refusal:
             process.ready.append(number)
 
@@ -254,6 +287,7 @@ class World:
                 del process.waiting[question]
                 if number == 0:
                     process.host.delivered(to, None)
+                    process.late[question] = to
                 else:
                     self.replied(process, number, to, None)
 
@@ -289,6 +323,8 @@ class World:
             process.crash()  # it is durable, and nobody hears of it
             return
         self.say(process, process.host.committed(changes))
+        if self.faults and self.chance.random() < 0.04:
+            process.crash()  # with all that has happened since the transaction began
 
     def say(self, process: Process, effects: list) -> None:
         for effect in effects:
@@ -302,7 +338,7 @@ class World:
 
     def post(self, letter: Letter) -> None:
         self.letters.append(letter)
-        if self.faults and self.chance.random() < 0.05:
+        if self.faults and self.chance.random() < 0.1:
             self.letters.append(letter)
 
     def move_letter(self) -> None:
@@ -321,6 +357,9 @@ class World:
         if not letter.reply:
             process.host.receive(letter.sender, letter.content, (letter.question, letter.sender))
             return
+        if letter.question in process.late:
+            process.host.delivered(process.late[letter.question], letter.content)
+            return
         known = process.waiting.pop(letter.question, None)
         if known is None:
             return
@@ -337,7 +376,7 @@ class World:
             name: [entry_in(entry) for entry in process.disk.journal]
             for name, process in self.processes.items()
         }
-        again = replay(journals, self.make)
+        again = replay(journals.values(), self.small.make)
         what = f"seed {self.seed}"
         assert self.quiet(), f"{what}: something has not arrived"
         assert not again.differences, f"{what}: {again.differences[:3]}"

@@ -130,7 +130,10 @@ class PrivateAgent:
         own = None
         if seed is not None:
             own = _stream(validation.count("seed", seed, least=0), self.sender, released)
-        noise = make_noise(self.sanitiser.privacy.noise, own)
+        return self.with_source(make_noise(self.sanitiser.privacy.noise, own))
+
+    def with_source(self, noise: Noise) -> PrivateAgent:
+        """A copy of this agent that draws from this source, which must be its own."""
         return PrivateAgent(*self._given(noise, own_noise=True))
 
     def activate(self) -> PrivateActivation:

@@ -12,7 +12,22 @@ In the order in which they are used:
 - `output.py` writes files; `whole.py` is all of it.
 """
 
-from mtcool.experiments.report.outcome import Outcome
-from mtcool.experiments.whole import run
+import importlib
+from typing import TYPE_CHECKING
+
+from mtcool.types import Plain
+
+if TYPE_CHECKING:
+    from mtcool.experiments.report.outcome import Outcome
+    from mtcool.experiments.whole import run
 
 __all__ = ["Outcome", "run"]
+
+_LATER = {"Outcome": "mtcool.experiments.report.outcome", "run": "mtcool.experiments.whole"}
+
+
+def __getattr__(name: str) -> Plain:
+    # Figures and reports take time to import, and who only reads files does not need them.
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ from mtcool.learners.panel.fields import ROWS, SAID, SOLVED
 from mtcool.learners.panel.lessons import receive_lesson
 from mtcool.learners.panel.play import play
 from mtcool.learners.panel.scaling import GROWTH
-from mtcool.learners.panel.state import Panel
+from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Label
 
 ITSELF = 0
@@ -113,6 +113,25 @@ class PanelAgent:
         lesson, number = lesson_of(self.panel), float(self.panel.number[ITSELF, ROWS])
         return {other: Lesson(self.sender, number, lesson) for other in self.neighbours}
 
+    def meet(self, neighbours: Sequence[Label]) -> None:
+        """Have these neighbours from now on; what is known of those that stay is kept."""
+        names, old, width = tuple(neighbours), self.panel, self.panel.vector.shape[2]
+        count = 1 + len(names)
+        ptr, idx = np.array([0, *([count] * count)], dtype=np.int64), np.arange(count)
+        there = {name: k for k, name in enumerate(self.neighbours, start=1)}
+        new = make_panel(
+            ptr, idx, width - 1, logistic=bool(old.logistic), rows=bool(old.rows), back=idx.copy()
+        )
+        for k, name in enumerate((self.name, *names)):
+            place = ITSELF if k == ITSELF else there.get(name)
+            if place is not None:
+                new.link[k] = old.link[place]
+                for field in ("number", "vector", "scatter", "mixer", "alone"):
+                    getattr(new, field)[k] = getattr(old, field)[place]
+        for name in names:
+            self.heard.setdefault(name, Position())
+        self.neighbours, self.panel = names, new
+
     def receive(self, message: Message) -> Message | None:
         """Take a message of a neighbour; a request is answered, a lesson is taken once."""
         sender = sender_of(message)
@@ -128,7 +147,8 @@ class PanelAgent:
         width = self.panel.vector.shape[2]
         numbers = self._numbers(message.numbers, {lesson_size(width)})
         check_lesson(numbers, width)
-        if self.heard[sender].take(checked_number(message.number)):
+        taken = self.heard[sender].take(checked_number(message.number))
+        if taken and sender in self.neighbours:  # one that was a neighbour may have been late
             entry = 1 + self.neighbours.index(sender)
             receive_lesson(self.panel, ITSELF, entry, numbers.reshape(-1, width))
         return None

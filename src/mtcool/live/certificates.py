@@ -122,7 +122,11 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def _write(
-    place: Path, name: str, certificate: x509.Certificate, key_name: str, key: ec.EllipticCurvePrivateKey
+    place: Path,
+    name: str,
+    certificate: x509.Certificate,
+    key_name: str,
+    key: ec.EllipticCurvePrivateKey,
 ) -> None:
     secret = key.private_bytes(
         serialization.Encoding.PEM,

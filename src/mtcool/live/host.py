@@ -14,14 +14,34 @@ row. `docs/live.md` has the rules, and why each gradient is learned from once an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from mtcool.agents.messages import Message, decode, encode, sender_of
+from mtcool.agents.messages import (
+    FieldGradient,
+    Gradient,
+    Lesson,
+    LossShared,
+    Message,
+    Sums,
+    decode,
+    encode,
+    sender_of,
+)
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving import Driver, Feedback, Prediction, Round, packed_feedback
-from mtcool.live.journal import Begun, Learned, Predicted, Taken, Used, entry_bytes
+from mtcool.live.driving import Driver, Feedback, Near, Prediction, Round, packed_feedback
+from mtcool.live.journal import (
+    Begun,
+    Changed,
+    Learned,
+    Lives,
+    Predicted,
+    Started,
+    Taken,
+    Used,
+    entry_bytes,
+)
 from mtcool.live.link import Link
 from mtcool.live.share import Share
 from mtcool.live.wire import (
@@ -39,8 +59,12 @@ from mtcool.types import Floats, Label, Name
 Token: TypeAlias = Hashable
 """Whatever the driver of a host knows a question by."""
 
+TO_LEARN_FROM = (Gradient, Sums, LossShared, Lesson, FieldGradient)
+"""Messages that an agent takes from those that were its neighbours, too: they may be late."""
 MOST_ITEMS = 4096  # in one question
 COUNT = 8  # bytes of the number of rounds, before the state of an agent
+EVERYTHING = 2**62
+"""A number above those of all messages."""
 LARGEST_BATCH = 1 << 18
 """Bytes of one batch of messages, but at least one of them."""
 
@@ -89,6 +113,8 @@ class Changes(NamedTuple):
     delivered: dict[str, int]
     """Messages up to this number may be forgotten."""
     journal: list[bytes]
+    share: Lives | None
+    """Who lives here, if that has changed."""
     effects: list[Replied | Durable | Acknowledged]
 
     @property
@@ -105,6 +131,7 @@ class Kept(NamedTuple):
     agents: Mapping[Label, bytes]
     links: Mapping[str, tuple[int, int]]
     outbox: Iterable[tuple[str, int, Name, bytes]]
+    lives: Lives
 
 
 class Asked(NamedTuple):
@@ -129,6 +156,10 @@ class Refusal(ValueError):
     """What an application asked for is not possible now, for a reason that may pass."""
 
 
+class _Behind(ValueError):
+    """Two hosts have not read the same description yet: no reason to complain."""
+
+
 class Host:
     """Some agents of a network, what they owe to other hosts, and what has come from those."""
 
@@ -137,6 +168,7 @@ class Host:
         share: Share,
         drivers: Mapping[Label, Driver],
         kept: Kept | None = None,
+        left: Mapping[Label, Driver] | None = None,
         *,
         limits: Limits = Limits(),
         journal: bool = False,
@@ -147,11 +179,16 @@ class Host:
         """Changes that the agents have seen; those of them that are durable; rounds begun."""
         self.refused: Counter[tuple[str, str]] = Counter()
         """Messages that were refused, by host and reason."""
+        self.denied: Counter[tuple[str, str]] = Counter()
+        """Questions of ours that were refused, by host and reason."""
         self.trouble: dict[str, str] = {}
         """Hosts whose memory contradicts ours, and what is wrong."""
         self.learned: Counter[Label] = Counter()
         """Rounds that each agent has ever learned from; kept with its state."""
+        self.left = dict(left or {})
+        """Agents that were here, and have left: they may join again, and go on counting."""
         self._journal = journal
+        self._share_changed = False
         self._open: dict[int, _Open] = {}
         self._changed: set[Label] = set()
         self._moved: set[str] = set()
@@ -161,19 +198,37 @@ class Host:
         self._effects: list[Replied | Durable | Acknowledged] = []
         if kept is not None:
             self._go_on(kept)
+        else:
+            self._start()
+
+    def _start(self) -> None:
+        """Nothing may be said of the agents before it is durable how they were in the beginning."""
+        self.durable = -1
+        self._share_changed = True
+        self._changed.update(self.drivers)
+        if self._journal:
+            agents = [(plain_name(name, "kept"), one.keep()) for name, one in self.drivers.items()]
+            started = Started(self.share.host, self.share.network, self.lives(), agents)
+            self._entries.append(entry_bytes(started))
 
     def _go_on(self, kept: Kept) -> None:
         self.version, self.durable, self.rounds = kept.version, kept.version, kept.rounds
+        known = self.drivers | self.left
         for name, content in kept.agents.items():
-            if name in self.drivers:
-                self.learned[name] = int.from_bytes(content[:COUNT])
-                self.drivers[name].restore(content[COUNT:])
+            self.learned[name] = int.from_bytes(content[:COUNT])
+            known[name].restore(content[COUNT:])
         for host, (sent, taken) in kept.links.items():
             link = self.links.setdefault(host, Link())
             link.sent = link.durable = sent
             link.taken = link.taken_durable = taken
         for host, number, to, content in kept.outbox:
             self.links[host].outbox.append((number, to, content))
+
+    @property
+    def neighbours(self) -> set[str]:
+        """The other hosts on which our agents have neighbours now."""
+        others = (name for driver in self.drivers.values() for name in driver.neighbours)
+        return {self.share.home[name] for name in others} - {self.share.host}
 
     # --- an agent of this host --------------------------------------------------------------------
 
@@ -195,8 +250,10 @@ class Host:
         if self._journal:
             given = None if features is None else features.tolist()
             self._entries.append(entry_bytes(Begun(plain_name(agent, "kept"), number, given)))
-        network = self.share.network
-        return Asked(number, {host: to_bytes(Ask(network, them)) for host, them in items.items()})
+        network, revision = self.share.network, self.share.revision
+        return Asked(
+            number, {host: to_bytes(Ask(network, revision, them)) for host, them in items.items()}
+        )
 
     def predict(self, number: int, replies: Mapping[str, bytes]) -> Prediction:
         """Step 3: predict with what other hosts have replied; some may be missing."""
@@ -206,8 +263,9 @@ class Host:
         for host, content in replies.items():
             self._read_rows(host, content, begun, answers, used)
         for neighbour, request in begun.round.requests.items():
-            if self.share.home[neighbour] == self.share.host:
-                answer = self.drivers[neighbour].receive(request)
+            driver = self.drivers.get(neighbour)
+            if driver is not None and begun.agent in driver.neighbours:  # it may be one no more
+                answer = driver.receive(request)
                 if answer is not None:
                     answers[neighbour] = answer
         said = begun.round.predict(answers)
@@ -231,7 +289,8 @@ class Host:
         try:
             reply = reply_in(content)
             if isinstance(reply, Refused):
-                raise ValueError(f"question must be answered, got {reply.reason!r}")
+                self.denied[host, reply.reason] += 1
+                return
             if not isinstance(reply, Rows) or len(reply.items) != len(asked):
                 raise ValueError(f"reply must have {len(asked)} rows, got {type(reply).__name__}")
         except ValueError as error:
@@ -251,16 +310,19 @@ class Host:
             answers[neighbour] = answer
             used.append(Used(plain_name(neighbour, "kept"), host, reply.version, item))
 
-    def learn(self, number: int, feedback: Feedback, token: Token) -> None:
+    def learn(
+        self, number: int, feedback: Feedback, token: Token, draws: Sequence[float] = ()
+    ) -> None:
         """Step 5: learn from the round; `Durable(token)` follows when this survives a crash.
 
-        Neighbours on this host learn at once, and messages to others wait for the commit.
+        Neighbours on this host learn at once, and messages to others wait for the commit. Noise is
+        drawn anew, unless `draws` of a journal are given.
         """
         begun = self._round(number)
         if not begun.predicted:
             raise ValueError(f"round must have been predicted, got round {number}")
         self._check_room(begun.agent)
-        told = begun.round.learn(feedback)
+        told = begun.round.learn(feedback, draws)
         del self._open[number]
         self.version += 1
         self.learned[begun.agent] += 1
@@ -268,12 +330,14 @@ class Host:
         for neighbour, message in told.items():
             host = self.share.home[neighbour]
             if host == self.share.host:
-                self.drivers[neighbour].receive(message)
-                self._changed.add(neighbour)
+                if neighbour in self.drivers:  # it may have left
+                    self.drivers[neighbour].receive(message)
+                    self._changed.add(neighbour)
             else:
                 self._put(host, neighbour, encode(message))
         if self._journal:
-            self._entries.append(entry_bytes(Learned(number, packed_feedback(feedback))))
+            packed = packed_feedback(feedback)
+            self._entries.append(entry_bytes(Learned(number, packed, begun.round.drawn)))
         self._effects.append(Durable(token))
 
     def _put(self, host: str, to: Label, content: bytes) -> None:
@@ -336,6 +400,11 @@ class Host:
             question = question_in(content)
             if question.network != self.share.network:
                 raise ValueError(f"network must be {self.share.network}, got {question.network}")
+            if question.revision > self.share.revision:
+                raise _Behind(
+                    f"description must be read again: host {host!r} has revision "
+                    f"{question.revision}, and we have {self.share.revision}"
+                )
             if len(question.items) > MOST_ITEMS:
                 raise ValueError(f"items must be at most {MOST_ITEMS}, got {len(question.items)}")
             if isinstance(question, Ask):
@@ -343,7 +412,8 @@ class Host:
             else:
                 self._take(host, question, token)
         except ValueError as error:
-            self._refuse(host, error)
+            if not isinstance(error, _Behind):
+                self._refuse(host, error)
             self._effects.append(Replied(token, to_bytes(Refused(str(error)))))
 
     def _answer(self, host: str, question: Ask, token: Token) -> None:
@@ -353,7 +423,8 @@ class Host:
                 answer = self._neighbour_says(host, to, request)
                 items.append(None if answer is None else encode(answer))
             except ValueError as error:
-                self._refuse(host, error)
+                if not isinstance(error, _Behind):
+                    self._refuse(host, error)
                 items.append(None)
         self._effects.append(Replied(token, to_bytes(Rows(self.version, items))))
 
@@ -370,7 +441,8 @@ class Host:
                         raise ValueError("message must be one to learn from, got a request")
                     self._changed.add(label_of(to))
                 except ValueError as error:
-                    self._refuse(host, error)
+                    if not isinstance(error, _Behind):  # who could not know yet
+                        self._refuse(host, error)
             link.taken += len(new)
             self.version += 1
             self._moved.add(host)
@@ -380,13 +452,18 @@ class Host:
 
     def _neighbour_says(self, host: str, to: Name, content: bytes) -> Message | None:
         """Let an agent take a message, whose sender must live on the host that sent it."""
-        driver = self._driver(label_of(plain_name(to, "sent")))
+        receiver = label_of(plain_name(to, "sent"))
+        if receiver in self.left:
+            raise _Behind(f"{receiver!r} has left")
+        driver = self._driver(receiver)
         message = decode(content)
         sender = sender_of(message)
-        if self.share.home.get(sender) != host or sender not in driver.neighbours:
+        if self.share.home.get(sender) != host or sender not in driver.senders:
             raise ValueError(
                 f"sender must be a neighbour of {driver.name!r} on host {host!r}, got {sender!r}"
             )
+        if sender not in driver.neighbours and not isinstance(message, TO_LEARN_FROM):
+            raise _Behind(f"{sender!r} is a neighbour of {driver.name!r} no more")
         return driver.receive(message)
 
     def batch(self, host: str) -> bytes | None:
@@ -394,11 +471,13 @@ class Host:
         link = self.links[host]
         if link.waiting or host in self.trouble:
             return None
+        if not link.outbox and host not in self.neighbours:
+            return None  # once our agents had neighbours there
         first, items = link.batch(MOST_ITEMS, LARGEST_BATCH)
         if link.greeted and not items:
             return None
         link.waiting = True
-        return to_bytes(Deliver(self.share.network, first, items))
+        return to_bytes(Deliver(self.share.network, self.share.revision, first, items))
 
     def delivered(self, host: str, content: bytes | None) -> bool:
         """The reply to a batch has come, or None: it has not. Returns whether it was understood."""
@@ -408,9 +487,11 @@ class Host:
             return False
         try:
             reply = reply_in(content)
+            if isinstance(reply, Refused):
+                self.denied[host, reply.reason] += 1
+                return False
             if not isinstance(reply, Position):
-                reason = reply.reason if isinstance(reply, Refused) else type(reply).__name__
-                raise ValueError(f"reply must be a position, got {reason}")
+                raise ValueError(f"reply must be a position, got {type(reply).__name__}")
             if reply.last > link.durable:
                 raise ValueError(self._distrust(host, reply.last, link.durable))
         except ValueError as error:
@@ -433,6 +514,53 @@ class Host:
 
     def _refuse(self, host: str, error: ValueError) -> None:
         self.refused[host, str(error)] += 1
+
+    # --- the graph changes -------------------------------------------------------------------------
+
+    def change(self, change: Changed, joining: Mapping[Label, Driver]) -> None:
+        """Let agents have other neighbours, come and leave, as a newer description says.
+
+        What waits for a host that is in the description no more is given up: that it is gone was
+        decided there.
+        """
+        if change.revision <= self.share.revision:
+            raise ValueError(f"revision must be above {self.share.revision}, got {change.revision}")
+        near = near_in(change)
+        known = self.drivers | self.left
+        drivers = {name: known[name] if name in known else joining[name] for name in near}
+        for name in drivers.keys() & self.drivers.keys():
+            drivers[name].check_meeting(near[name])
+        for name in self.drivers.keys() - drivers.keys():
+            self.left[name] = self.drivers[name]
+            self.left[name].meet([])
+            self._changed.add(name)
+            for number in [k for k, begun in self._open.items() if begun.agent == name]:
+                del self._open[number]
+        for name, driver in drivers.items():
+            driver.meet(near[name])
+        for name in drivers:
+            self.left.pop(name, None)
+        self.drivers = drivers
+        home = {label_of(name): host for name, host in change.home}
+        there = {name: host for name, host in self.share.home.items() if host in change.hosts}
+        self.share = self.share._replace(revision=change.revision, home=there | home)
+        for host in self.links.keys() - set(change.hosts):
+            self._give_up(host)
+        for host in self.share.others:
+            self.links.setdefault(host, Link())
+        self.version += 1
+        self._share_changed = True
+        self._changed.update(self.drivers)
+        if self._journal:
+            self._entries.append(entry_bytes(change))
+
+    def _give_up(self, host: str) -> None:
+        """Forget a host that is gone, and what waits for it."""
+        del self.links[host]
+        self._moved.discard(host)
+        self._outbox = [one for one in self._outbox if one[0] != host]
+        self._delivered[host] = EVERYTHING
+        self.trouble.pop(host, None)
 
     # --- what is durable --------------------------------------------------------------------------
 
@@ -459,18 +587,30 @@ class Host:
             self._outbox,
             self._delivered,
             self._entries,
+            self.lives() if self._share_changed else None,
             self._effects,
         )
+        self._share_changed = False
         self._changed, self._moved = set(), set()
         self._outbox, self._delivered, self._entries, self._effects = [], {}, [], []
         return taken
 
     def _kept(self, name: Label) -> bytes:
-        return self.learned[name].to_bytes(COUNT) + self.drivers[name].keep()
+        driver = self.drivers[name] if name in self.drivers else self.left[name]
+        return self.learned[name].to_bytes(COUNT) + driver.keep()
+
+    def lives(self) -> Lives:
+        """Who lives here, as it is kept."""
+        home = [(plain_name(name, "kept"), host) for name, host in self.share.home.items()]
+        here = [plain_name(name, "kept") for name in self.drivers]
+        left = [plain_name(name, "kept") for name in self.left]
+        return Lives(self.share.revision, here, home, left)
 
     def committed(self, changes: Changes) -> list[Effect]:
         """The changes are durable: returns what may be said now."""
         for host, (sent, taken) in changes.links.items():
+            if host not in self.links:  # it was given up meanwhile
+                continue
             link = self.links[host]
             link.durable, link.taken_durable = sent, taken
         self.durable = changes.version
@@ -480,8 +620,18 @@ class Host:
         said: list[Effect] = []
         for effect in effects:
             if isinstance(effect, Acknowledged):
+                if effect.host not in self.links:
+                    continue
                 last = self.links[effect.host].taken_durable
                 said.append(Replied(effect.token, to_bytes(Position(last))))
             else:
                 said.append(effect)
         return said
+
+
+def near_in(change: Changed) -> dict[Label, list[Near]]:
+    """The neighbours of each agent that lives on a host."""
+    return {
+        label_of(name): [Near(label_of(other), *rest) for other, *rest in others]
+        for name, others in change.near
+    }

@@ -9,6 +9,24 @@ import msgspec
 from mtcool.types import Name
 
 
+class Lives(msgspec.Struct, frozen=True, array_like=True):
+    """Which agents live on a host, and where their neighbours are, past ones included."""
+
+    revision: int
+    here: list[Name]
+    home: list[tuple[Name, str]]
+    left: list[Name]
+
+
+class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    """The first entry: the host and its agents as they were in the beginning."""
+
+    host: str
+    network: int
+    lives: Lives
+    agents: list[tuple[Name, bytes]]
+
+
 class Begun(msgspec.Struct, frozen=True, array_like=True, tag=0):
     """A round of an agent began; it may never have been predicted."""
 
@@ -43,6 +61,8 @@ class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
     number: int
     feedback: list[object]
     """As `driving.feedback` packs it."""
+    drawn: list[float] = []
+    """Noise of a private agent: a secret, as the journal is."""
 
 
 class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
@@ -53,7 +73,19 @@ class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
     items: list[tuple[Name, bytes]]
 
 
-Entry: TypeAlias = Begun | Predicted | Learned | Taken
+class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
+    """The description was read again: agents have other neighbours, some came, some left."""
+
+    revision: int
+    home: list[tuple[Name, str]]
+    """The host of each agent that lives here or is a neighbour of one that does."""
+    hosts: list[str]
+    """All hosts that there are."""
+    near: list[tuple[Name, list[tuple[Name, int, int]]]]
+    """Of each agent that lives here its neighbours: name, index, degree."""
+
+
+Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken
 
 _DECODER = msgspec.msgpack.Decoder(Entry)
 _ENCODER = msgspec.msgpack.Encoder()

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from mtcool.live.description import Description, described, drivers_of
-from mtcool.live.driving import Driver
 from mtcool.live.journal import Entry, entry_in
 from mtcool.live.replay import Replayed, replay
-from mtcool.live.share import Share
 from mtcool.live.store import FORM, is_running
-from mtcool.types import Label
 
 
 class Journal(NamedTuple):
@@ -116,13 +113,9 @@ def replay_files(
                 f"journals must be of one network, got that of {journal.host!r} of another"
             )
     return replay(
-        {name: one.entries for name, one in journals.items()},
-        _maker(network),
+        [one.entries for one in journals.values()],
+        drivers_of(network),
         outboxes={name: one.outbox for name, one in journals.items()},
         running=any(one.running for one in journals.values()),
         tell=tell,
     )
-
-
-def _maker(network: Description) -> Callable[[str], tuple[Share, Mapping[Label, Driver]]]:
-    return lambda host: (network.share(host), drivers_of(network, host))

@@ -17,13 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool import validation
+from mtcool.graphs.labels import label_of
 from mtcool.live.counts import Counts, Paid
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
-from mtcool.live.host import Durable, Effect, Host, Limits, Replied, Token
+from mtcool.live.host import Durable, Effect, Limits, Replied, Token
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
 from mtcool.live.reporting import Reporter
+from mtcool.live.resuming import resume
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
 from mtcool.live.transport.transport import Reply, Transport
@@ -122,19 +124,59 @@ class Node:
         except BaseException:
             self._store.close()
             raise
-        for other in self.share.others:
-            self._news[other] = asyncio.Event()
-            self._senders[other] = asyncio.create_task(self._deliver_to(other))
+        self._deliver()
         self._idler = asyncio.create_task(self._write_when_idle())
         self._report.tell("start")
         return self
 
+    def _deliver(self) -> None:
+        """Have a task for each other host that delivers what waits for it."""
+        for other in self.host.links:
+            if other not in self._senders:
+                self._news[other] = asyncio.Event()
+                self._senders[other] = asyncio.create_task(self._deliver_to(other))
+
+    async def reload(self, network: Description | str | os.PathLike[str]) -> None:
+        """Read the description again: agents and edges may have come and gone.
+
+        Its revision must be above that of the one before. Agents stay on their hosts; one that is
+        to live elsewhere leaves, and another one joins.
+
+        Parameters
+        ----------
+        network
+            The new description, or the path of its file.
+        """
+        new = network if isinstance(network, Description) else read_description(network)
+        if new.number != self.network.number:
+            raise ValueError("network must have the same name and algorithm, got another one")
+        for agent, where in self.network.home.items():
+            if new.home.get(agent, where) != where:
+                raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
+        change, make = new.change(self.name), drivers_of(new)
+        names = [label_of(name) for name, _ in change.near]
+        there = self.host.drivers | self.host.left
+        joining = {name: make(name) for name in names if name not in there}
+        before = set(self.host.links)
+        self.host.change(change, joining)
+        self.network, self.share = new, self.host.share
+        self._commit()
+        gone = before - set(self.host.links)
+        for other in gone:
+            self._senders.pop(other).cancel()
+        if self._given is None and (gone or set(self.host.links) - before):
+            await self._transport.close()  # who may come in is fixed when it opens
+            self._transport = self._zenoh()
+            await self._transport.open(self._take)
+        self._deliver()
+
     def _begin(self) -> None:
         """Make the agents, and let them go on from what is on disk."""
         file = self.network.file
-        self.host = Host(
+        self.host = resume(
             self.share,
-            drivers_of(self.network, self.name),
+            self.network.change(self.name),
+            drivers_of(self.network),
             self._store.read(),
             limits=Limits(outbox=file.limits.outbox),
             journal=file.journal,
@@ -146,7 +188,7 @@ class Node:
 
         file, places = self.network.file, self.network.places
         credentials = None
-        if file.security.tls and self.share.others:
+        if file.security.tls and self.host.links:
             folder = self.network.path(file.security.certificates)
             credentials = Credentials(
                 folder / "authority.pem", folder / f"{self.name}.pem", folder / f"{self.name}.key"
@@ -154,7 +196,7 @@ class Node:
             for path in credentials:
                 if not path.exists():
                     raise ValueError(f"certificates must be made by `mtcool certs`, got no {path}")
-        others = {other: places[other].address for other in self.share.others}
+        others = {other: places[other].address for other in self.host.links if other in places}
         return ZenohTransport(
             Peers(
                 self.share.network,

@@ -6,14 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from mtcool.agents.messages import decode, encode
 from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver, feedback_in
-from mtcool.live.host import Asked, Host, Limits
-from mtcool.live.journal import Begun, Entry, Learned, Predicted, Taken
+from mtcool.live.host import Asked, Host, Limits, near_in
+from mtcool.live.journal import Begun, Changed, Entry, Learned, Predicted, Started, Taken
 from mtcool.live.share import Share
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name
@@ -42,23 +43,26 @@ class Replayed:
     """The hosts as they are in the end."""
 
 
+Make: TypeAlias = Callable[[Label], Driver]
+
+
 class _Player:
     """Plays the journal of one host again."""
 
-    def __init__(
-        self,
-        share: Share,
-        drivers: Mapping[Label, Driver],
-        journal: Iterable[Entry],
-        result: Replayed,
-    ) -> None:
+    def __init__(self, journal: Sequence[Entry], make: Make, result: Replayed) -> None:
+        started = journal[0] if journal else None
+        if not isinstance(started, Started):
+            raise ValueError("journal must begin with how the agents were, got one that does not")
         # A host forgets old rounds, and those that failed, which no journal tells; here a round is
         # kept as long as it is learned from later.
         self._later = {entry.number for entry in journal if isinstance(entry, Learned)}
+        self._make, self.result = make, result
+        home = {label_of(name): host for name, host in started.lives.home}
+        share = Share(started.host, started.network, home, started.lives.revision)
+        drivers = {name: make(name) for name in map(label_of, started.lives.here)}
+        for name, kept in started.agents:
+            drivers[label_of(name)].restore(kept)
         self.host = Host(share, drivers, limits=Limits(rounds=sys.maxsize, outbox=sys.maxsize))
-        for link in self.host.links.values():
-            link.greeted = True  # private agents wait for it
-        self.result = result
         self.said: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
         """All messages to each other host, in order."""
         self.taken: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
@@ -68,18 +72,30 @@ class _Player:
 
     def play(self, entry: Entry) -> None:
         match entry:
+            case Changed():
+                self._change(entry)
+            case Started():
+                pass  # this is what it began with
             case Begun(agent, number, features):
                 self.host.rounds = number - 1
                 row = None if features is None else np.array(features)
                 self._asked[number] = self.host.begin(label_of(agent), row)
             case Predicted():
                 self._predict(entry)
-            case Learned(number, feedback):
-                self.host.learn(number, feedback_in(feedback), None)
+            case Learned(number, feedback, drawn):
+                self.host.learn(number, feedback_in(feedback), None, drawn)
                 self.result.learned += 1
                 self._pass_on()
             case Taken(host, first, items):
                 self._take(host, first, items)
+
+    def _change(self, change: Changed) -> None:
+        joining = {name: self._make(name) for name in near_in(change)}
+        self.host.change(change, joining)
+        for host in self.host.links:
+            self.said.setdefault(host, [])
+            self.taken.setdefault(host, [])
+        self.host.committed(self.host.changes())
 
     def _predict(self, entry: Predicted) -> None:
         used = {label_of(one.neighbour): one for one in entry.used}
@@ -107,9 +123,10 @@ class _Player:
     def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
         link = self.host.links[host]
         if first != link.taken + 1:
-            self.result.twice += max(0, link.taken + 1 - first)
+            self.result.twice += max(0, min(len(items), link.taken + 1 - first))
             self._differ(f"messages of {host} begin with {first}, {link.taken} was the last")
-        content = to_bytes(Deliver(self.host.share.network, link.taken + 1, items))
+        share = self.host.share
+        content = to_bytes(Deliver(share.network, share.revision, link.taken + 1, items))
         self.host.receive(host, content, None)
         self.taken[host] += items
         self.result.messages += len(items)
@@ -127,8 +144,8 @@ class _Player:
 
 
 def replay(
-    journals: Mapping[str, Iterable[Entry]],
-    make: Callable[[str], tuple[Share, Mapping[Label, Driver]]],
+    journals: Iterable[Iterable[Entry]],
+    make: Make,
     *,
     outboxes: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
     running: bool = False,
@@ -141,7 +158,7 @@ def replay(
     journals
         What happened to each host, in order.
     make
-        The share of a host, and its agents as they were in the beginning.
+        Makes a fresh agent by its name.
     outboxes
         Numbers of the messages that each host still keeps for each other one.
     running
@@ -150,12 +167,13 @@ def replay(
     tell
         Is told now and then how far it is.
     """
-    result = Replayed()
-    entries = {host: list(journal) for host, journal in journals.items()}
-    progress = _Progress(2 * sum(map(len, entries.values())), tell)
-    players: dict[str, _Player] = {}
-    for host, journal in entries.items():
-        player = players[host] = _Player(*make(host), journal, result)
+    result, players = Replayed(), dict[str, _Player]()
+    all_of_them, entries = [list(journal) for journal in journals], dict[str, list[Entry]]()
+    progress = _Progress(2 * sum(map(len, all_of_them)), tell)
+    for journal in all_of_them:
+        player = _Player(journal, make, result)
+        host = player.host.share.host
+        players[host], entries[host] = player, journal
         for k, entry in enumerate(journal):
             try:
                 player.play(entry)
@@ -195,7 +213,7 @@ def _compare_messages(
         for other, said in player.said.items():
             if other not in players:
                 continue
-            taken = players[other].taken[name]
+            taken = players[other].taken.get(name, [])
             kept = outboxes.get(name, {}).get(other, ())
             waiting = sum(number > len(taken) for number in kept)
             result.waiting += waiting
@@ -209,7 +227,7 @@ def _compare_messages(
 def _compare_rows(
     players: Mapping[str, _Player],
     entries: Mapping[str, list[Entry]],
-    make: Callable[[str], tuple[Share, Mapping[Label, Driver]]],
+    make: Make,
     result: Replayed,
     progress: _Progress,
 ) -> None:
@@ -221,13 +239,12 @@ def _compare_rows(
     for host, versions in wanted.items():
         if host not in players:
             continue
-        again = _Player(*make(host), entries[host], Replayed())
-        _compare_at(again, versions, result)
+        again = _Player(entries[host], make, Replayed())
         for entry in entries[host]:
             before = again.host.version
             again.play(entry)
             progress.step()
-            if again.host.version > before:
+            if again.host.version > before or isinstance(entry, Started):
                 _compare_at(again, versions, result)
 
 

@@ -12,6 +12,7 @@ from mtcool.live.lines import Lines, ready_line
 from mtcool.live.node import Node
 from mtcool.live.sockets import listening
 from mtcool.live.standard import standard_input, standard_output
+from mtcool.types import Plain
 
 
 async def serve(
@@ -26,7 +27,10 @@ async def serve(
         spoken = Lines(node)
         async with listening(spoken):
             agents = len(node.host.drivers)
-            waits = [asyncio.create_task(stop.wait()), asyncio.create_task(spoken.stopped.wait())]
+            waits: list[asyncio.Task[Plain]] = [
+                asyncio.create_task(stop.wait()),
+                asyncio.create_task(spoken.stopped.wait()),
+            ]
             if lines:
                 reader, writer = await standard_input(), await standard_output()
                 writer.write(ready_line(node))

@@ -22,6 +22,8 @@ class Share(NamedTuple):
     """A number that all hosts of a network agree on, and others do not."""
     home: Mapping[Label, str]
     """The host of each agent that lives here or is a neighbour of one that does."""
+    revision: int = 0
+    """Of the description: it grows when the graph changes."""
     private: bool = False
     """Whether its agents publish noisy sums, which must not be drawn twice."""
 

@@ -13,6 +13,7 @@ import msgspec
 
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.host import Changes, Kept
+from mtcool.live.journal import Lives
 from mtcool.types import Label, Name
 
 FORM = 1
@@ -21,7 +22,7 @@ FORM = 1
 TABLES = """
 create table if not exists host (
     id integer primary key check (id = 1), form integer, name text, network integer,
-    version integer, rounds integer
+    version integer, rounds integer, lives blob
 ) strict;
 create table if not exists agent (name blob primary key, state blob) strict, without rowid;
 create table if not exists link (host text primary key, sent integer, taken integer)
@@ -84,7 +85,7 @@ class Store:
             for statement in TABLES.split(";\n"):
                 run(statement)
             run(
-                "insert or ignore into host values (1, ?, ?, ?, 0, 0)",
+                "insert or ignore into host values (1, ?, ?, ?, 0, 0, null)",
                 (FORM, name, network),
             )
             run("commit")
@@ -116,17 +117,19 @@ class Store:
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
         run = self._base.execute
-        version, rounds = run("select version, rounds from host").fetchone()
+        version, rounds, lives = run("select version, rounds, lives from host").fetchone()
+        if lives is None:
+            return None
         agents = {_label(name): state for name, state in run("select name, state from agent")}
         links = {host: (sent, taken) for host, sent, taken in run("select * from link")}
-        if not (version or rounds or agents or links):
-            return None
         waiting = run("select host, number, receiver, content from outbox order by host, number")
         outbox = [
             (host, number, msgspec.msgpack.decode(to), content)
             for host, number, to, content in waiting
         ]
-        return Kept(version, rounds, agents, links, outbox)
+        return Kept(
+            version, rounds, agents, links, outbox, msgspec.msgpack.decode(lives, type=Lives)
+        )
 
     def write(self, changes: Changes) -> None:
         """Write all changes, or none: an OSError says that they could not be written."""
@@ -135,6 +138,9 @@ class Store:
             base.execute("begin immediate")
             state = changes.version, changes.rounds
             base.execute("update host set version = ?, rounds = ?", state)
+            if changes.share is not None:
+                lives = msgspec.msgpack.encode(changes.share)
+                base.execute("update host set lives = ?", (lives,))
             if changes.agents:
                 base.executemany(
                     "insert into agent values (?, ?)"

@@ -10,7 +10,8 @@ import numpy as np
 
 from mtcool.live.description import Description, described, drivers_of
 from mtcool.live.driving import Feedback
-from mtcool.live.host import Host, Kept, Replied
+from mtcool.live.host import Host, Kept, Limits, Replied
+from mtcool.live.resuming import resume
 from mtcool.streams import Loss, Quadratic
 from mtcool.types import Floats, Plain
 
@@ -26,7 +27,8 @@ def warm(network: Description) -> None:
             _round(network, me, other)
         for host in hosts:
             changes = host.changes()
-            kept = Kept(changes.version, changes.rounds, changes.agents, {}, [])
+            lives = host.lives()
+            kept = Kept(changes.version, changes.rounds, changes.agents, {}, [], lives)
             _begin(small, host.share.host, kept)
         _warm.add(network.number)
 
@@ -40,7 +42,8 @@ def _small(network: Description) -> Description:
 
 
 def _begin(small: Description, name: str, kept: Kept | None) -> Host:
-    host = Host(small.share(name), drivers_of(small, name), kept)
+    make, limits = drivers_of(small), Limits()
+    host = resume(small.share(name), small.change(name), make, kept, limits=limits, journal=False)
     for link in host.links.values():
         link.greeted = True  # private agents wait for it
     return host

@@ -21,12 +21,14 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
 
     Examples
     --------
-    >>> len(to_bytes(Ask(7, [("rome", b"request")])))
-    20
+    >>> len(to_bytes(Ask(7, 0, [("rome", b"request")])))
+    21
     """
 
     network: int
     """Which network this is: hosts of different ones do not understand each other."""
+    revision: int
+    """Of the description that the asker has; who has an older one must read it again first."""
     items: list[tuple[Name, bytes]]
     """Who is asked, and the request as `mtcool.agents.encode` writes it."""
 
@@ -50,11 +52,12 @@ class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
 
     Examples
     --------
-    >>> Deliver(7, 5, [("rome", b"gradient")]).first
+    >>> Deliver(7, 0, 5, [("rome", b"gradient")]).first
     5
     """
 
     network: int
+    revision: int
     first: int
     """Number of the first item; the others follow it. All before it are known to be durable."""
     items: list[tuple[Name, bytes]]
@@ -105,7 +108,7 @@ def question_in(content: bytes) -> Question:
 
     Examples
     --------
-    >>> question_in(to_bytes(Deliver(7, 1, []))).first
+    >>> question_in(to_bytes(Deliver(7, 0, 1, []))).first
     1
     """
     question: Question = _decoded(_QUESTIONS, content)

@@ -157,6 +157,13 @@ class FieldAgent:
 
     # --- changes ---------------------------------------------------------------------------------
 
+    def order(self, index: int, neighbours: Mapping[Label, int]) -> None:
+        """Give agents other places in the order of all, which must stay the same order."""
+        self.index = index
+        for name, place in neighbours.items():
+            self.neighbours[name].index = place
+        self._put({})
+
     def join(self, neighbours: Mapping[Label, int]) -> dict[Label, Announcement]:
         """Enter a network, for the first time or again; returns what to tell the neighbours.
 

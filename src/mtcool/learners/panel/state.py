@@ -100,10 +100,12 @@ def make_panel(
     logistic: bool,
     rows: bool,
     end: Integers | None = None,
+    back: Integers | None = None,
 ) -> Panel:
     """A fresh panel for agents that listen to each other as these entries say.
 
-    Without `end` all entries are used.
+    Without `end` all entries are used. `back` is given for an agent by itself, whose neighbours
+    have no entries here.
     """
     count, width, entries = len(ptr) - 1, features + 1, len(idx)
     number = np.zeros((count, NUMBERS))
@@ -112,7 +114,7 @@ def make_panel(
         ptr=ptr,
         end=ptr[1:].copy() if end is None else end,
         idx=idx,
-        back=reverse_entries(ptr, idx),
+        back=reverse_entries(ptr, idx) if back is None else back,
         link=np.ones((entries, 2)),
         number=number,
         vector=vector,

@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import mtcool
+from mtcool.agents import FieldAgent
 from mtcool.algorithms.making import make_network
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.named import aggregator_of, learner_of, record_of
 from mtcool.graphs import Graph
 from mtcool.learn import Model
 from mtcool.live.description import tables
-from mtcool.live.description.reading import Description
+from mtcool.live.description.reading import Description, index_of
 from mtcool.live.driving import Driver, GradientDriver, TableDriver
 from mtcool.network import Network
 from mtcool.streams.kinds import kind_of
 from mtcool.types import Label
 
 
-def drivers_of(description: Description, host: str) -> dict[Label, Driver]:
-    """Fresh agents of a host, which go on when they are given what they have kept."""
-    names = description.agents_of(host)
-    if description.file.learn is not None:
-        model = model_of(description)
-        return {name: TableDriver(model.agent(name)) for name in names}
+def drivers_of(description: Description) -> Callable[[Label], Driver]:
+    """How to make a fresh agent by its name; it goes on when it is given what it has kept.
+
+    An agent of the first description is cut out of its network. One that comes later is new, and
+    has no neighbours until it meets them.
+    """
     table = description.file.algorithm
-    assert table is not None  # one of the two is given
-    network = network_of(description)
+    if table is None:
+        return functools.partial(_table_driver, description, model_of(description))
+    return functools.partial(_gradient_driver, description, table, network_of(description))
+
+
+def _table_driver(description: Description, model: Model, name: Label) -> Driver:
+    if name in description.home:
+        return TableDriver(model.agent(name))
+    only = Model(Graph.from_edges([], labels=[name]), task=model.task, share=model.share)
+    only.expect_features(len(description.features))
+    return TableDriver(only.agent(name))
+
+
+def _gradient_driver(
+    description: Description, table: tables.Algorithm, network: Network, name: Label
+) -> Driver:
     kind = None if table.loss is None else kind_of(table.loss)
-    drivers: dict[Label, Driver] = {}
-    for name in names:
-        agent: Any = network.agent(name)
-        if description.private:
-            agent = agent.with_noise()
-        alone = None
-        if kind is not None and not description.private:
-            alone = _alone(table, name)
-        drivers[name] = GradientDriver(agent, kind, alone)
-    return drivers
+    alone = _alone(table, name) if kind is not None and not description.private else None
+    agent: Any
+    if network.settings.field is not None and (
+        description.file.revision or not _has(network, name)
+    ):
+        index = index_of(name)
+        return GradientDriver(FieldAgent(name, index, network.settings), kind, alone)
+    agent = network.agent(name)
+    if isinstance(agent, FieldAgent):
+        agent.order(index_of(name), {other: index_of(other) for other in agent.neighbours})
+    return GradientDriver(agent.with_noise() if description.private else agent, kind, alone)
+
+
+def _has(network: Network, name: Label) -> bool:
+    return name in network.graph.labels
 
 
 def model_of(description: Description) -> Model:

@@ -17,10 +17,14 @@ from mtcool.experiments.files.complaints import make_whole, one_sentence
 from mtcool.experiments.files.spec import GraphFile
 from mtcool.experiments.running.build import build_graph
 from mtcool.graphs import Graph
-from mtcool.learn.running.built_in import built_in
+from mtcool.graphs.labels import plain_name
 from mtcool.live.description import tables
+from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
+
+SMALL = 2**31
+"""Names that are whole numbers below this are in their own order, before all others."""
 
 
 class Place(NamedTuple):
@@ -58,6 +62,11 @@ class Description(NamedTuple):
         return int.from_bytes(digest[:6])
 
     @property
+    def features(self) -> list[str]:
+        """Names of the features of a network that learns from tables."""
+        return [] if self.file.learn is None else self.file.learn.features
+
+    @property
     def private(self) -> bool:
         """Whether its agents publish noisy sums."""
         return self.file.privacy is not None
@@ -80,7 +89,23 @@ class Description(NamedTuple):
         own = self.agents_of(host)
         near = dict.fromkeys(other for agent in own for other in (agent, *self.neighbours(agent)))
         home = {agent: self.home[agent] for agent in near}
-        return Share(host, self.number, home, self.private)
+        return Share(host, self.number, home, self.file.revision, self.private)
+
+    def change(self, host: str) -> Changed:
+        """Who lives on a host and has which neighbours, for a host that reads the file again."""
+        share = self.share(host)
+        home = [(plain_name(agent, "kept"), where) for agent, where in share.home.items()]
+        near = [
+            (
+                plain_name(agent, "kept"),
+                [
+                    (plain_name(other, "kept"), index_of(other), len(self.neighbours(other)))
+                    for other in self.neighbours(agent)
+                ],
+            )
+            for agent in self.agents_of(host)
+        ]
+        return Changed(self.file.revision, home, list(self.places), near)
 
     def with_journal(self) -> Description:
         """The same network, whose hosts write journals."""
@@ -89,6 +114,20 @@ class Description(NamedTuple):
     def path(self, relative: str) -> Path:
         """A path in the file, from where the file is."""
         return self.folder / relative
+
+
+def index_of(agent: Label) -> int:
+    """The place of an agent in the order of all, which depends on its name alone.
+
+    Examples
+    --------
+    >>> index_of(3), index_of("rome")
+    (3, 1040287447166)
+    """
+    if isinstance(agent, int) and 0 <= agent < SMALL:
+        return agent
+    name = msgspec.msgpack.encode(plain_name(agent, "sent"))
+    return 2 * SMALL + int.from_bytes(hashlib.sha256(name).digest()[:5])
 
 
 def read_description(path: str | os.PathLike[str]) -> Description:
@@ -134,12 +173,25 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
             labels = tuple(dict.fromkeys([*agents, *(end for edge in edges for end in edge)]))
             if not labels:
                 raise ValueError("graph.edges must not be empty, got no edges and no agents")
-            return graphs.Graph.from_edges(edges, labels=labels)
+            return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
         case GraphFile(path=path):
-            return graphs.read_graph(folder / path)
+            return _in_order(graphs.read_graph(folder / path))
         case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
-            return built_in(type(built_in_graph).__struct_config__.tag).graph  # type: ignore[arg-type]
+            from mtcool.learn.running.built_in import built_in
+
+            name = type(built_in_graph).__struct_config__.tag
+            return _in_order(built_in(name).graph)  # type: ignore[arg-type]
     return build_graph(file.graph, np.random.default_rng(file.seed))
+
+
+def _in_order(graph: Graph) -> Graph:
+    """The graph with its agents in the order that agents everywhere have."""
+    labels = graph.labels
+    owner = np.repeat(np.arange(graph.size), np.diff(graph.ptr))
+    edges = [
+        (labels[int(i)], labels[int(j)]) for i, j in zip(owner, graph.idx, strict=True) if i < j
+    ]
+    return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
 
 
 def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
@@ -156,7 +208,9 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
     for name, host in file.hosts.items():
         for agent in host.agents:
             if agent in home:
-                raise ValueError(f"agent {agent!r} must have one host, got {home[agent]} and {name}")
+                raise ValueError(
+                    f"agent {agent!r} must have one host, got {home[agent]} and {name}"
+                )
             home[agent] = name
     known = set(graph.labels)
     for agent in home:

@@ -199,5 +199,7 @@ class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The folder of the hosts' databases."""
     journal: bool = False
     """Whether hosts write down what happens, for `mtcool replay`."""
+    revision: spec.Whole = 0
+    """To be raised whenever the graph of a running network changes."""
     seed: spec.Whole = 0
     """Of random graphs."""

@@ -1,6 +1,6 @@
 """How a host drives its agents, whatever their algorithm."""
 
-from mtcool.live.driving.driver import Driver, Feedback, Prediction, Round
+from mtcool.live.driving.driver import Driver, Feedback, Near, Prediction, Round
 from mtcool.live.driving.feedback import feedback_in, packed_feedback
 from mtcool.live.driving.gradients import GradientDriver
 from mtcool.live.driving.tables import TableDriver
@@ -9,6 +9,7 @@ __all__ = [
     "Driver",
     "Feedback",
     "GradientDriver",
+    "Near",
     "Prediction",
     "Round",
     "TableDriver",

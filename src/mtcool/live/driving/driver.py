@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 from mtcool.agents.messages import Message
@@ -32,6 +32,22 @@ class Prediction(NamedTuple):
     """Neighbours that did not answer in time, and of which nothing is known."""
 
 
+class Near(NamedTuple):
+    """A neighbour of an agent.
+
+    Examples
+    --------
+    >>> Near("rome", 3, 2).degree
+    2
+    """
+
+    name: Label
+    index: int
+    """Its place in the order of all agents, which never changes."""
+    degree: int
+    """How many neighbours it has itself: that bounds its weights."""
+
+
 class Round(Protocol):
     """One round of an agent; several may be under way."""
 
@@ -45,8 +61,15 @@ class Round(Protocol):
     def predict(self, answers: Mapping[Label, Message]) -> Prediction:
         """Step 3: the prediction, from the answers that have come."""
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
-        """Step 5: learn; returns what to tell, and whom. Refused feedback changes nothing."""
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
+        """Step 5: learn; returns what to tell, and whom. Refused feedback changes nothing.
+
+        A private agent may be told which noise to draw: that of a journal.
+        """
+
+    @property
+    def drawn(self) -> list[float]:
+        """The noise that was drawn in the last step, if the agent is private."""
 
 
 class Driver(Protocol):
@@ -57,6 +80,16 @@ class Driver(Protocol):
     @property
     def neighbours(self) -> tuple[Label, ...]:
         """Those that may ask and tell it something."""
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it learns from: its neighbours, and those that it had."""
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Refuse neighbours that it cannot have while it runs."""
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
 
     def begin(self, features: Floats | None) -> Round:
         """Step 1: begin a round, with features or without."""

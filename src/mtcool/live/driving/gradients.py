@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,11 +12,13 @@ from mtcool import validation
 from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.agent import Agent, answer_of
 from mtcool.agents.cliques import CliqueAgent
+from mtcool.agents.field.bounds import bound_for_others
 from mtcool.agents.field.receiving import row_in
 from mtcool.agents.messages import FieldRow, Message, Rows
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving.driver import Feedback, Prediction
+from mtcool.live.driving.driver import Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
+from mtcool.live.driving.noise import RecordedNoise
 from mtcool.streams import Loss
 from mtcool.streams.losses import Kind
 from mtcool.types import Floats, Label
@@ -38,6 +40,10 @@ class GradientDriver:
     def __init__(
         self, agent: Agent, kind: Kind | None = None, alone: CliqueAgent | None = None
     ) -> None:
+        self.noise: RecordedNoise | None = None
+        if isinstance(agent, PrivateAgent):
+            self.noise = RecordedNoise(agent.sanitiser.noise)
+            agent = agent.with_source(self.noise)
         self.name, self.agent, self.kind, self.alone = agent.name, agent, kind, alone
         self.known: dict[Label, Message] = {}
         """The last answer of each neighbour."""
@@ -53,6 +59,38 @@ class GradientDriver:
         cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
         others = dict.fromkeys(name for clique in cliques for name in clique.rows)
         return tuple(name for name in others if name != self.name)
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it learns from: its neighbours, and those that it had."""
+        agent = self.agent
+        return agent.clique.rows.keys() if isinstance(agent, FieldAgent) else self.neighbours
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Refuse neighbours that it cannot have while it runs."""
+        same = {near.name for near in neighbours} == set(self.neighbours)
+        if not same and not isinstance(self.agent, FieldAgent):
+            raise ValueError(
+                f"neighbours of {self.name!r} must stay as they are, because the graph of "
+                f"{self.agent.settings.algorithm} cannot change, got others"
+            )
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
+        agent = self.agent
+        if not isinstance(agent, FieldAgent):
+            return
+        wanted = {near.name: near.index for near in neighbours}
+        if not agent.present:
+            agent.join(wanted)
+        for name in [name for name in agent.neighbours if name not in wanted]:
+            agent.disconnect(name)
+            self.known.pop(name, None)
+        for name, index in wanted.items():
+            if name not in agent.neighbours:
+                agent.connect(name, index)
+        for near in neighbours:  # all hosts know the graph, so nobody has to announce its weights
+            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), fresh=True))
 
     def begin(self, features: Floats | None) -> GradientRound:
         """Begin a round."""
@@ -167,9 +205,18 @@ class GradientRound:
             )
         return answer
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+    @property
+    def drawn(self) -> list[float]:
+        """The noise that was drawn when it learned."""
+        noise = self._driver.noise
+        return [] if noise is None or noise.last is None else noise.last.tolist()
+
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
         """Learn from a gradient, a target or a loss."""
         driver, loss = self._driver, self._loss_of(feedback)
+        if driver.noise is not None:
+            driver.noise.last = None
+            driver.noise.forced = np.array(draws) if len(draws) else None
         if isinstance(driver.agent, SingleTaskAgent):
             if loss is None:
                 raise ValueError("ST-FTRL must be given a loss or a target, got a gradient")

@@ -75,12 +75,14 @@ def _(agent: PrivateAgent, kept: Plain) -> None:
 @kept_of.register
 def _(agent: PanelAgent) -> Plain:
     arrays = ((name, getattr(agent.panel, name)) for name in OF_A_PANEL)
-    return [_positions(agent.heard), _bytes_of(arrays)]
+    names = [plain_name(name, "kept") for name in agent.neighbours]
+    return [names, _positions(agent.heard), _bytes_of(arrays)]
 
 
 @go_on.register
 def _(agent: PanelAgent, kept: Plain) -> None:
-    heard, arrays = kept
+    names, heard, arrays = kept
+    agent.meet([label_of(name) for name in names])
     _fill(((name, getattr(agent.panel, name)) for name in OF_A_PANEL), arrays)
     agent.heard.update(_heard(heard))
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from mtcool import validation
-from mtcool.agents.messages import Knowledge, Message
+from mtcool.agents.messages import Message
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
-from mtcool.live.driving.driver import Feedback, Prediction
+from mtcool.live.driving.driver import Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.types import Floats, Label
 
@@ -29,6 +29,20 @@ class TableDriver:
     def neighbours(self) -> tuple[Label, ...]:
         """Those that may ask and tell it something."""
         return self.agent.neighbours
+
+    @property
+    def senders(self) -> Collection[Label]:
+        """Those whose messages it takes: its neighbours, and those that it had."""
+        return self.agent.heard.keys()
+
+    def check_meeting(self, neighbours: Sequence[Near]) -> None:
+        """Every neighbour is welcome."""
+
+    def meet(self, neighbours: Sequence[Near]) -> None:
+        """Have these neighbours from now on, and no others."""
+        names = [near.name for near in sorted(neighbours, key=lambda near: near.index)]
+        self.agent.meet(names)
+        self.known.intersection_update(names)
 
     def begin(self, features: Floats | None) -> TableRound:
         """Begin a round."""
@@ -81,7 +95,9 @@ class TableRound:
         alone = None if math.isnan(said.alone) else _value(said.alone, logistic)
         return Prediction(_value(said.score, logistic), alone, old, missing)
 
-    def learn(self, feedback: Feedback) -> dict[Label, Message]:
+    drawn: list[float] = []  # nothing is left to chance
+
+    def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
         """Learn from a target."""
         target = validation.finite("target", feedback)  # type: ignore[arg-type]  # refuses others
         return self._driver.agent.learn(self._features, target, {}, self._said)

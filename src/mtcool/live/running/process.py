@@ -102,7 +102,8 @@ class Process:
         if child is None or child.stdin is None or child.returncode is not None:
             raise Gone(f"host {self.host!r} does not run")
         number = next(self._numbers)
-        waiting = self._waiting[number] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[dict[str, Plain]] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = waiting
         try:
             child.stdin.write(msgspec.json.encode({"id": number, **request}) + b"\n")
             await child.stdin.drain()

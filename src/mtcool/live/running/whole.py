@@ -154,12 +154,14 @@ async def run_network(
         await running.begin()
         watcher = asyncio.create_task(_watch(running, watch))
         try:
-            waiting = asyncio.create_task(stopped.wait())
+            waiting: asyncio.Task[Plain] = asyncio.create_task(stopped.wait())
             tasks = {waiting}
             if source is not None:
                 tasks.add(asyncio.create_task(running.feed(source)))
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            running.feeder.stop() if waiting in done else waiting.cancel()
+            if waiting in done:
+                running.feeder.stop()
+            waiting.cancel()
             for task in tasks - {waiting}:
                 await task
             await running.settle()

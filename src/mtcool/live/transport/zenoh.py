@@ -22,9 +22,9 @@ os.environ.setdefault(
     "net: (handover: app), tx: (handover: app), rx: (handover: app))",
 )
 
-import zenoh  # noqa: E402  (after its environment)
+import zenoh
 
-from mtcool.live.transport.transport import Answer, Reply  # noqa: E402
+from mtcool.live.transport.transport import Answer, Reply
 
 
 class Credentials(NamedTuple):
@@ -142,9 +142,7 @@ class _Asked:
             if reply.ok is not None:
                 self.replies[host] = reply.ok.payload.to_bytes()
 
-        querier.get(
-            zenoh.handlers.Callback(take, self._end, indirect=False), payload=content
-        )
+        querier.get(zenoh.handlers.Callback(take, self._end, indirect=False), payload=content)
 
     def _end(self) -> None:
         """On zenoh's thread: a question has ended, with a reply or without."""
@@ -217,10 +215,14 @@ def _access(peers: Peers) -> dict[str, object]:
             _rule(f"{host} hears of us", ["declare_queryable"], ["egress"], [f"{network}/{me}/*"]),
             _rule(f"{host} is asked", ["query"], ["egress"], [outgoing]),
             _rule(f"{host} answers", ["reply"], ["ingress"], [outgoing]),
-            _rule(f"{host} is heard of", ["declare_queryable"], ["ingress"], [f"{network}/{host}/*"]),
+            _rule(
+                f"{host} is heard of", ["declare_queryable"], ["ingress"], [f"{network}/{host}/*"]
+            ),
         ]
-        names = [f"{host} {what}" for what in ("asks", "is answered", "hears of us", "is asked",
-                                               "answers", "is heard of")]
+        names = [
+            f"{host} {what}"
+            for what in ("asks", "is answered", "hears of us", "is asked", "answers", "is heard of")
+        ]
         subject: dict[str, object] = {"id": host}
         if peers.credentials is not None:
             subject["cert_common_names"] = [host]

@@ -1,0 +1,129 @@
+"""Real processes of a network on this machine, spoken to in JSON lines, killed and begun again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import tomli_w
+
+from mtcool.live.certificates import make_certificates
+from mtcool.live.description import read_description
+
+PATIENCE = 60.0
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def write_network(folder: Path, table: dict, shares: dict[str, list]) -> Path:
+    """The file of a network whose hosts listen on free ports, with certificates beside it."""
+    ports = free_ports(len(shares))
+    hosts = {
+        name: {"agents": agents, "listen": f"127.0.0.1:{port}"}
+        for (name, agents), port in zip(shares.items(), ports, strict=True)
+    }
+    path = folder / "network.toml"
+    path.write_text(tomli_w.dumps({"name": "test", "hosts": hosts, "journal": True} | table))
+    network = read_description(path)
+    addresses = {name: place.address for name, place in network.places.items()}
+    make_certificates(folder / "certs", "test", addresses)
+    return path
+
+
+class Child:
+    """One host as a process."""
+
+    def __init__(self, path: Path, host: str) -> None:
+        self.path, self.host = path, host
+        self.numbers = 0
+        self.begin()
+
+    def begin(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mtcool", "node", self.path, "--host", self.host, "--lines"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.rest = b""
+
+    def wait_until_ready(self) -> None:
+        assert self.read()["ready"]
+
+    def write(self, **request) -> int:
+        self.numbers += 1
+        self.process.stdin.write(json.dumps({"id": self.numbers, **request}).encode() + b"\n")
+        self.process.stdin.flush()
+        return self.numbers
+
+    def read(self, patience: float = PATIENCE) -> dict | None:
+        """The next line, None if the process has ended."""
+        end = time.monotonic() + patience
+        pipe = self.process.stdout.fileno()
+        while b"\n" not in self.rest:
+            ready, _, _ = select.select([pipe], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"{self.host} is silent"
+            content = os.read(pipe, 1 << 16)
+            if not content:
+                return None
+            self.rest += content
+        line, _, self.rest = self.rest.partition(b"\n")
+        return json.loads(line)
+
+    def ask(self, patience: float = PATIENCE, **request) -> dict | None:
+        number = self.write(**request)
+        while (reply := self.read(patience)) is not None:
+            if reply["id"] == number:
+                return reply
+        return None
+
+    def activations(self, agent) -> int:
+        agents = self.ask(do="status")["status"]["agents"]
+        return next(one["activations"] for one in agents if one["agent"] == agent)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def end(self) -> int:
+        """Stop it cleanly; returns its status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        code = self.process.wait(PATIENCE)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.stdout.close()
+        return code
+
+
+@contextlib.contextmanager
+def running(path: Path, hosts: list[str]):
+    """Processes of these hosts, ready; ended in the end."""
+    children = {}
+    try:
+        for host in hosts:
+            children[host] = Child(path, host)
+        for child in children.values():
+            child.wait_until_ready()
+        yield children
+    finally:
+        for child in children.values():
+            child.end()

@@ -1,0 +1,138 @@
+"""Journals are played again from the databases of hosts, and whatever is not right is found."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+
+import msgspec
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from mtcool.cli.commands import app
+from mtcool.live import Node
+from mtcool.live.description import described
+from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
+from mtcool.live.journals import read_journal, replay_files
+from mtcool.live.transport.memory import Exchange, MemoryTransport
+
+HOSTS = ("host0", "host1")
+LEARN = {"learn": {"features": ["x"]}}
+ALGORITHM = {"algorithm": {"dim": 1, "loss": "squared"}}
+
+
+def network(folder, kind=LEARN, journal=True):
+    ring = {"kind": "ring", "agents": 4}
+    table = {"name": "test", "graph": ring, "shards": {"count": 2}, "journal": journal}
+    return described(table | kind, folder)
+
+
+def play(folder, kind=LEARN, rounds=20, during=None, journal=True):
+    """A run of two hosts in this process; returns the paths of their databases."""
+    found, numbers = network(folder, kind, journal), np.random.default_rng(3)
+
+    async def run():
+        exchange = Exchange()
+        nodes = [Node(found, name, transport=MemoryTransport(name, exchange)) for name in HOSTS]
+        async with nodes[0], nodes[1]:
+            for k in range(rounds):
+                agent = k % 4
+                x, y = numbers.uniform(-1.0, 1.0, 2)
+                await nodes[agent // 2].learn(agent, [x], y)
+            assert await nodes[0].delivered()
+            assert await nodes[1].delivered()
+            return None if during is None else during()
+
+    seen = asyncio.run(run())
+    paths = [folder / "state" / f"{name}.db" for name in HOSTS]
+    return paths if during is None else (paths, seen)
+
+
+def change(path, choose, entry=None):
+    """Replace an entry of a journal, or take it out."""
+    with sqlite3.connect(path) as base:
+        for number, content in base.execute("select number, entry from journal").fetchall():
+            found = entry_in(content)
+            if isinstance(found, choose):
+                if entry is None:
+                    base.execute("delete from journal where number = ?", (number,))
+                else:
+                    new = entry_bytes(entry(found))
+                    base.execute("update journal set entry = ? where number = ?", (new, number))
+                return
+    raise AssertionError("there is no such entry")
+
+
+@pytest.mark.parametrize("kind", [LEARN, ALGORITHM], ids=["tables", "gradients"])
+def test_a_run_comes_out_the_same_bit_for_bit_over_restarts(tmp_path, kind):
+    play(tmp_path, kind)
+    found = replay_files(play(tmp_path, kind))  # the hosts have gone on from their disks
+    assert (found.predictions, found.same, found.learned) == (40, 40, 40)
+    assert (found.lost, found.twice, found.waiting, found.differences) == (0, 0, 0, [])
+    assert found.messages == 40  # each agent has one neighbour on the other host
+
+
+def test_journals_are_read_while_hosts_run(tmp_path):
+    files = [tmp_path / "state" / f"{name}.db" for name in HOSTS]
+    _, seen = play(tmp_path, during=lambda: (replay_files(files), read_journal(files[0]).running))
+    again, is_running = seen
+    assert is_running
+    assert not read_journal(files[0]).running
+    assert (again.same, again.lost, again.differences) == (20, 0, [])
+
+
+def test_another_prediction_is_found(tmp_path):
+    paths = play(tmp_path)
+    change(paths[1], Predicted, lambda e: msgspec.structs.replace(e, value=[e.value[0] + 1e-12]))
+    found = replay_files(paths)
+    assert found.same == found.predictions - 1
+    assert len(found.differences) == 1
+    assert "the prediction of round" in found.differences[0]
+    done = CliRunner().invoke(app, ["replay", *map(str, paths)])
+    assert done.exit_code == 1
+    assert "19 of 20 predictions" in done.output
+
+
+def test_a_message_that_was_not_taken_is_found(tmp_path):
+    paths = play(tmp_path)
+    with sqlite3.connect(paths[0]) as base:
+        numbers = base.execute("select number, entry from journal order by number").fetchall()
+        last = [n for n, content in numbers if isinstance(entry_in(content), Taken)][-1]
+        base.execute("delete from journal where number = ?", (last,))
+    found = replay_files(paths)
+    assert found.lost == 1
+
+
+def test_a_message_that_was_taken_twice_is_found(tmp_path):
+    paths = play(tmp_path)
+    with sqlite3.connect(paths[0]) as base:
+        contents = [c for (c,) in base.execute("select entry from journal order by number")]
+        taken = next(c for c in contents if isinstance(entry_in(c), Taken))
+        base.execute("insert into journal (entry) values (?)", (taken,))
+    found = replay_files(paths)
+    assert found.twice == 1
+    assert found.differences
+
+
+def test_a_journal_that_cannot_be_played_is_a_difference_and_no_crash(tmp_path):
+    paths = play(tmp_path)
+    change(paths[0], Begun)
+    found = replay_files(paths)
+    assert any("cannot be played again" in sentence for sentence in found.differences)
+
+
+def test_what_is_no_journal_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no file"):
+        replay_files([tmp_path / "nothing.db"])
+    (tmp_path / "text.db").write_text("no database at all, only words")
+    with pytest.raises(ValueError, match="must be the database of a host"):
+        replay_files([tmp_path / "text.db"])
+    paths = play(tmp_path / "without", journal=False)
+    with pytest.raises(ValueError, match="must have a journal from the beginning"):
+        replay_files(paths)
+    first, other = play(tmp_path / "one"), play(tmp_path / "two", ALGORITHM)
+    with pytest.raises(ValueError, match="of one network"):
+        replay_files([first[0], other[1]])
+    with pytest.raises(ValueError, match="different hosts"):
+        replay_files([first[0], first[0]])

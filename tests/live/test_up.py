@@ -1,0 +1,175 @@
+"""`mtcool up` starts a network, feeds it, stops it, and counts from its journals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from live.processes import free_ports
+from mtcool.live.description import described, read_description
+from mtcool.live.feeding import Row, open_stream
+
+RING = {"kind": "ring", "agents": 4}
+EXAMPLES = Path(__file__).parents[2] / "examples" / "live"
+BASE = {"name": "test", "graph": RING, "shards": {"count": 2}}
+
+
+def rows_of(table, rounds=None, folder="."):
+    told = []
+    source = open_stream(described(BASE | table, folder), rounds, told.append)
+    return list(source.rows), told
+
+
+# --- what is fed -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "check"),
+    [
+        ({"learn": {"features": ["x", "y"]}}, lambda row: len(row.features) == 2),
+        (
+            {"learn": {"features": ["x"], "task": "classification"}},
+            lambda row: row.target in (0.0, 1.0),
+        ),
+        ({"algorithm": {"dim": 3, "loss": "hinge"}}, lambda row: row.target in (-1.0, 1.0)),
+        ({"algorithm": {"dim": 3}}, lambda row: row.loss[0] == "quadratic"),
+    ],
+)
+def test_synthetic_streams_suit_every_kind_of_network(table, check):
+    rows, _ = rows_of(table | {"stream": {"kind": "synthetic", "seed": 4}}, 50)
+    assert len(rows) == 50
+    assert all(check(row) for row in rows)
+    assert {row.agent for row in rows} == {0, 1, 2, 3}
+
+
+def test_rows_of_files_are_read_and_wrong_ones_are_told(tmp_path):
+    learn = {"learn": {"features": ["x", "y"]}}
+    text = "y,agent,x,target,other\n2,0,1,5,a\n,3,4,6,b\n1,9,1,1,c\n1,1,word,1,d\n1,1\n"
+    (tmp_path / "rows.csv").write_text(text)
+    rows, told = rows_of(learn | {"stream": {"kind": "csv", "path": "rows.csv"}}, None, tmp_path)
+    assert rows[0] == Row(0, [1.0, 2.0], 5.0)
+    assert rows[1].agent == 3
+    assert np.isnan(rows[1].features[1])
+    assert len(rows) == 2
+    assert [sentence[:6] for sentence in told] == ["line 4", "line 5", "line 6"]
+    lines = [
+        {"agent": 2, "features": {"x": 1}, "target": 3},
+        {"agent": 2, "features": [1, 2], "target": "a"},
+        {"agent": 1, "features": [1, 2], "target": 4},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    stream = {"kind": "lines", "path": "rows.jsonl"}
+    rows, told = rows_of(learn | {"stream": stream}, None, tmp_path)
+    assert [row.agent for row in rows] == [2, 1]
+    assert len(told) == 1
+
+
+def test_a_file_without_a_column_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("agent,x\n0,1\n")
+    table = {"learn": {"features": ["x"]}, "stream": {"kind": "csv", "path": "rows.csv"}}
+    with pytest.raises(ValueError, match="must have a column 'target', got agent, x"):
+        rows_of(table, None, tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.name)
+def test_the_examples_are_networks(path):
+    network = read_description(path)
+    assert len(network.places) > 1
+    assert network.file.stream is not None
+
+
+# --- the command -------------------------------------------------------------------------------
+
+
+def write(folder, text):
+    """A network file with free ports."""
+    path = folder / "network.toml"
+    first = free_ports(1)[0]
+    path.write_text(f'name = "test"\n{text}'.replace("PORT", str(min(first, 60_000))))
+    return path
+
+
+def command(path, *more):
+    return [sys.executable, "-m", "mtcool", "up", str(path), "--json", *more]
+
+
+def run(path, *more, given=""):
+    done = subprocess.run(
+        command(path, *more), input=given, capture_output=True, text=True, timeout=120, check=False
+    )
+    return done, json.loads(done.stdout) if done.stdout else None
+
+
+def test_a_ring_ends_by_itself_and_its_journals_say_that_nothing_is_lost(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "ring", agents = 4}\nlearn = {features = ["x", "y"]}\n'
+        "shards = {count = 2, port = PORT}\n"
+        'stream = {kind = "synthetic"}\ntiming = {rows = 5.0}\n',
+    )
+    done, told = run(path, "--rounds", "60")
+    assert done.returncode == 0, done.stderr
+    assert told["activations"] == 60
+    assert (told["refused"], told["lost"], told["twice"], told["waiting"]) == (0, 0, 0, 0)
+    assert told["replayed"] == {"predictions": 60, "same": 60, "differences": []}
+    assert told["messages"] >= 4 * 60 / 2  # each agent has one neighbour on the other host
+    assert told["bytes"] > 40 * told["messages"]
+    assert told["per_second"] > 0
+    assert all(told[name]["loss"] > 0 for name in ("learned", "alone", "pooled"))
+    assert "2 of 2 hosts are ready" in done.stderr
+
+
+def test_standard_input_is_fed_until_it_is_stopped(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "edges", edges = [["rome", "milan"]]}\nlearn = {features = ["x"]}\n'
+        'shards = {count = 1, port = PORT}\nstream = {kind = "csv"}\n',
+    )
+    with subprocess.Popen(
+        command(path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        child.stdin.write("agent,x,target\nrome,1,2\nmilan,2,4\nberlin,1,1\nrome,3,6\n")
+        child.stdin.flush()
+        for line in child.stderr:  # it says how it is, again and again
+            if "activations 3" in line:
+                break
+        os.kill(child.pid, signal.SIGINT)
+        out = child.stdout.read()
+        words = child.stderr.read()
+        assert child.wait(60) == 0, words
+    told = json.loads(out)
+    assert (told["activations"], told["lost"], told["twice"]) == (3, 0, 0)
+    assert told["replayed"]["same"] == 3
+
+
+def test_a_process_that_is_killed_begins_again_and_nothing_is_lost(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "ring", agents = 4}\nalgorithm = {dim = 2, loss = "squared"}\n'
+        "shards = {count = 2, port = PORT}\n"
+        'stream = {kind = "synthetic"}\n',
+    )
+    with subprocess.Popen(
+        command(path, "--rounds", "400"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        for line in child.stderr:
+            if "activations" in line:
+                break
+        mine = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+        os.kill(int(mine[0]), signal.SIGKILL)
+        out, words = child.communicate(timeout=120)
+    told = json.loads(out)
+    assert child.returncode == 0, words
+    assert (told["activations"], told["restarts"]) == (400, 1)
+    assert (told["lost"], told["twice"], told["replayed"]["differences"]) == (0, 0, [])
