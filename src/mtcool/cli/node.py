@@ -22,6 +22,9 @@ def node(
     journal: Annotated[
         bool, typer.Option("--journal", help="Write a journal, whatever the file says.")
     ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show this host in the browser, at its `http`.")
+    ] = False,
 ) -> None:
     """Run one host of a live network, until a signal or a request stops it.
 
@@ -30,9 +33,11 @@ def node(
     import asyncio
 
     from mtcool.live.description import read_description
+    from mtcool.live.logs import log_to
     from mtcool.live.serving import serve
 
     description = read_description(network)
     if journal:
         description = description.with_journal()
-    asyncio.run(serve(description, host, lines=lines, tell=tell))
+    log_to()
+    asyncio.run(serve(description, host, lines=lines, tell=tell, web=web))

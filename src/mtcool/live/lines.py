@@ -34,9 +34,10 @@ class Loss(msgspec.Struct, forbid_unknown_fields=True):
 class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One line."""
 
-    do: Literal["predict", "learn", "round", "update", "delivered", "status", "stop"]
+    do: Literal["predict", "learn", "round", "update", "delivered", "status", "cut", "heal", "stop"]
     id: Plain = None
     agent: Plain = None
+    host: str | None = None
     features: list[float | None] | dict[str, float | None] | None = None
     target: float | None = None
     gradient: list[float] | None = None
@@ -136,6 +137,12 @@ class Lines:
                 return {"status": node.status()}
             case "delivered":
                 return {"delivered": await node.delivered(_given(request.timeout, 10.0))}
+            case "cut" | "heal":
+                if request.host not in node.host.links:
+                    raise ValueError(f"host must be one it talks to, got {request.host!r}")
+                change = node.cut.add if request.do == "cut" else node.cut.discard
+                change(request.host)
+                return {"cut": sorted(node.cut)}
             case "stop":
                 self.stopped.set()
                 return {"stopped": True}

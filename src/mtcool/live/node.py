@@ -97,6 +97,8 @@ class Node:
         self.counts = Counts()
         self.silent: set[str] = set()
         """Hosts that did not answer when they were last asked."""
+        self.cut: set[str] = set()
+        """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self._judge = judge_of(self.network)
         self._report = Reporter(self.name)
         self._scheduled = False
@@ -312,9 +314,10 @@ class Node:
         return np.array(features, dtype=np.float64)
 
     async def _ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
-        for host, content in questions.items():
+        reached = {host: asked for host, asked in questions.items() if host not in self.cut}
+        for host, content in reached.items():
             self.counts.leaves(host, content)
-        replies = await self._transport.ask(questions, wait)
+        replies = await self._transport.ask(reached, wait) if reached else {}
         for host in questions:
             if host in replies:
                 self.counts.received.add(replies[host])
@@ -326,6 +329,8 @@ class Node:
     # --- turns ------------------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
+        if host in self.cut:
+            return
         token = next(self._numbers)
         self._replies[token] = host, reply
         self.counts.received.add(content)

@@ -201,6 +201,12 @@ class Network:
         seen.status, seen.up = status, True
         for told in status["agents"]:
             self._take_agent(host, seen, told)
+        there = {label_of(told["agent"]) for told in status["agents"]}
+        gone = [name for name, one in self.agents.items() if one.host == host and name not in there]
+        for name in gone:
+            del self.agents[name]
+            seen.paid.pop(name, None)
+            self.shape += 1
 
     def _take_agent(self, host: str, seen: Seen, told: Status) -> None:
         name = label_of(told["agent"])

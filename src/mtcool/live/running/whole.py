@@ -35,6 +35,8 @@ class Running:
         self.began = self.ended = 0.0
         self.status: dict[str, dict[str, Plain]] = {}
         """What each host has said of itself last."""
+        self.silent: set[str] = set(hosts)
+        """Hosts that did not answer at the last look."""
         self._before: dict[str, list[int]] = {host: [0, 0, 0] for host in hosts}
         """Messages, bytes and refusals of processes that have ended."""
         self._restarts: dict[str, int] = dict.fromkeys(hosts, 0)
@@ -63,7 +65,9 @@ class Running:
                 async with asyncio.timeout(EVERY):
                     reply = await process.ask({"do": "status"})
             except (Gone, TimeoutError):
+                self.silent.add(host)
                 return
+            self.silent.discard(host)
             if process.restarts != self._restarts[host]:
                 self._restarts[host] = process.restarts
                 self._before[host] = list(self.totals(host))

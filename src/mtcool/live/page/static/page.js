@@ -82,7 +82,7 @@ window.mtcool = (() => {
       legend: { show: series.length > 1 && !empty, top: 2, left: "center", itemWidth: 16, itemHeight: 8, itemGap: 14, textStyle: { color: to.soft, fontSize: 12 } },
       tooltip: { trigger: "axis", confine: true, backgroundColor: to.card, borderColor: to.line, textStyle: { color: to.ink, fontSize: 12 }, valueFormatter: spec.format },
       xAxis: { type: "time", show: !empty, splitNumber: 3, axisLine: { lineStyle: { color: to.line } }, axisTick: { lineStyle: { color: to.line } }, splitLine: { show: false }, axisLabel: { color: to.soft, fontSize: 11, hideOverlap: true, formatter: "{HH}:{mm}:{ss}" } },
-      yAxis: { type: spec.log ? "log" : "value", show: !empty, scale: Boolean(spec.scale), min: spec.scale || spec.log ? undefined : 0, max: spec.top ?? (spec.whole ? (v) => Math.max(v.max, 4) : undefined), minInterval: spec.whole ? 1 : undefined, splitNumber: 3, splitLine: { lineStyle: { color: to.line } }, axisLabel: { color: to.soft, fontSize: 11, hideOverlap: true, formatter: spec.format } },
+      yAxis: { type: spec.log ? "log" : "value", show: !empty, scale: Boolean(spec.scale), min: spec.scale || spec.log ? undefined : 0, max: spec.top ?? (spec.whole ? (v) => (v.max < 4 ? 4 : null) : undefined), minInterval: spec.whole ? 1 : undefined, splitNumber: 3, splitLine: { lineStyle: { color: to.line } }, axisLabel: { color: to.soft, fontSize: 11, hideOverlap: true, formatter: spec.format } },
       series,
     }, { replaceMerge: ["series"] });
     return true;
