@@ -22,6 +22,9 @@ def node(
     journal: Annotated[
         bool, typer.Option("--journal", help="Write a journal, whatever the file says.")
     ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show this host in the browser, at its `http`.")
+    ] = False,
 ) -> None:
     """Run one host of a live network, until a signal or a request stops it.
 
@@ -30,10 +33,12 @@ def node(
     import asyncio
 
     from mtcool.live.description import Description, read_description
+    from mtcool.live.logs import log_to
     from mtcool.live.serving import serve
 
     def read() -> Description:
         description = read_description(network)
         return description.with_journal() if journal else description
 
-    asyncio.run(serve(read, host, lines=lines, tell=tell))
+    log_to()
+    asyncio.run(serve(read, host, lines=lines, tell=tell, web=web))

@@ -1,6 +1,7 @@
 """`mtcool up`: a whole live network on this machine."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
@@ -19,6 +20,7 @@ from mtcool.cli.terminal import shown, tell
 
 if TYPE_CHECKING:
     from mtcool.live.description import Description
+    from mtcool.live.feeding import Source
     from mtcool.live.running import Outcome, Running
 
 EVERY = 2.0
@@ -65,7 +67,7 @@ async def _run(
     web: bool,
 ) -> "Outcome":
     from mtcool.live.feeding import open_stream
-    from mtcool.live.running import Running, run_network
+    from mtcool.live.running import Running
     from mtcool.live.running.whole import make_missing_certificates
 
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -84,6 +86,19 @@ async def _run(
             tell(f"certificates are made: {', '.join(made)}")
     source = open_stream(network, rounds, tell)
     running = Running(file, network, hosts or list(network.places), tell)
+    async with contextlib.AsyncExitStack() as stack:
+        if web:
+            from mtcool.live.running.web import on_the_web
+
+            tell(f"the page is at {await stack.enter_async_context(on_the_web(running, stopped))}")
+        return await _shown_in_terminal(running, source, stopped)
+
+
+async def _shown_in_terminal(
+    running: "Running", source: "Source | None", stopped: asyncio.Event
+) -> "Outcome":
+    from mtcool.live.running import run_network
+
     screen = Console(stderr=True, highlight=False)
     if not screen.is_terminal:
         return await run_network(running, source, _lines(source and source.total), stopped)

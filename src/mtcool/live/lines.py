@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,6 +25,10 @@ UNDER_WAY = 1024
 """Requests of one program at a time; more are read when these are answered."""
 
 
+OfAgents: TypeAlias = Literal["predict", "learn", "round", "update"]
+OfTheNode: TypeAlias = Literal["delivered", "status", "reload", "cut", "heal", "stop"]
+
+
 class Loss(msgspec.Struct, forbid_unknown_fields=True):
     """A loss: its kind, and the numbers of its round."""
 
@@ -36,9 +40,10 @@ class Loss(msgspec.Struct, forbid_unknown_fields=True):
 class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One line."""
 
-    do: Literal["predict", "learn", "round", "update", "delivered", "status", "reload", "stop"]
+    do: OfAgents | OfTheNode
     id: Plain = None
     agent: Plain = None
+    host: str | None = None
     features: list[float | None] | dict[str, float | None] | None = None
     target: float | None = None
     gradient: list[float] | None = None
@@ -145,6 +150,12 @@ class Lines:
                     raise ValueError("reload needs a node that was made from a file")
                 await node.reload(self._again())
                 return {"agents": _names(node)}
+            case "cut" | "heal":
+                if request.host not in node.host.links:
+                    raise ValueError(f"host must be one it talks to, got {request.host!r}")
+                change = node.cut.add if request.do == "cut" else node.cut.discard
+                change(request.host)
+                return {"cut": sorted(node.cut)}
             case "stop":
                 self.stopped.set()
                 return {"stopped": True}

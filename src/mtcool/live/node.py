@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.host import Durable, Effect, Limits, Replied, Token
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
+from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
@@ -90,10 +92,15 @@ class Node:
         self._replies: dict[Token, tuple[str, Reply]] = {}
         self._last: dict[Label, _Said] = {}
         """The newest round of each agent that was predicted and not learned from."""
+        self.began = time.time()
+        """When it was made: what it counts is counted since."""
         self.counts = Counts()
         self.silent: set[str] = set()
         """Hosts that did not answer when they were last asked."""
+        self.cut: set[str] = set()
+        """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self._judge = judge_of(self.network)
+        self._report = Reporter(self.name)
         self._scheduled = False
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
@@ -121,6 +128,7 @@ class Node:
             raise
         self._deliver()
         self._idler = asyncio.create_task(self._write_when_idle())
+        self._report.tell("start")
         return self
 
     def _deliver(self) -> None:
@@ -216,6 +224,8 @@ class Node:
         await self._transport.close()
         self._commit()
         self._store.close()
+        self._report.look(self.host)
+        self._report.tell("stop", reason=None if error is None else str(error))
 
     # --- for applications -------------------------------------------------------------------------
 
@@ -304,9 +314,10 @@ class Node:
         return np.array(features, dtype=np.float64)
 
     async def _ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
-        for host, content in questions.items():
+        reached = {host: asked for host, asked in questions.items() if host not in self.cut}
+        for host, content in reached.items():
             self.counts.leaves(host, content)
-        replies = await self._transport.ask(questions, wait)
+        replies = await self._transport.ask(reached, wait) if reached else {}
         for host in questions:
             if host in replies:
                 self.counts.received.add(replies[host])
@@ -318,6 +329,8 @@ class Node:
     # --- turns ------------------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
+        if host in self.cut:
+            return
         token = next(self._numbers)
         self._replies[token] = host, reply
         self.counts.received.add(content)
@@ -355,6 +368,7 @@ class Node:
         learning, self._learning = self._learning, {}
         self._replies.clear()
         self.counts.unwritten += 1
+        self._report.unwritten(str(error))
         self._begin()
         for news in self._news.values():
             news.set()  # the links begin again, too
@@ -381,6 +395,7 @@ class Node:
             await asyncio.sleep(IDLE)
             if not self._scheduled:
                 self._commit()
+            self._report.look(self.host)
 
     # --- deliveries -------------------------------------------------------------------------------
 

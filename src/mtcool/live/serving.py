@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 from mtcool.live.description import Description
 from mtcool.live.lines import Lines, ready_line
@@ -15,12 +15,37 @@ from mtcool.live.standard import standard_input, standard_output
 from mtcool.types import Plain
 
 
+@contextlib.asynccontextmanager
+async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> AsyncIterator[None]:
+    """Answer over HTTP if the description says where; with `web`, show the node there, too."""
+    address = node.network.places[node.name].http
+    if address is None:
+        if web:
+            raise ValueError(f"http of host {node.name!r} must be given to show it, got none")
+        yield
+        return
+    from mtcool.live.http import http_app, serving, token_in
+
+    file = node.network.file.security.token
+    token = None if file is None else token_in(node.network.path(file))
+    app = http_app(node)
+    async with contextlib.AsyncExitStack() as stack:
+        if web:
+            from mtcool.live.page import Watch, of_node, show_on
+
+            show_on(app, await stack.enter_async_context(Watch(of_node(node))))
+        url = await stack.enter_async_context(serving(app, address, token))
+        tell(f"host {node.name} answers at {url}")
+        yield
+
+
 async def serve(
     read: Callable[[], Description],
     host: str | None,
     *,
     lines: bool,
     tell: Callable[[str], None],
+    web: bool = False,
 ) -> None:
     """Run a host until it is told to stop: by a signal, a request, or the end of standard input.
 
@@ -34,14 +59,22 @@ async def serve(
         Whether to answer requests on standard input.
     tell
         Takes sentences for people.
+    web
+        Whether to show it on a page.
     """
+    network = read()
+    # These take a second to import, in which nobody must wait.
+    if web:
+        import mtcool.live.page
+    elif any(place.http is not None for place in network.places.values()):
+        import mtcool.live.http  # noqa: F401
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with Node(read(), host) as node:
+    async with Node(network, host) as node:
         spoken = Lines(node, read)
-        async with listening(spoken):
+        async with listening(spoken), _over_http(node, web, tell):
             agents = len(node.host.drivers)
             waits: list[asyncio.Task[Plain]] = [
                 asyncio.create_task(stop.wait()),

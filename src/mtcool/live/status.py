@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
 from mtcool.live.counts import Latency, Paid
+from mtcool.live.driving import Driver, GradientDriver
 from mtcool.types import Label, Plain
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def status_of(node: Node) -> dict[str, Plain]:
     return {
         "host": node.name,
         "network": node.network.file.name,
+        "began": node.began,
         "version": host.version,
         "rounds": host.rounds,
         "activations": sum(host.learned.values()),
@@ -55,7 +58,15 @@ def _agent(node: Node, name: Label) -> dict[str, Plain]:
         "alone": paid.alone / paid.count if known and paid.alone is not None else None,
         "counted": paid.count,
         "health": _health(node, name),
+        "neighbours": [plain_name(other, "told") for other in node.host.drivers[name].neighbours],
+        "privacy": privacy_of(node.host.drivers[name]),
     }
+
+
+def privacy_of(driver: Driver) -> dict[str, Plain] | None:
+    """What a private agent has spent of its budget, and what is left; None for others."""
+    agent = driver.agent if isinstance(driver, GradientDriver) else None
+    return agent.account()._asdict() if isinstance(agent, PrivateAgent) else None
 
 
 def _health(node: Node, name: Label) -> str:
@@ -91,4 +102,5 @@ def _latency(latency: Latency) -> dict[str, Plain]:
         "p50": latency.quantile(0.5),
         "p90": latency.quantile(0.9),
         "p99": latency.quantile(0.99),
+        "steps": {str(k): count for k, count in enumerate(latency.steps) if count},
     }

@@ -176,6 +176,8 @@ class Security(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     certificates: str = "certs"
     """The folder that `mtcool certs` fills."""
+    token: str | None = None
+    """File, of mode 0600, with what callers over HTTP must know; needed beyond loopback."""
     tls: bool = True
     """Without it, anybody who reaches a port is believed: for experiments on one machine."""
 

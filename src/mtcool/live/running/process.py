@@ -31,6 +31,8 @@ class Process:
         self.host = host
         self.log = socket_of(network, host).with_suffix(".log")
         self.restarts = 0
+        self.held = False
+        """Whether it stays down when it ends."""
         self.ready = asyncio.Event()
         self._tell = tell
         self._command = [
@@ -86,8 +88,25 @@ class Process:
         self._waiting.clear()
         if not self._stopping:
             self.restarts += 1
-            self._tell(f"host {self.host} has ended with status {code}, and begins again")
-            self._again = asyncio.create_task(self._begin_again())
+            then = "stays down" if self.held else "begins again"
+            self._tell(f"host {self.host} has ended with status {code}, and {then}")
+            if not self.held:
+                self._again = asyncio.create_task(self._begin_again())
+
+    async def kill(self) -> None:
+        """End it as a crash would, and leave it so."""
+        self.held = True
+        if self._child is not None and self._child.returncode is None:
+            self._child.kill()
+            await self._child.wait()
+            if self._reading is not None:
+                await self._reading
+
+    async def restart(self) -> None:
+        """Begin again after `kill`."""
+        if self.held:
+            self.held = False
+            await self._begin_again()
 
     async def _begin_again(self) -> None:
         try:

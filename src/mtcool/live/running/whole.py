@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from mtcool.live.certificates import make_certificates
@@ -19,6 +19,8 @@ from mtcool.types import Plain
 Tell = Callable[[str], None]
 EVERY = 1.0
 """Seconds between two looks at all processes."""
+QUIET = 2.0
+"""Seconds after which people who wait are told that it goes on."""
 PATIENCE = 60.0
 """Seconds that hosts have to deliver what waits in the end."""
 AT_ONCE = 2
@@ -35,6 +37,8 @@ class Running:
         self.began = self.ended = 0.0
         self.status: dict[str, dict[str, Plain]] = {}
         """What each host has said of itself last."""
+        self.silent: set[str] = set(hosts)
+        """Hosts that did not answer at the last look."""
         self._before: dict[str, list[int]] = {host: [0, 0, 0] for host in hosts}
         """Messages, bytes and refusals of processes that have ended."""
         self._restarts: dict[str, int] = dict.fromkeys(hosts, 0)
@@ -44,21 +48,29 @@ class Running:
         for path in self._databases():
             if path.exists():
                 read_journal(path)
-        room, ready = asyncio.Semaphore(AT_ONCE), 0
-        self.tell(f"{len(self.processes)} hosts are started")
+        room = asyncio.Semaphore(AT_ONCE)
 
         async def one(process: Process) -> None:
-            nonlocal ready
             async with room:
                 await process.begin()
-            ready += 1
-            self.tell(f"{ready} of {len(self.processes)} hosts are ready")
 
-        tasks = [asyncio.create_task(one(process)) for process in self.processes.values()]
+        await self._together(one, "are ready")
+
+    async def _together(self, do: Callable[[Process], Awaitable[None]], done: str) -> None:
+        """Do something with all processes, and say every two seconds how many are done."""
+        tasks = {asyncio.ensure_future(do(process)) for process in self.processes.values()}
+        waiting = tasks
         try:
-            await asyncio.gather(*tasks)
+            while waiting:
+                finished, waiting = await asyncio.wait(
+                    waiting, timeout=QUIET, return_when=asyncio.FIRST_EXCEPTION
+                )
+                for task in finished:
+                    task.result()
+                count = len(tasks) - len(waiting)
+                self.tell(f"{count} of {len(tasks)} hosts {done}")
         finally:
-            for task in tasks:
+            for task in waiting:
                 task.cancel()
 
     async def look(self) -> None:
@@ -69,7 +81,9 @@ class Running:
                 async with asyncio.timeout(EVERY):
                     reply = await process.ask({"do": "status"})
             except (Gone, TimeoutError):
+                self.silent.add(host)
                 return
+            self.silent.discard(host)
             if process.restarts != self._restarts[host]:
                 self._restarts[host] = process.restarts
                 self._before[host] = list(self.totals(host))
@@ -117,7 +131,7 @@ class Running:
 
     async def stop(self) -> None:
         """Stop all processes."""
-        await asyncio.gather(*(process.stop() for process in self.processes.values()))
+        await self._together(lambda process: process.stop(), "have stopped")
 
     def _databases(self) -> list[Path]:
         state = self.network.path(self.network.file.state)

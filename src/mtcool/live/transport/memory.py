@@ -45,7 +45,8 @@ class MemoryTransport:
                     there, self._name, content, lambda reply, host=host: replied(host, reply)
                 )
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(done, timeout)
+            async with asyncio.timeout(timeout):  # `wait_for` can swallow a cancellation
+                await done
         return dict(replies)
 
     async def close(self) -> None:

@@ -1,0 +1,175 @@
+"""The endpoints of a node: predict, learn, update, status, metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+import mtcool
+from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.host import Refusal
+from mtcool.live.http.metrics import metrics_of
+from mtcool.live.node import Node
+from mtcool.types import Label, Name
+
+Numbers = list[float | None] | dict[str, float | None]
+"""Features in their order or by name; null where one is missing."""
+
+
+class Asked(BaseModel):
+    """Something about an agent of this node."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    agent: int | str | list[Any] = Field(description="Name of an agent that lives on this node.")
+
+
+class ToPredict(Asked):
+    """What to predict."""
+
+    features: Numbers | None = Field(None, description="None for a point instead of a number.")
+    timeout: Annotated[float, Field(gt=0, le=60)] | None = Field(
+        None, description="Seconds to wait for neighbours."
+    )
+
+
+class ToLearn(Asked):
+    """What to learn from."""
+
+    features: Numbers
+    target: float
+
+
+class ToUpdate(Asked):
+    """The gradient at the last prediction of an agent."""
+
+    gradient: list[float]
+
+
+class Predicted(BaseModel):
+    """A prediction, and how much of it is old."""
+
+    value: float | list[float]
+    alone: float | None = Field(description="What the agent would predict without neighbours.")
+    old: list[Any] = Field(description="Neighbours whose last known rows were used.")
+    missing: list[Any] = Field(description="Neighbours of which nothing is known.")
+
+
+class Learned(BaseModel):
+    """It survives a crash."""
+
+    durable: bool = True
+
+
+class Problem(BaseModel):
+    """Why something was not done, in a sentence."""
+
+    error: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The request is not understood or not allowed."},
+    404: {"model": Problem, "description": "The agent does not live here."},
+    409: {"model": Problem, "description": "Not possible now, for a reason that may pass."},
+    503: {"model": Problem, "description": "The disk takes nothing."},
+}
+
+
+def http_app(node: Node) -> FastAPI:
+    """The app of a node that is open; `serving` lets others call it."""
+    app = FastAPI(
+        title="mtcool",
+        version=mtcool.__version__,
+        summary=f"Agents of host {node.name} in network {node.network.file.name}",
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+    )
+
+    def here(name: Name) -> Label:
+        agent = label_of(plain_name(name, "called"))
+        if agent not in node.host.drivers:
+            raise HTTPException(404, f"agent must live on host {node.name!r}, got {agent!r}")
+        return agent
+
+    @app.post("/predict", responses=PROBLEMS)
+    async def predict(asked: ToPredict) -> Predicted:
+        """Predict with what the neighbours know."""
+        said = await node.predict(here(asked.agent), asked.features, timeout=asked.timeout)
+        value = list(said.value) if isinstance(said.value, tuple) else said.value
+        old, missing = (
+            [plain_name(name, "sent") for name in of] for of in (said.old, said.missing)
+        )
+        return Predicted(value=value, alone=said.alone, old=old, missing=missing)
+
+    @app.post("/learn", responses=PROBLEMS)
+    async def learn(asked: ToLearn) -> Learned:
+        """Learn from a row and its target; answers when that survives a crash."""
+        await node.learn(here(asked.agent), asked.features, asked.target)
+        return Learned()
+
+    @app.post("/update", responses=PROBLEMS)
+    async def update(asked: ToUpdate) -> Learned:
+        """Learn from the gradient at the last prediction; answers when that survives a crash."""
+        await node.update(here(asked.agent), asked.gradient)
+        return Learned()
+
+    @app.get("/status")
+    async def status() -> dict[str, Any]:
+        """What the node is doing: its agents, its links, what it has counted."""
+        return node.status()
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> PlainTextResponse:
+        """The counts of the node, for Prometheus."""
+        return PlainTextResponse(metrics_of(node), media_type=CONTENT_TYPE_LATEST)
+
+    _say_what_is_wrong(app)
+    return app
+
+
+def _say_what_is_wrong(app: FastAPI) -> None:
+    """Every error is a sentence, and a status that says whose fault it is."""
+
+    def answer(status: int, reason: str) -> JSONResponse:
+        return JSONResponse({"error": reason}, status)
+
+    @app.exception_handler(HTTPException)
+    async def known(request: Request, error: HTTPException) -> JSONResponse:
+        return answer(error.status_code, str(error.detail))
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+        return answer(400, f"{place} is not as it must be: {first['msg']}")
+
+    @app.exception_handler(Refusal)
+    async def not_now(request: Request, error: Refusal) -> JSONResponse:
+        return answer(409, str(error))
+
+    @app.exception_handler(ValueError)
+    async def wrong(request: Request, error: ValueError) -> JSONResponse:
+        return answer(400, str(error))
+
+    @app.exception_handler(OSError)
+    async def broken(request: Request, error: OSError) -> JSONResponse:
+        return answer(503, str(error))
+
+    made = app.openapi
+
+    def schema() -> dict[str, Any]:
+        """FastAPI promises an error 422 of its own form everywhere, and it is never given."""
+        found = made()
+        for methods in found["paths"].values():
+            for operation in methods.values():
+                operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            found["components"]["schemas"].pop(name, None)
+        return found
+
+    app.openapi = schema  # type: ignore[method-assign]  # as FastAPI's guide says

@@ -1,0 +1,127 @@
+"""Who gets in: the first thing that sees a request, whatever it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mtcool.live.http.token import pass_of, same_token
+
+LONGEST = 1 << 20
+"""Bytes of a request."""
+COOKIE = "mtcool"
+DOOR = "/enter"
+FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mtcool</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<style>body{font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;min-height:90vh}
+form{display:grid;gap:.75rem;width:min(22rem,90vw)}input,button{font:inherit;padding:.5rem}</style>
+<form method="post" action="/enter"><label for="token">Token of this network</label>
+<input id="token" name="token" type="password" autocomplete="current-password" autofocus>
+<button>Enter</button></form></html>"""
+
+
+class Gate:
+    """Refuses requests that lack the token, come from other sites, or are too long.
+
+    Programs show the token as `Authorization: Bearer ...`. A browser is asked for it once.
+
+    Parameters
+    ----------
+    app
+        What is behind the gate.
+    token
+        What callers must know; None if everybody on this machine may call.
+    names
+        Names that this server may be called by. A page of another site that calls it by a name
+        of its own is refused, so that a browser on this machine is no way in. None for any.
+    """
+
+    def __init__(
+        self, app: ASGIApp, token: str | None = None, names: Iterable[str] | None = None
+    ) -> None:
+        self.app, self._token = app, token
+        self._pass = None if token is None else pass_of(token)
+        self._names = None if names is None else frozenset(names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or say why not."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is None and self._token is not None and scope["path"] == DOOR:
+            refusal = await self._at_the_door(receive)
+        elif refusal is None and not self._known(headers):
+            html = scope["type"] == "http" and "text/html" in headers.get(b"accept", "")
+            refusal = HTMLResponse(FORM, 401) if html else _said(401, "token must be given")
+        if refusal is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refusal(scope, receive, send)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
+        called = headers.get(b"host", "")
+        if self._names is not None and _name(called) not in self._names:
+            return _said(403, f"host must be {', '.join(sorted(self._names))}, got {called!r}")
+        origin = headers.get(b"origin")
+        if origin is not None and urlsplit(origin).netloc != called:
+            return _said(403, f"requests must come from this page, got one from {origin!r}")
+        if scope.get("method") in ("POST", "PUT", "PATCH"):
+            length = headers.get(b"content-length", "")
+            if not length.isdecimal() or len(length) > 9 or int(length) > LONGEST:
+                return _said(400, f"content-length must be at most {LONGEST}, got {length!r}")
+        return None
+
+    def _known(self, headers: dict[bytes, str]) -> bool:
+        if self._token is None or self._pass is None:
+            return True
+        scheme, _, given = headers.get(b"authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return same_token(given.strip(), self._token)
+        try:
+            kept = SimpleCookie(headers.get(b"cookie", "")).get(COOKIE)
+        except CookieError:
+            return False
+        return kept is not None and same_token(kept.value, self._pass)
+
+    async def _at_the_door(self, receive: Receive) -> Response:
+        """A browser shows the token; it is told what to show from now on."""
+        assert self._token is not None
+        assert self._pass is not None
+        content = await _body(receive)
+        given = parse_qs(content.decode("latin-1")).get("token", [""])[0]
+        if not same_token(given, self._token):
+            return HTMLResponse(FORM, 401)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, self._pass, httponly=True, samesite="strict")
+        return answer
+
+
+async def _body(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    more = True
+    while more:
+        message: Message = await receive()
+        parts.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _said(status: int, reason: str) -> Response:
+    headers = {"Connection": "close"}  # the rest of the request is not read
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": reason}, status, headers)
+
+
+def _name(called: str) -> str:
+    """The name in a `Host` header, without the port."""
+    return urlsplit(f"//{called}").hostname or "" if called.isprintable() else ""

@@ -1,0 +1,109 @@
+"""Serving an app on the loop of its node."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from mtcool.live.http.gate import Gate
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+STEP = 0.01  # seconds between two looks at whether the server is there
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    name: str
+    port: int
+
+    @property
+    def local(self) -> bool:
+        """Whether only programs on this machine reach it."""
+        if self.name == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.name).is_loopback
+        except ValueError:
+            return False
+
+
+def address_in(text: str) -> Address:
+    """The address in a text such as "127.0.0.1:8000" or "[::1]:8000".
+
+    Examples
+    --------
+    >>> address_in("127.0.0.1:8000").local
+    True
+    """
+    name, colon, port = text.rpartition(":")
+    name = name.removeprefix("[").removesuffix("]")
+    if not (colon and name and port.isdecimal() and int(port) < 65536):
+        raise ValueError(f'address must be one like "127.0.0.1:8000", got {text!r}')
+    return Address(name, int(port))
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the program that it is part of."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, address: str, token: str | None = None) -> AsyncIterator[str]:
+    """Serve an app on the running loop for as long as the context lasts; gives its URL.
+
+    Parameters
+    ----------
+    app
+        The app, behind a `Gate`.
+    address
+        Where to listen: "127.0.0.1:8000"; port 0 takes a free one.
+    token
+        What callers must know. Needed wherever other machines can call.
+    """
+    where = address_in(address)
+    if token is None and not where.local:
+        raise ValueError(
+            f"token must be given to listen elsewhere than on loopback, got {address!r}"
+        )
+    gate = Gate(app, token, (*LOOPBACK, where.name) if where.local else None)
+    with _bound(where) as bound:
+        config = uvicorn.Config(
+            gate, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
+        )
+        server = _Server(config)
+        task = asyncio.create_task(server.serve([bound]))
+        try:
+            while not server.started:
+                if task.done():
+                    task.result()
+                    raise OSError(f"server at {address} could not start")
+                await asyncio.sleep(STEP)
+            name = f"[{where.name}]" if ":" in where.name else where.name
+            yield f"http://{name}:{bound.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            await task
+
+
+def _bound(where: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in where.name else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((where.name, where.port))
+    except OSError as error:
+        found.close()
+        raise OSError(f"address must be free, got {where.name}:{where.port}: {error}") from None
+    return found

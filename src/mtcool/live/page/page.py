@@ -1,0 +1,62 @@
+"""The page: what it is made of, and which page goes on which server."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import nicegui
+from fastapi import FastAPI
+from nicegui import ui
+
+import mtcool
+from mtcool.live.page.view import View
+from mtcool.live.page.watching import EVERY, Watch
+
+STATIC = Path(__file__).parent / "static"
+HEAD = f"""
+<meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="/mtcool/page.css?{mtcool.__version__}">
+<script src="/mtcool/page.js?{mtcool.__version__}"></script>
+"""
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g stroke="#1f6fb4" '
+    'stroke-width="2"><path d="M6 6 18 6 12 18Z" fill="none"/></g><g fill="#1f6fb4">'
+    '<circle cx="6" cy="6" r="4"/><circle cx="18" cy="6" r="4"/><circle cx="12" cy="18" r="4"/>'
+    "</g></svg>"
+)
+_shown: list[FastAPI] = []
+
+
+def show_on(app: FastAPI, watch: Watch) -> None:
+    """Put the page of a network at "/" of an app; a process has room for one page.
+
+    Parameters
+    ----------
+    app
+        The app: `http_app(node)`, or one of its own.
+    watch
+        What is shown, watched for as long as the app is served.
+    """
+    if _shown:
+        raise ValueError(f"page must be the only one of this process, got {app.title!r} as well")
+    _shown.append(app)
+    nicegui.app.add_static_files("/mtcool", STATIC)
+
+    @ui.page("/", title="mtcool")
+    def page() -> None:
+        ui.add_head_html(HEAD)
+        name = html.escape(watch.network.name or "mtcool")
+        ui.add_body_html(f'<div id="mt-wait"><b>{name}</b><span>one moment</span></div>')
+        view = View(watch)
+        ui.timer(EVERY, view.refresh)
+
+    ui.run_with(
+        app,
+        favicon=ICON,
+        dark=None,
+        tailwind=False,  # its script makes styles in the browser, which takes time
+        show_welcome_message=False,
+        binding_refresh_interval=None,
+        reconnect_timeout=10.0,
+    )

@@ -1,0 +1,64 @@
+"""What a node logs: its start and stop, what it refused, and what is wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+from mtcool.live.host import Host
+from mtcool.live.logs import LOG
+
+MOST_LINES = 10
+"""Lines about refused messages in one look: a flood of them must not fill a disk."""
+
+
+class Reporter:
+    """Logs the events of one node.
+
+    Refused messages and failed transactions are told with their number at the next look: those who
+    send nonsense, and a disk that is full, must not decide how often.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._refused: Counter[tuple[str, str]] = Counter()
+        self._trouble: set[str] = set()
+        self._unwritten: Counter[str] = Counter()
+
+    def tell(
+        self,
+        event: str,
+        *,
+        peer: str | None = None,
+        reason: str | None = None,
+        count: int | None = None,
+        level: int = logging.INFO,
+    ) -> None:
+        """Log one event."""
+        extra = {"host": self._name, "peer": peer, "reason": reason, "count": count}
+        LOG.log(level, event, extra=extra)
+
+    def unwritten(self, reason: str) -> None:
+        """A transaction could not be written."""
+        self._unwritten[reason] += 1
+
+    def look(self, host: Host) -> None:
+        """Log what was refused and what went wrong since the last look."""
+        if host.refused.total() < self._refused.total():  # the host has begun again
+            self._refused.clear()
+        news = host.refused - self._refused
+        for (peer, reason), count in news.most_common(MOST_LINES):
+            self.tell("refused", peer=peer, reason=reason, count=count, level=logging.WARNING)
+        rest = news.most_common()[MOST_LINES:]
+        if rest:
+            reason = f"{len(rest)} other reasons"
+            count = sum(count for _, count in rest)
+            self.tell("refused", reason=reason, count=count, level=logging.WARNING)
+        if news:
+            self._refused = Counter(host.refused)
+        for peer in host.trouble.keys() - self._trouble:
+            self.tell("trouble", peer=peer, reason=host.trouble[peer], level=logging.ERROR)
+        self._trouble = set(host.trouble)
+        for reason, count in self._unwritten.items():
+            self.tell("disk", reason=reason, count=count, level=logging.ERROR)
+        self._unwritten.clear()

@@ -1,0 +1,50 @@
+"""A small network of nodes in one process, with a stream that its agents learn from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import numpy as np
+
+from mtcool.live import Node
+from mtcool.live.description import Description, described
+from mtcool.live.transport.memory import Exchange, MemoryTransport
+
+PRIVATE = {
+    "algorithm": {
+        "algorithm": "dpmt_co2ol", "dim": 2, "loss": "squared", "law": "gaussian", "lipschitz": 4.0,
+    },
+    "privacy": {"epsilon": 1.0, "horizon": 50},
+}  # fmt: skip
+
+
+def small(folder, *, agents: int = 6, hosts: int = 3, **changes) -> Description:
+    table = {"name": "small", "graph": {"kind": "ring", "agents": agents}}
+    table |= {"shards": {"count": hosts}, "timing": {"rows": 0.2, "delivery": 0.2}}
+    if "algorithm" not in changes:
+        table["learn"] = {"features": ["a", "b"]}
+    return described(table | changes, folder)
+
+
+@contextlib.asynccontextmanager
+async def opened(network: Description) -> AsyncIterator[dict[str, Node]]:
+    """All nodes of a network, connected in memory."""
+    async with contextlib.AsyncExitStack() as stack:
+        exchange, nodes = Exchange(), {}
+        for name in network.places:
+            node = Node(network, name, transport=MemoryTransport(name, exchange))
+            nodes[name] = await stack.enter_async_context(node)
+        yield nodes
+
+
+async def play(network: Description, nodes: dict[str, Node], rounds: int, seed: int = 0) -> None:
+    """Every agent in turn predicts and learns."""
+    chance = np.random.default_rng(seed)
+    agents = list(network.home)
+    for t in range(rounds):
+        agent = agents[t % len(agents)]
+        node = nodes[network.home[agent]]
+        row = chance.uniform(-1.0, 1.0, 2).tolist()
+        await node.predict(agent, row)
+        await node.learn(agent, row, 0.5 * row[0] - row[1] + 0.1 * chance.standard_normal())

@@ -1,0 +1,306 @@
+"""A node over HTTP answers as the node itself does, says what is wrong, and lets nobody else in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from live.small import PRIVATE, opened, play, small
+from mtcool.live.http import http_app, serving, token_in
+
+TOKEN = "correct horse battery staple"
+
+
+@contextlib.asynccontextmanager
+async def called(node, address="127.0.0.1:0", token=None, **headers):
+    async with (
+        serving(http_app(node), address, token) as url,
+        httpx.AsyncClient(base_url=url, headers=headers) as client,
+    ):
+        yield client
+
+
+def with_node(folder, calls, rounds=0, **changes):
+    """Let `calls` talk to the first node of a network over HTTP."""
+
+    async def run():
+        network = small(folder, **changes)
+        async with opened(network) as nodes, called(nodes["host0"]) as client:
+            await play(network, nodes, rounds)
+            return await calls(client, nodes["host0"])
+
+    return asyncio.run(run())
+
+
+def test_predictions_over_http_are_those_of_the_node(tmp_path):
+    async def calls(client, node):
+        row = {"agent": 0, "features": {"a": 0.5, "b": None}}
+        over_http = (await client.post("/predict", json=row)).json()
+        said = await node.predict(0, [0.5, float("nan")])
+        assert (over_http["value"], over_http["alone"]) == (said.value, said.alone)
+        assert over_http["old"] == over_http["missing"] == []
+        learned = await client.post("/learn", json=row | {"target": 2.0})
+        assert learned.json() == {"durable": True}
+        assert node.host.learned[0] == 2 + 1
+
+    with_node(tmp_path, calls, rounds=12)
+
+
+def test_gradients_over_http_move_the_point(tmp_path):
+    async def calls(client, node):
+        first = (await client.post("/predict", json={"agent": 1})).json()["value"]
+        assert first == [0.0, 0.0]
+        done = await client.post("/update", json={"agent": 1, "gradient": [0.5, 0.0]})
+        assert done.json() == {"durable": True}
+        assert (await client.post("/predict", json={"agent": 1})).json()["value"][0] < 0
+
+    with_node(tmp_path, calls, algorithm={"dim": 2})
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "words"),
+    [
+        ("/predict", {"agent": 99, "features": [1.0, 1.0]}, 404, "agent must live on host 'host0'"),
+        ("/predict", {"agent": 5, "features": [1.0, 1.0]}, 404, "agent must live on host 'host0'"),
+        ("/predict", {"agent": 0, "features": [1.0]}, 400, "features must"),
+        ("/predict", {"agent": 0, "features": {"c": 1.0}}, 400, "features must be among a, b"),
+        ("/predict", {"agent": 0}, 400, "features must be given"),
+        ("/predict", {"agent": 0, "features": [1.0, 1.0], "timeout": 0}, 400, "timeout"),
+        ("/predict", {"agent": 0, "features": [1.0, 1.0], "extra": 0}, 400, "extra"),
+        ("/predict", {"agent": True, "features": [1.0, 1.0]}, 400, "agent"),
+        ("/predict", {"agent": [[[]]], "features": [1.0, 1.0]}, 404, "agent must live"),
+        ("/predict", {"agent": [{}], "features": [1.0, 1.0]}, 400, "labels must be"),
+        ("/learn", {"agent": 0, "features": [1.0, 1.0]}, 400, "target"),
+        ("/learn", {"agent": 0, "features": [1.0, 1.0], "target": "much"}, 400, "target"),
+        ("/update", {"agent": 0, "gradient": [1.0, 1.0]}, 400, "features must be given"),
+        ("/update", {"agent": 0, "gradient": "down"}, 400, "gradient"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(tmp_path, path, body, status, words):
+    async def calls(client, node):
+        answer = await client.post(path, json=body)
+        assert answer.status_code == status
+        assert set(answer.json()) == {"error"}
+        assert words in answer.json()["error"]
+        assert "\n" not in answer.json()["error"]
+        assert node.host.version == 0
+
+    with_node(tmp_path, calls)
+
+
+def test_numbers_that_are_none_are_refused(tmp_path):
+    async def calls(client, node):
+        for text in ("", "[", '{"agent": 0, "features": [NaN, 1], "target": Infinity}', "\xff"):
+            headers = {"content-type": "application/json"}
+            answer = await client.post("/learn", content=text, headers=headers)
+            assert answer.status_code == 400, text
+        plain = {"content-type": "text/plain"}  # what a page of another site could send unasked
+        text = '{"agent": 0, "features": [1, 1], "target": 1}'
+        assert (await client.post("/learn", content=text, headers=plain)).status_code == 400
+        assert node.host.version == 0
+
+    with_node(tmp_path, calls)
+
+
+def test_what_is_not_possible_now_is_a_conflict_and_a_full_disk_is_no_service(
+    tmp_path, monkeypatch
+):
+    async def calls(client, node):
+        row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
+        node.host.limits = node.host.limits._replace(outbox=0)
+        refused = await client.post("/learn", json=row)
+        assert refused.status_code == 409
+        assert "outbox" in refused.json()["error"]
+        node.host.limits = node.host.limits._replace(outbox=9)
+
+        def full(changes):
+            raise OSError("disk is full")
+
+        monkeypatch.setattr(node._store, "write", full)
+        broken = await client.post("/learn", json=row)
+        assert (broken.status_code, broken.json()) == (503, {"error": "disk is full"})
+        monkeypatch.undo()
+
+    with_node(tmp_path, calls)
+
+
+def test_status_is_that_of_the_node(tmp_path):
+    async def calls(client, node):
+        await node.delivered()
+        over_http = (await client.get("/status")).json()
+        assert over_http == node.status()
+        assert [agent["activations"] for agent in over_http["agents"]] == [4, 4]
+        assert over_http["agents"][0]["neighbours"] == [1, 5]
+
+    with_node(tmp_path, calls, rounds=24)
+
+
+def test_metrics_are_the_counts(tmp_path):
+    async def calls(client, node):
+        await node.delivered()
+        answer = await client.get("/metrics")
+        assert answer.headers["content-type"].startswith("text/plain")
+        found = {
+            (sample.name, *sorted(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(answer.text)
+            for sample in family.samples
+        }
+        counts, agent = node.counts, ("agent", "0")
+        assert found["mtcool_activations_total", agent] == node.host.learned[0] == 4
+        assert found["mtcool_loss_total", agent] == counts.paid[0].loss > 0
+        assert found["mtcool_loss_alone_total", agent] == counts.paid[0].alone
+        for peer, traffic in counts.to.items():
+            for kind in ("ask", "rows", "deliver", "position"):
+                labels = ("kind", kind), ("peer", peer)
+                assert found["mtcool_messages_total", *labels] == traffic.messages[kind] > 0
+                assert found["mtcool_message_bytes_total", *labels] == traffic.bytes[kind]
+            assert found["mtcool_outbox", ("peer", peer)] == 0
+            assert found["mtcool_answers", ("peer", peer)] == 1
+        for name, latency in (("predict", counts.predict), ("learn", counts.learn)):
+            assert found[f"mtcool_{name}_seconds_count",] == latency.count == 8
+            assert found[f"mtcool_{name}_seconds_sum",] == latency.total
+            assert found[f"mtcool_{name}_seconds_bucket", ("le", "+Inf")] == 8
+        assert found["mtcool_rounds_total",] == node.host.rounds
+
+    with_node(tmp_path, calls, rounds=24)
+
+
+def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):
+    async def calls(client, node):
+        text = (await client.get("/metrics")).text
+        assert 'mtcool_privacy_left{agent="0"} 48.0' in text
+        assert node.status()["agents"][0]["privacy"]["remaining"] == 48
+
+    with_node(tmp_path, calls, rounds=12, **PRIVATE)
+
+
+def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path):
+    async def calls(client, node):
+        schema = (await client.get("/openapi.json")).json()
+        assert set(schema["paths"]) == {"/predict", "/learn", "/update", "/status", "/metrics"}
+        assert set(schema["paths"]["/learn"]["post"]["responses"]) == {
+            "200", "400", "404", "409", "503",
+        }  # fmt: skip
+        assert "422" not in str(schema)
+        for page in ("/docs", "/redoc"):
+            assert (await client.get(page)).status_code == 404
+
+    with_node(tmp_path, calls)
+
+
+# --- who gets in ----------------------------------------------------------------------------------
+
+
+def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
+    async def run():
+        network = small(tmp_path, hosts=1)
+        async with opened(network) as nodes:
+            node = nodes["host0"]
+            for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"):
+                with pytest.raises(ValueError, match="token must be given to listen elsewhere"):
+                    async with called(node, address):
+                        pass
+            async with called(node, "0.0.0.0:0", TOKEN) as client:
+                client.base_url = str(client.base_url).replace("0.0.0.0", "127.0.0.1")
+                row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
+                for given in (None, "Bearer wrong", f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x"):
+                    headers = {} if given is None else {"Authorization": given}
+                    for answer in (
+                        await client.get("/status", headers=headers),
+                        await client.get("/metrics", headers=headers),
+                        await client.get("/nothing", headers=headers),
+                        await client.post("/learn", json=row, headers=headers),
+                    ):
+                        assert answer.status_code == 401
+                        assert answer.json() == {"error": "token must be given"}
+                assert node.host.version == 0
+                right = {"Authorization": f"Bearer {TOKEN}"}
+                assert (await client.post("/learn", json=row, headers=right)).status_code == 200
+
+    asyncio.run(run())
+
+
+def test_a_browser_shows_the_token_once(tmp_path):
+    async def run():
+        network = small(tmp_path, hosts=1)
+        async with opened(network) as nodes, called(nodes["host0"], token=TOKEN) as client:
+            asked = await client.get("/", headers={"accept": "text/html"})
+            assert asked.status_code == 401
+            assert "<form" in asked.text
+            wrong = await client.post("/enter", data={"token": "wrong"})
+            assert wrong.status_code == 401
+            assert not client.cookies
+            right = await client.post("/enter", data={"token": TOKEN})
+            assert right.status_code == 303
+            kept = right.headers["set-cookie"]
+            assert "HttpOnly" in kept
+            assert "SameSite=strict" in kept
+            assert TOKEN not in kept
+            assert (await client.get("/status")).status_code == 200
+
+    asyncio.run(run())
+
+
+def test_pages_of_other_sites_reach_nothing(tmp_path):
+    async def calls(client, node):
+        row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
+        for headers in (
+            {"Origin": "https://example.org"},
+            {"Host": "example.org"},  # a name that somebody else has bound to this machine
+            {"Host": "localhost.example.org"},
+            {"Host": ""},
+            {"Origin": "null"},
+        ):
+            answer = await client.post("/learn", json=row, headers=headers)
+            assert answer.status_code == 403, headers
+        assert node.host.version == 0
+        own = {"Origin": str(client.base_url).rstrip("/")}
+        assert (await client.post("/learn", json=row, headers=own)).status_code == 200
+
+    with_node(tmp_path, calls)
+
+
+def test_long_requests_are_not_read(tmp_path):
+    async def calls(client, node):
+        async def in_chunks():
+            for _ in range(32):
+                yield b"[" * 65536
+
+        answer = await client.post("/learn", content=b" " * ((1 << 20) + 1))
+        assert answer.status_code == 400
+        assert "content-length must be at most" in answer.json()["error"]
+        with contextlib.suppress(httpx.HTTPError):  # the server hangs up, or answers
+            assert (await client.post("/learn", content=in_chunks())).status_code == 400
+        assert (await client.get("/status")).status_code == 200
+
+    with_node(tmp_path, calls)
+
+
+def test_tokens_are_read_from_files_of_their_owner_only(tmp_path):
+    file = tmp_path / "token"
+    file.write_text(TOKEN + "\n")
+    for mode in (0o644, 0o640, 0o604):
+        os.chmod(file, mode)
+        with pytest.raises(ValueError, match=f"mode 0600, got {mode:04o}"):
+            token_in(file)
+    os.chmod(file, 0o600)
+    assert token_in(file) == TOKEN
+    for content in ("short", "two lines\nof a long token", "sixteen letters ü"):
+        file.write_text(content)
+        with pytest.raises(ValueError, match="token must be one line"):
+            token_in(file)
+
+
+def test_an_address_that_is_taken_is_said_at_the_start(tmp_path):
+    async def calls(client, node):
+        port = client.base_url.port
+        with pytest.raises(OSError, match="address must be free"):
+            async with called(node, f"127.0.0.1:{port}"):
+                pass
+
+    with_node(tmp_path, calls)
