@@ -9,8 +9,8 @@ import threading
 
 import pytest
 from fastapi import FastAPI
-from live.small import play
 
+from live.small import play
 from mtcool.live import Node
 from mtcool.live.description import Description
 from mtcool.live.http import serving
@@ -85,13 +85,13 @@ class Stage:
         self.demo: Demo | None = None
         self.statuses: dict | None = None
         """Instead of a network: what its hosts say."""
-        self._loop = asyncio.new_event_loop()
-        self._began, self._over = threading.Event(), asyncio.Event()
-        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
+        self._began = threading.Event()
+        self._thread = threading.Thread(target=asyncio.run, args=(self._run(),))
         self._thread.start()
         assert self._began.wait(30)
 
     async def _run(self):
+        self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         app = FastAPI()
         self.watch = Watch(self._ask)
         show_on(app, self.watch)
@@ -135,4 +135,3 @@ class Stage:
         self.do(self._set(None, None))
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()
-        self._loop.close()
