@@ -34,9 +34,8 @@ async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> Asyn
             from mtcool.live.page import Watch, of_node, show_on
 
             show_on(app, await stack.enter_async_context(Watch(of_node(node))))
-        tell(
-            f"host {node.name} answers at {await stack.enter_async_context(serving(app, address, token))}"
-        )
+        url = await stack.enter_async_context(serving(app, address, token))
+        tell(f"host {node.name} answers at {url}")
         yield
 
 

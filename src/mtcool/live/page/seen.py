@@ -198,8 +198,8 @@ class Network:
         if seen is None:
             seen = self.hosts[host] = Seen(status)
         elif seen.status["began"] != status["began"]:  # it is another process
-            for name, value in _counts_in(seen.status).items():
-                seen.before[name] = seen.before.get(name, 0) + value
+            for what, value in _counts_in(seen.status).items():
+                seen.before[what] = seen.before.get(what, 0) + value
             seen.paid.clear()
         seen.status, seen.up = status, True
         for told in status["agents"]:
