@@ -1,4 +1,4 @@
-"""Thousands of schedules of disasters: `make disasters`, or `python -m live.disasters --seed 17`."""
+"""Thousands of schedules of disasters: `make disasters`; `--seed 17` plays one of them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mistakes that are easily made, planted one by one: `test_disasters.py` shows that each is found."""
+"""Mistakes that are easily made, planted one by one: each must be found."""
 
 from __future__ import annotations
 

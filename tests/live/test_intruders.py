@@ -49,10 +49,7 @@ def everything(host: Host) -> tuple[object, ...]:
 
 
 def replies(host: Host) -> list[object]:
-    if host.urgent:
-        effects = host.committed(host.changes())
-    else:
-        effects = host.ready()
+    effects = host.committed(host.changes()) if host.urgent else host.ready()
     return [reply_in(one.content) for one in effects if isinstance(one, Replied)]
 
 
@@ -104,7 +101,7 @@ def test_another_network_another_schema_and_too_much_are_refused(small: Small) -
 
 
 def test_a_row_is_told_to_the_agent_whose_task_it_is_and_to_nobody_else(small: Small) -> None:
-    host, peer, other, mine = victim(small)
+    host, peer, _, mine = victim(small)
     strangers = [name for name in range(6) if host.share.home.get(name) != peer]
     before = everything(host)
     for claimed in [*strangers, "nobody", ["nested", 1]]:
@@ -197,7 +194,7 @@ def mangled(chance: random.Random, content: bytes) -> bytes:
 
 def finite(host: Host) -> bool:
     """Whether all agents still say finite numbers."""
-    for name, driver in host.drivers.items():
+    for driver in host.drivers.values():
         for other in driver.neighbours:
             request = _request(driver, other)
             answer = None if request is None else driver.receive(request)

@@ -117,7 +117,7 @@ def test_a_message_that_was_taken_twice_is_found(tmp_path):
 
 def test_a_journal_that_cannot_be_played_is_a_difference_and_no_crash(tmp_path):
     paths = play(tmp_path)
-    change(paths[0], Begun)
+    change(paths[0], Predicted)
     found = replay_files(paths)
     assert any("cannot be played again" in sentence for sentence in found.differences)
 
@@ -129,8 +129,11 @@ def test_what_is_no_journal_is_refused(tmp_path):
     with pytest.raises(ValueError, match="must be the database of a host"):
         replay_files([tmp_path / "text.db"])
     paths = play(tmp_path / "without", journal=False)
-    with pytest.raises(ValueError, match="must have a journal from the beginning"):
+    with pytest.raises(ValueError, match="must have a journal of all 10 rounds, got one of 0"):
         replay_files(paths)
+    change(first := play(tmp_path / "gap")[0], Begun)
+    with pytest.raises(ValueError, match="got one of 9"):
+        replay_files([first])
     first, other = play(tmp_path / "one"), play(tmp_path / "two", ALGORITHM)
     with pytest.raises(ValueError, match="of one network"):
         replay_files([first[0], other[1]])

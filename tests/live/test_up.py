@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -173,3 +174,20 @@ def test_a_process_that_is_killed_begins_again_and_nothing_is_lost(tmp_path):
     assert child.returncode == 0, words
     assert (told["activations"], told["restarts"]) == (400, 1)
     assert (told["lost"], told["twice"], told["replayed"]["differences"]) == (0, 0, [])
+
+
+def test_a_host_that_cannot_begin_ends_it_with_a_sentence(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "ring", agents = 4}\nlearn = {features = ["x"]}\n'
+        "shards = {count = 2, port = PORT}\nstream = {kind = 'synthetic'}\n",
+    )
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "host1.lock").touch()
+    with (tmp_path / "state" / "host1.lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done, _ = run(path, "--rounds", "10")
+    assert done.returncode == 2
+    assert "host 'host1' could not begin" in done.stderr
+    assert "which another process has" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""A network of hosts on a simulated clock, network and disk, which a scheduler with a seed torments.
+"""A network of hosts on a simulated network and disk, which a scheduler with a seed torments.
 
 Messages are lost, repeated, delayed and reordered, links are cut and healed, hosts crash before,
 during and after commits and begin again from their disks, and disks fill up. When the scheduler has

@@ -23,6 +23,7 @@ from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.learn import learn
 from mtcool.cli.node import node
 from mtcool.cli.predict import predict
+from mtcool.cli.reload import reload
 from mtcool.cli.replay import replay
 from mtcool.cli.status import status
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
@@ -45,7 +46,7 @@ privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 app.command()(learn)
 app.command()(predict)
-for live in (up, node, certs, status, replay):
+for live in (up, node, certs, status, reload, replay):
     app.command()(live)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]

@@ -32,12 +32,13 @@ def node(
     """
     import asyncio
 
-    from mtcool.live.description import read_description
+    from mtcool.live.description import Description, read_description
     from mtcool.live.logs import log_to
     from mtcool.live.serving import serve
 
-    description = read_description(network)
-    if journal:
-        description = description.with_journal()
+    def read() -> Description:
+        description = read_description(network)
+        return description.with_journal() if journal else description
+
     log_to()
-    asyncio.run(serve(description, host, lines=lines, tell=tell, web=web))
+    asyncio.run(serve(read, host, lines=lines, tell=tell, web=web))

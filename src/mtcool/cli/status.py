@@ -1,6 +1,5 @@
 """`mtcool status`: how the hosts of a live network are."""
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,15 +7,12 @@ import typer
 from rich import box
 from rich.table import Table
 
+from mtcool.cli.asking import ask_hosts
 from mtcool.cli.node import NetworkFile
 from mtcool.cli.terminal import console, shown
 
 if TYPE_CHECKING:
-    from mtcool.live.description import Description
     from mtcool.types import Plain
-
-WAIT = 2.0
-"""Seconds that a host has to answer."""
 
 
 def status(
@@ -29,30 +25,13 @@ def status(
     """
     from mtcool.live.description import read_description
 
-    found = asyncio.run(_ask_all(read_description(network)))
+    found = ask_hosts(read_description(network), {"do": "status"})
     if as_json:
         print(json.dumps(found))
     else:
         _show(found)
     if not any("status" in one for one in found.values()):
         raise typer.Exit(1)
-
-
-async def _ask_all(network: "Description") -> dict[str, "Plain"]:
-    hosts = list(network.places)
-    found = await asyncio.gather(*(_ask(network, host) for host in hosts))
-    return dict(zip(hosts, found, strict=True))
-
-
-async def _ask(network: "Description", host: str) -> dict[str, "Plain"]:
-    from mtcool.live.sockets import ask_host
-
-    try:
-        return await asyncio.wait_for(ask_host(network, host, {"do": "status"}), WAIT)
-    except TimeoutError:
-        return {"error": f"does not answer within {WAIT:g} seconds"}
-    except OSError:
-        return {"error": "does not run on this machine"}
 
 
 def _show(found: dict[str, "Plain"]) -> None:

@@ -1,6 +1,6 @@
 """A host: some agents of a network in one process, without input or output of its own.
 
-Events come in (an agent predicts, an agent learns, another host asks, delivers or acknowledges), and
+Events come in (an agent predicts or learns, another host asks, delivers or acknowledges), and
 effects go out after what they rest on is durable. Whoever drives a host does three things in turn:
 
 1. it lets events happen;
@@ -73,9 +73,12 @@ class Limits(NamedTuple):
     """What a host keeps at most."""
 
     outbox: int = 100_000
-    """Messages that wait for one other host; beyond it, agents with neighbours there stop learning."""
+    """Messages that wait for one other host; beyond it, agents with neighbours there must stop."""
     rounds: int = 64
     """Rounds of one agent that were predicted and not learned from; older ones are forgotten."""
+
+
+LIMITS = Limits()
 
 
 class Replied(NamedTuple):
@@ -170,7 +173,7 @@ class Host:
         kept: Kept | None = None,
         left: Mapping[Label, Driver] | None = None,
         *,
-        limits: Limits = Limits(),
+        limits: Limits = LIMITS,
         journal: bool = False,
     ) -> None:
         self.share, self.drivers, self.limits = share, dict(drivers), limits
@@ -467,7 +470,7 @@ class Host:
         return driver.receive(message)
 
     def batch(self, host: str) -> bytes | None:
-        """What may be delivered to a host now; None while a batch is under way, or nothing is due."""
+        """What may be delivered to a host now; None if nothing is, or a batch is under way."""
         link = self.links[host]
         if link.waiting or host in self.trouble:
             return None
@@ -503,7 +506,7 @@ class Host:
         return True
 
     def _distrust(self, host: str, theirs: int, ours: int) -> str:
-        """Remember that a host knows of messages that we do not; returns the sentence that says so."""
+        """Remember that a host knows of messages that we do not; returns what is wrong."""
         reason = (
             f"host {host!r} knows of message {theirs} between us, and the last one known here is "
             f"{ours}: the database of host {self.share.host!r} is older than what it has said, as "
@@ -515,7 +518,7 @@ class Host:
     def _refuse(self, host: str, error: ValueError) -> None:
         self.refused[host, str(error)] += 1
 
-    # --- the graph changes -------------------------------------------------------------------------
+    # --- the graph changes ------------------------------------------------------------------------
 
     def change(self, change: Changed, joining: Mapping[Label, Driver]) -> None:
         """Let agents have other neighbours, come and leave, as a newer description says.
@@ -566,7 +569,7 @@ class Host:
 
     @property
     def urgent(self) -> bool:
-        """Whether agents have learned since the last commit: nothing may be said before the next."""
+        """Whether agents have learned since the last commit: nothing may be said before one."""
         return self.version > self.durable
 
     def ready(self) -> list[Effect]:

@@ -98,4 +98,5 @@ def entry_bytes(entry: Entry) -> bytes:
 
 def entry_in(content: bytes) -> Entry:
     """The entry in these bytes."""
-    return _DECODER.decode(content)
+    entry: Entry = _DECODER.decode(content)
+    return entry

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from mtcool.live.description import Description, described, drivers_of
-from mtcool.live.journal import Entry, entry_in
+from mtcool.live.journal import Begun, Entry, entry_in
 from mtcool.live.replay import Replayed, replay
 from mtcool.live.store import FORM, is_running
 
@@ -63,10 +63,11 @@ def read_journal(path: str | os.PathLike[str]) -> Journal:
         raise ValueError(f"{file} must be the database of a host, got {error}") from None
     finally:
         base.close()
-    if rounds and not entries:
+    begun = sum(isinstance(entry, Begun) for entry in entries)
+    if begun != rounds:
         raise ValueError(
-            f"{file} must have a journal from the beginning, got none: write `journal = true` into "
-            "the network's file, and begin with a fresh state"
+            f"{file} must have a journal of all {rounds:,} rounds, got one of {begun:,}: write "
+            "`journal = true` into the network's file, and begin with a fresh state"
         )
     description = None if kept is None else _description(kept[0])
     return Journal(host, network, description, entries, outbox, is_running(file))

@@ -7,11 +7,13 @@ order in which they came.
 from __future__ import annotations
 
 import asyncio
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
 from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.description import Description
 from mtcool.live.driving import Prediction, feedback_in
 from mtcool.live.host import Refusal
 from mtcool.live.node import Node
@@ -21,6 +23,10 @@ LONGEST = 1 << 20
 """Bytes of a line."""
 UNDER_WAY = 1024
 """Requests of one program at a time; more are read when these are answered."""
+
+
+OfAgents: TypeAlias = Literal["predict", "learn", "round", "update"]
+OfTheNode: TypeAlias = Literal["delivered", "status", "reload", "cut", "heal", "stop"]
 
 
 class Loss(msgspec.Struct, forbid_unknown_fields=True):
@@ -34,7 +40,7 @@ class Loss(msgspec.Struct, forbid_unknown_fields=True):
 class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One line."""
 
-    do: Literal["predict", "learn", "round", "update", "delivered", "status", "cut", "heal", "stop"]
+    do: OfAgents | OfTheNode
     id: Plain = None
     agent: Plain = None
     host: str | None = None
@@ -62,6 +68,8 @@ class Lines:
     ----------
     node
         An open node.
+    again
+        Reads the description of the network again, for requests to reload.
 
     Examples
     --------
@@ -77,11 +85,11 @@ class Lines:
     b'{"id":1,"error":"agent must live on host \\'host0\\', got 9"}\\n'
     """
 
-    def __init__(self, node: Node) -> None:
-        self.node = node
+    def __init__(self, node: Node, again: Callable[[], Description] | None = None) -> None:
+        self.node, self._again = node, again
         self.stopped = asyncio.Event()
         """Is set when a program has asked to stop."""
-        self._turns = {name: asyncio.Lock() for name in node.host.drivers}
+        self._turns: dict[Label, asyncio.Lock] = {}
         self._decoder = msgspec.json.Decoder(Request)
 
     async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
@@ -137,6 +145,11 @@ class Lines:
                 return {"status": node.status()}
             case "delivered":
                 return {"delivered": await node.delivered(_given(request.timeout, 10.0))}
+            case "reload":
+                if self._again is None:
+                    raise ValueError("reload needs a node that was made from a file")
+                await node.reload(self._again())
+                return {"agents": _names(node)}
             case "cut" | "heal":
                 if request.host not in node.host.links:
                     raise ValueError(f"host must be one it talks to, got {request.host!r}")
@@ -147,7 +160,7 @@ class Lines:
                 self.stopped.set()
                 return {"stopped": True}
         agent = self._agent(request.agent)
-        async with self._turns[agent]:
+        async with self._turns.setdefault(agent, asyncio.Lock()):
             match request.do:
                 case "predict":
                     said = await node.predict(agent, request.features, timeout=request.timeout)
@@ -174,17 +187,19 @@ class Lines:
 
     def _agent(self, given: Given) -> Label:
         agent = label_of(given)
-        if agent not in self._turns:
+        if agent not in self.node.host.drivers:
             raise ValueError(f"agent must live on host {self.node.name!r}, got {agent!r}")
         return agent
 
 
 def ready_line(node: Node) -> bytes:
     """The first line that a node writes: it answers from now on."""
-    agents = [plain_name(name, "told") for name in node.host.drivers]
-    return _encoded(
-        {"ready": True, "host": node.name, "network": node.network.file.name, "agents": agents}
-    )
+    told = {"ready": True, "host": node.name, "network": node.network.file.name}
+    return _encoded(told | {"agents": _names(node)})
+
+
+def _names(node: Node) -> list[Plain]:
+    return [plain_name(name, "told") for name in node.host.drivers]
 
 
 def _told(said: Prediction) -> dict[str, Plain]:

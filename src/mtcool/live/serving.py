@@ -40,22 +40,40 @@ async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> Asyn
 
 
 async def serve(
-    network: Description,
+    read: Callable[[], Description],
     host: str | None,
     *,
     lines: bool,
     tell: Callable[[str], None],
     web: bool = False,
 ) -> None:
-    """Run a host until it is told to stop: by a signal, a request, or the end of standard input."""
+    """Run a host until it is told to stop: by a signal, a request, or the end of standard input.
+
+    Parameters
+    ----------
+    read
+        Reads the description of the network: now, and again when it is to be reloaded.
+    host
+        Which host this is.
+    lines
+        Whether to answer requests on standard input.
+    tell
+        Takes sentences for people.
+    web
+        Whether to show it on a page.
+    """
+    network = read()
+    # These take a second to import, in which nobody must wait.
     if web:
-        import mtcool.live.page  # noqa: F401 (it takes a second, in which nobody must wait)
+        import mtcool.live.page
+    elif any(place.http is not None for place in network.places.values()):
+        import mtcool.live.http  # noqa: F401
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with Node(network, host) as node:
-        spoken = Lines(node)
+        spoken = Lines(node, read)
         async with listening(spoken), _over_http(node, web, tell):
             agents = len(node.host.drivers)
             waits: list[asyncio.Task[Plain]] = [

@@ -56,7 +56,7 @@ class Description(NamedTuple):
 
     @property
     def number(self) -> int:
-        """What all hosts of this network agree on, and others do not: not the graph, which may change."""
+        """What all hosts of this network agree on, and others do not; the graph may change."""
         kept = (self.file.name, self.file.learn, self.file.algorithm, self.file.privacy)
         digest = hashlib.sha256(msgspec.json.encode(kept)).digest()
         return int.from_bytes(digest[:6])
@@ -213,13 +213,13 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
                 )
             home[agent] = name
     known = set(graph.labels)
-    for agent in home:
-        if agent not in known:
-            raise ValueError(f"hosts.{home[agent]}.agents must be in the graph, got {agent!r}")
-    for agent in graph.labels:
-        if agent not in home:
-            raise ValueError(f"agent {agent!r} of the graph must have a host, got none")
-    return places, {agent: home[agent] for agent in graph.labels}
+    for agent_name, where in home.items():
+        if agent_name not in known:
+            raise ValueError(f"hosts.{where}.agents must be in the graph, got {agent_name!r}")
+    for label in graph.labels:
+        if label not in home:
+            raise ValueError(f"agent {label!r} of the graph must have a host, got none")
+    return places, {label: home[label] for label in graph.labels}
 
 
 def _shards(shards: tables.Shards, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:

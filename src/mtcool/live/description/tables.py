@@ -17,8 +17,8 @@ NotNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 class Edges(spec.Part, frozen=True, tag="edges"):
     """A graph that is written out; agents without neighbours are named in `agents`."""
 
-    edges: list[tuple[Agent, Agent]] = []
-    agents: list[Agent] = []
+    edges: tuple[tuple[Agent, Agent], ...] = ()
+    agents: tuple[Agent, ...] = ()
 
 
 class BirthsGraph(spec.Part, frozen=True, tag="births"):

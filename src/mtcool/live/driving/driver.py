@@ -42,7 +42,7 @@ class Near(NamedTuple):
     """
 
     name: Label
-    index: int
+    place: int
     """Its place in the order of all agents, which never changes."""
     degree: int
     """How many neighbours it has itself: that bounds its weights."""

@@ -80,7 +80,7 @@ class GradientDriver:
         agent = self.agent
         if not isinstance(agent, FieldAgent):
             return
-        wanted = {near.name: near.index for near in neighbours}
+        wanted = {near.name: near.place for near in neighbours}
         if not agent.present:
             agent.join(wanted)
         for name in [name for name in agent.neighbours if name not in wanted]:

@@ -24,13 +24,13 @@ OF_A_PANEL = ("link", "number", "vector", "scatter", "mixer", "alone")
 
 
 @functools.singledispatch
-def kept_of(agent: Agent) -> Plain:
+def kept_of(agent: Agent | PanelAgent) -> Plain:
     """All that changes in an agent, as values that MessagePack can hold."""
     raise ValueError(f"agent must be of a kind that can be kept, got {agent!r}")
 
 
 @functools.singledispatch
-def go_on(agent: Agent, kept: Plain) -> None:
+def go_on(agent: Agent | PanelAgent, kept: Plain) -> None:
     """Let a fresh agent with the same settings go on from what was kept."""
     raise ValueError(f"agent must be of a kind that can be kept, got {agent!r}")
 

@@ -40,7 +40,7 @@ class TableDriver:
 
     def meet(self, neighbours: Sequence[Near]) -> None:
         """Have these neighbours from now on, and no others."""
-        names = [near.name for near in sorted(neighbours, key=lambda near: near.index)]
+        names = [near.name for near in sorted(neighbours, key=lambda near: near.place)]
         self.agent.meet(names)
         self.known.intersection_update(names)
 
@@ -78,6 +78,7 @@ class TableRound:
             agent.requests(learning=True) if agent.panel.rows else agent.requests()
         )
         self._said: Said | None = None
+        self.drawn: list[float] = []  # nothing is left to chance
 
     def check(self, neighbour: Label, answer: Message) -> None:
         """Refuse what is no knowledge of this neighbour."""
@@ -94,8 +95,6 @@ class TableRound:
         logistic = bool(driver.agent.panel.logistic)
         alone = None if math.isnan(said.alone) else _value(said.alone, logistic)
         return Prediction(_value(said.score, logistic), alone, old, missing)
-
-    drawn: list[float] = []  # nothing is left to chance
 
     def learn(self, feedback: Feedback, draws: Sequence[float] = ()) -> dict[Label, Message]:
         """Learn from a target."""

@@ -205,10 +205,12 @@ class Network:
         for told in status["agents"]:
             self._take_agent(host, seen, told)
         there = {label_of(told["agent"]) for told in status["agents"]}
-        gone = [name for name, one in self.agents.items() if one.host == host and name not in there]
-        for name in gone:
-            del self.agents[name]
-            seen.paid.pop(name, None)
+        here = [agent for agent, one in self.agents.items() if one.host == host]
+        for agent in here:
+            if agent in there:
+                continue
+            del self.agents[agent]
+            seen.paid.pop(agent, None)
             self.shape += 1
 
     def _take_agent(self, host: str, seen: Seen, told: Status) -> None:

@@ -95,11 +95,11 @@ class Feeder:
             try:
                 reply = await process.ask(request)
             except Gone:
-                if not await self._has_learned(process, row):
-                    continue
-                self.tally.activations += 1
-                self.tally.unseen += 1
-                return
+                if await self._has_learned(process, row):
+                    self.tally.activations += 1
+                    self.tally.unseen += 1
+                    return
+                continue
             if "error" not in reply:
                 self._count(row, reply)
                 return
@@ -115,7 +115,7 @@ class Feeder:
         await process.ready.wait()
         if process.given_up:
             self._stop.set()
-            return True
+            return False
         try:
             await self._note(process)
         except Gone:

@@ -43,6 +43,7 @@ class Process:
         self._waiting: dict[int, asyncio.Future[dict[str, Plain]]] = {}
         self._stopping = False
         self._child: asyncio.subprocess.Process | None = None
+        self._reading: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -97,7 +98,9 @@ class Process:
         self.held = True
         if self._child is not None and self._child.returncode is None:
             self._child.kill()
-            await self._reading
+            await self._child.wait()
+            if self._reading is not None:
+                await self._reading
 
     async def restart(self) -> None:
         """Begin again after `kill`."""
@@ -139,6 +142,10 @@ class Process:
         self._stopping = True
         child = self._child
         if child is None or child.returncode is not None:
+            return
+        if self._reading is None:  # it has not said yet that it is ready
+            child.kill()
+            await child.wait()
             return
         try:
             await asyncio.wait_for(self.ask({"do": "stop"}), PATIENCE)

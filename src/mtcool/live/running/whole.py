@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description
 from mtcool.live.feeding import Source
-from mtcool.live.journals import replay_files
+from mtcool.live.journals import read_journal, replay_files
 from mtcool.live.running.feeder import Feeder
 from mtcool.live.running.outcome import Outcome
 from mtcool.live.running.process import Gone, Process
@@ -19,6 +19,8 @@ from mtcool.types import Plain
 Tell = Callable[[str], None]
 EVERY = 1.0
 """Seconds between two looks at all processes."""
+QUIET = 2.0
+"""Seconds after which people who wait are told that it goes on."""
 PATIENCE = 60.0
 """Seconds that hosts have to deliver what waits in the end."""
 AT_ONCE = 2
@@ -42,20 +44,34 @@ class Running:
         self._restarts: dict[str, int] = dict.fromkeys(hosts, 0)
 
     async def begin(self) -> None:
-        """Start all processes."""
-        room, ready = asyncio.Semaphore(AT_ONCE), 0
-        self.tell(f"{len(self.processes)} hosts are started")
+        """Start all processes; refuses a state without whole journals."""
+        for path in self._databases():
+            if path.exists():
+                read_journal(path)
+        room = asyncio.Semaphore(AT_ONCE)
 
         async def one(process: Process) -> None:
-            nonlocal ready
             async with room:
                 await process.begin()
-            ready += 1
-            self.tell(f"{ready} of {len(self.processes)} hosts are ready")
 
-        async with asyncio.TaskGroup() as group:
-            for process in self.processes.values():
-                group.create_task(one(process))
+        await self._together(one, "are ready")
+
+    async def _together(self, do: Callable[[Process], Awaitable[None]], done: str) -> None:
+        """Do something with all processes, and say every two seconds how many are done."""
+        tasks = {asyncio.ensure_future(do(process)) for process in self.processes.values()}
+        waiting = tasks
+        try:
+            while waiting:
+                finished, waiting = await asyncio.wait(
+                    waiting, timeout=QUIET, return_when=asyncio.FIRST_EXCEPTION
+                )
+                for task in finished:
+                    task.result()
+                count = len(tasks) - len(waiting)
+                self.tell(f"{count} of {len(tasks)} hosts {done}")
+        finally:
+            for task in waiting:
+                task.cancel()
 
     async def look(self) -> None:
         """Ask all processes how they are."""
@@ -115,13 +131,15 @@ class Running:
 
     async def stop(self) -> None:
         """Stop all processes."""
-        await asyncio.gather(*(process.stop() for process in self.processes.values()))
+        await self._together(lambda process: process.stop(), "have stopped")
+
+    def _databases(self) -> list[Path]:
+        state = self.network.path(self.network.file.state)
+        return [state / f"{host}.db" for host in self.processes]
 
     def replay(self) -> Outcome:
         """Play the journals again, and say what came of it all."""
-        state = self.network.path(self.network.file.state)
-        paths = [state / f"{host}.db" for host in self.processes]
-        again = replay_files(paths, tell=self.tell)
+        again = replay_files(self._databases(), tell=self.tell)
         totals = [self.totals(host) for host in self.processes]
         tally = self.feeder.tally
         return Outcome(

@@ -7,6 +7,7 @@ from the peer whose certificate names FROM, so the key tells who asks.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from collections import deque
@@ -104,10 +105,8 @@ class ZenohTransport:
         self._arrived.append(query)
         if not self._scheduled:
             self._scheduled = True
-            try:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: so is this host
                 self._loop.call_soon_threadsafe(self._drain)
-            except RuntimeError:  # the loop is closed: so is this host
-                pass
 
     def _drain(self) -> None:
         self._scheduled = False
@@ -148,10 +147,8 @@ class _Asked:
         """On zenoh's thread: a question has ended, with a reply or without."""
         self._open -= 1
         if self._open == 0:
-            try:
+            with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.give_up)
-            except RuntimeError:
-                pass
 
     def give_up(self) -> None:
         """On the loop's thread: nobody waits any longer."""
@@ -162,7 +159,7 @@ class _Asked:
 def _replier(query: zenoh.Query) -> Reply:
     def reply(content: bytes) -> None:
         query.reply(query.key_expr, content)
-        query.drop()
+        query.drop()  # type: ignore[no-untyped-call]
 
     return reply
 
