@@ -1,0 +1,120 @@
+"""Whole networks: every agent is active again and again, as fast as its process can."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.live.places import DIM, network
+from benchmarks.result import Result, at_least, at_most
+from mtcool.live import Node
+from mtcool.live.description import Description
+
+PROCESSES = 8
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def ring(quick: bool) -> list[Result]:
+    """One agent in each of eight processes."""
+    found = _measured(1, 50 if quick else 600)
+    return [
+        Result(
+            "Ring of 8 processes, one agent each",
+            "2 rows fetched, 2 gradients delivered and 3 transactions for an activation",
+            found["per_second"],
+            "activations a second",
+            at_least(600),
+        ),
+        Result(
+            "The same: bytes of an activation over the numbers that must travel",
+            f"{found['numbers']:.0f} bytes of numbers",
+            found["bytes"] / found["numbers"],
+            target=at_most(1.3),
+        ),
+    ]
+
+
+def shards(quick: bool) -> list[Result]:
+    """Thirty-two agents in each of eight processes."""
+    found = _measured(32, 20 if quick else 200)
+    return [
+        Result(
+            "8 processes with 32 agents each, on one ring",
+            "most neighbours are in the same process",
+            found["per_second"],
+            "activations a second",
+            at_least(4000),
+        )
+    ]
+
+
+def _measured(agents: int, rounds: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        size = agents * PROCESSES
+        hosts = {f"host{k}": list(range(k * agents, (k + 1) * agents)) for k in range(PROCESSES)}
+        made = network(Path(folder), {"kind": "ring", "agents": size}, hosts)
+        said: Queue[dict[str, float]] = SPAWN.Queue()
+        go = SPAWN.Event()
+        processes = [
+            SPAWN.Process(target=_host, args=(made, name, rounds, said, go), daemon=True)
+            for name in hosts
+        ]
+        for process in processes:
+            process.start()
+        for _ in processes:
+            said.get(timeout=120)
+        began = time.perf_counter()
+        go.set()
+        found = [said.get(timeout=300) for _ in processes]
+        took = time.perf_counter() - began
+        go.clear()
+        for process in processes:
+            process.join(30)
+    activations = size * rounds
+    return {
+        "per_second": activations / took,
+        "bytes": sum(one["bytes"] for one in found) / activations,
+        # A row and a gradient for each of two neighbours, with the round's number, the weight
+        # and the stamps that say what the gradient is of.
+        "numbers": 2 * 8 * (2 * DIM + 6),
+    }
+
+
+def _host(
+    made: Description, name: str, rounds: int, said: Queue[dict[str, float]], go: Event
+) -> None:
+    asyncio.run(_play(made, name, rounds, said, go))
+
+
+async def _play(
+    made: Description, name: str, rounds: int, said: Queue[dict[str, float]], go: Event
+) -> None:
+    async with Node(made, name) as node:
+        agents = made.agents_of(name)
+        for agent in agents:
+            await node.learn(agent, np.zeros(DIM), 0.0)
+        await node.delivered()
+        said.put({})
+        while not go.is_set():
+            await asyncio.sleep(0.005)
+        before = sum(node.counts.sent.bytes.values())
+        await asyncio.gather(*(_agent(node, agent, rounds) for agent in agents))
+        await node.delivered()
+        said.put({"bytes": sum(node.counts.sent.bytes.values()) - before})
+        while go.is_set():
+            await asyncio.sleep(0.02)
+
+
+async def _agent(node: Node, agent: object, rounds: int) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(rounds):
+        row = rng.standard_normal(DIM) / DIM
+        await node.predict(agent, row)
+        await node.learn(agent, row, float(row.sum()))

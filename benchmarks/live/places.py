@@ -1,0 +1,41 @@
+"""Networks for the benchmarks: KT with d = 16, on free ports, with certificates."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+from mtcool.live.certificates import make_certificates
+from mtcool.live.description import Description, described
+
+DIM = 16
+
+
+def network(folder: Path, graph: dict[str, Any], hosts: dict[str, list[int]]) -> Description:
+    """A network of these hosts, ready to start."""
+    ports = _free_ports(len(hosts))
+    places = {
+        name: {"agents": agents, "listen": f"127.0.0.1:{port}"}
+        for (name, agents), port in zip(hosts.items(), ports, strict=True)
+    }
+    table = {
+        "name": "benchmark",
+        "graph": graph,
+        "algorithm": {"dim": DIM, "loss": "squared", "learner": "MTFTRLKT"},
+        "hosts": places,
+    }
+    made = described(table, folder)
+    addresses = {name: place.address for name, place in made.places.items()}
+    make_certificates(folder / "certs", "benchmark", addresses)
+    return made
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [int(one.getsockname()[1]) for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
