@@ -14,7 +14,7 @@ DIM = 16
 
 def network(folder: Path, graph: dict[str, Any], hosts: dict[str, list[int]]) -> Description:
     """A network of these hosts, ready to start."""
-    ports = _free_ports(len(hosts))
+    ports = free_ports(len(hosts))
     places = {
         name: {"agents": agents, "listen": f"127.0.0.1:{port}"}
         for (name, agents), port in zip(hosts.items(), ports, strict=True)
@@ -31,7 +31,8 @@ def network(folder: Path, graph: dict[str, Any], hosts: dict[str, list[int]]) ->
     return made
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

@@ -28,6 +28,7 @@ from mtcool.cli.replay import replay
 from mtcool.cli.status import status
 from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
 from mtcool.cli.up import up
+from mtcool.cli.watch import watch
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome, SectionSummary
@@ -46,7 +47,7 @@ privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 app.command()(learn)
 app.command()(predict)
-for live in (up, node, certs, status, reload, replay):
+for live in (up, node, watch, certs, status, reload, replay):
     app.command()(live)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]

@@ -13,6 +13,16 @@ from mtcool.live.http.token import pass_of, same_token
 
 LONGEST = 1 << 20
 """Bytes of a request."""
+HEADERS = {
+    # Pages load nothing from elsewhere, and no other page shows them in a frame.
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
+        "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 COOKIE = "mtcool"
 DOOR = "/enter"
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mtcool</title>
@@ -54,6 +64,7 @@ class Gate:
             await self.app(scope, receive, send)
             return
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        send = _with_headers(send)
         refusal = self._refusal(scope, headers)
         if refusal is None and self._token is not None and scope["path"] == DOOR:
             refusal = await self._at_the_door(receive)
@@ -103,6 +114,16 @@ class Gate:
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self._pass, httponly=True, samesite="strict")
         return answer
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await send(message)
+
+    return sent
 
 
 async def _body(receive: Receive) -> bytes:

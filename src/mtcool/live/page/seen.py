@@ -169,6 +169,7 @@ class Network:
 
         `pooled` is what one model for all agents has paid, where somebody knows that.
         """
+        shape = self.shape
         for host, status in statuses.items():
             seen = self.hosts.setdefault(host, None)
             if status is not None:
@@ -178,6 +179,8 @@ class Network:
                 for agent in self.agents.values():
                     if agent.host == host:
                         agent.health = "down"
+        if self.shape != shape:
+            self._find_others()
         self.total = self._totals(now, pooled or Paid())
         self._recent.append(self.total)
         while len(self._recent) > 2 and self._recent[1].time <= now - WINDOW:
@@ -195,8 +198,8 @@ class Network:
         if seen is None:
             seen = self.hosts[host] = Seen(status)
         elif seen.status["began"] != status["began"]:  # it is another process
-            for name, value in _counts_in(seen.status).items():
-                seen.before[name] = seen.before.get(name, 0) + value
+            for what, value in _counts_in(seen.status).items():
+                seen.before[what] = seen.before.get(what, 0) + value
             seen.paid.clear()
         seen.status, seen.up = status, True
         for told in status["agents"]:
@@ -220,8 +223,6 @@ class Network:
         if (host, neighbours) != (agent.host, agent.neighbours):
             agent.host, agent.neighbours = host, neighbours
             self.shape += 1
-            for other in neighbours:
-                self.agents.setdefault(other, Agent(other))
         count, alone = told["counted"], told["alone"]
         paid = Paid(count, (told["loss"] or 0.0) * count, None if alone is None else alone * count)
         agent.paid = agent.paid.plus(paid).plus(seen.paid.get(name, Paid()), -1)
@@ -231,6 +232,13 @@ class Network:
         if privacy is not None:
             all_of_them = privacy["released"] + privacy["remaining"]
             agent.left = privacy["remaining"] / all_of_them
+
+    def _find_others(self) -> None:
+        """Neighbours that live where nobody looks come last."""
+        watched = {name: agent for name, agent in self.agents.items() if agent.host is not None}
+        others = dict.fromkeys(other for one in watched.values() for other in one.neighbours)
+        elsewhere = {name: Agent(name) for name in others if name not in watched}
+        self.agents = watched | elsewhere
 
     # --- all together -----------------------------------------------------------------------------
 

@@ -101,11 +101,13 @@ window.mtcool = (() => {
   function range() {
     const known = state.values[state.mode].filter((x) => x !== null);
     if (!known.length) return null;
+    // A few agents far off must not make all others look alike: beyond the ends, colours stay the same.
+    const at = (all, share) => all.sort((x, y) => x - y)[Math.floor(share * (all.length - 1))];
     if (state.mode === "gain") {
-      const most = Math.max(0.01, ...known.map(Math.abs));
+      const most = Math.min(1, Math.max(0.01, at(known.map(Math.abs), 0.9)));
       return [-most, most];
     }
-    return [Math.min(...known), Math.max(...known)];
+    return [Math.min(...known), at(known, 0.95)];
   }
   function colour(k, between) {
     const to = look(), { health } = state.values;
@@ -171,7 +173,7 @@ window.mtcool = (() => {
       return;
     }
     const format = state.mode === "gain" ? percent : short, ramp = state.mode === "gain" ? to.split : to.ramp;
-    const parts = between === null ? ["<span>no losses are known yet</span>"] : [
+    const parts = between === null ? [`<span>${state.mode === "gain" && state.values.loss.some((x) => x !== null) ? "what learning alone would cost is not known" : "no losses are known yet"}</span>`] : [
       `<span class="mt-key"><span>${state.mode === "gain" ? "worse " : ""}${format(between[0])}</span><span class="mt-ramp" style="background:linear-gradient(90deg,${ramp.join(",")})"></span><span>${format(between[1])}${state.mode === "gain" ? " better" : ""}</span></span>`,
     ];
     if (found.has("down")) parts.push(key("down", to.health.down));

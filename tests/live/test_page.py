@@ -1,0 +1,338 @@
+"""The page in a real browser: its numbers are those of the network, and nothing comes from afar."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from live.small import PRIVATE, small
+from live.stage import Stage, launched
+from mtcool.live.page.words import number, percent, size
+
+FIRST_PAINT = 2000
+"""Milliseconds."""
+
+
+@pytest.fixture(scope="module")
+def stage():
+    stage = Stage()
+    yield stage
+    stage.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = launched(playwright)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that has met no error when the test is over."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000})
+    page, wrong = context.new_page(), []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    yield page
+    context.close()
+    assert not wrong
+
+
+def words(page, name, expected):
+    """The element of this name says exactly this, soon."""
+    expect(page.get_by_test_id(name)).to_have_text(expected, timeout=8000)
+
+
+def drawn(page, script):
+    return page.evaluate(f"() => {{ const all = mtcool.state; return {script}; }}")
+
+
+def place_of_node(page, name):
+    """Where on the page a node of the graph is."""
+    script = """(name) => {
+        const k = mtcool.state.shape.nodes.findIndex((node) => node[0] === name);
+        const drawn = getElement(mtcool.state.ids.graph).chart;
+        const at = drawn.getModel().getSeriesByIndex(0).getData().getItemLayout(k);
+        return drawn.convertToPixel({ seriesIndex: 0 }, [at[0], at[1]]);
+    }"""
+    page.wait_for_function("() => mtcool.state.values && mtcool.state.shape.nodes.length")
+    page.wait_for_timeout(300)  # the chart has its size a little later
+    x, y = page.evaluate(script, str(name))
+    box = page.get_by_test_id("chart-graph").bounding_box()
+    return box["x"] + x, box["y"] + y
+
+
+def test_the_numbers_on_the_page_are_those_of_the_network(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path))
+    for rounds in (60, 90):
+        stage.do(demo.play(rounds, seed=rounds))
+        stage.do(demo.delivered())
+        stage.look()
+        if rounds == 60:
+            page.goto(stage.url)
+        counts = [node.counts for node in demo.nodes.values()]
+        paid = [paid for count in counts for paid in count.paid.values()]
+        total = sum(one.count for one in paid)
+        loss, alone = (sum(getattr(one, name) for one in paid) for name in ("loss", "alone"))
+        activations = sum(sum(node.host.learned.values()) for node in demo.nodes.values())
+        messages = sum(sum(count.sent.messages.values()) for count in counts)
+        words(page, "activations", f"{activations:,}")
+        words(page, "loss", number(loss / total))
+        words(page, "loss-note", f"alone {number(alone / total)}")
+        words(page, "gain", percent(1 - loss / alone))
+        words(page, "messages", f"{messages:,}")
+        words(page, "bytes", size(sum(sum(count.sent.bytes.values()) for count in counts)))
+        words(page, "outbox", "0")
+        words(page, "refused", "0")
+        words(page, "network", "small")
+        words(page, "state", "3 of 3 hosts answer, 6 agents")
+        assert activations == 60 if rounds == 60 else 150
+        agents = {agent: paid for count in counts for agent, paid in count.paid.items()}
+        losses = [agents[k].loss / agents[k].count for k in range(6)]
+        page.wait_for_function(
+            """(wanted) => mtcool.state.values?.loss.every(
+                (loss, k) => Math.abs(loss - wanted[k]) < 1e-4 * wanted[k])""",
+            arg=losses,
+        )
+
+
+def test_charts_show_the_points_and_only_new_ones_are_sent(stage, page, tmp_path):
+    demo, sent = stage.show(small(tmp_path)), []
+    for _ in range(4):
+        stage.do(demo.play(12))
+        stage.look()
+
+    def listen(socket):
+        socket.on("framereceived", lambda content: sent.append(content))
+
+    page.on("websocket", listen)
+    page.goto(stage.url)
+    page.wait_for_function("() => mtcool.state.points.length > 6")
+    seen = page.evaluate("() => mtcool.state.points")
+    times = [row[0] for row in seen]
+    assert times == sorted(set(times))
+    known = {round(point.time, 3): point for point in stage.watch.network.points.rows}
+    for row in seen:
+        point = known[round(row[0], 3)]
+        for got, wanted in zip(row[1:], point[1:], strict=True):
+            if wanted is None or wanted != wanted:
+                assert got is None
+            else:
+                assert got == pytest.approx(wanted, rel=1e-4)
+    chart = "getElement(all.ids.outbox).chart.getOption().series[0].data"
+    assert [pair[1] for pair in drawn(page, chart)][: len(seen)] == [row[10] for row in seen]
+    told = [row[0] for text in map(str, sent) for row in points_in(text)]
+    assert len(told) > 2
+    assert told == sorted(set(told))  # no point twice
+
+
+def points_in(frame):
+    found = re.search(r"mtcool\.points\((\[\[.*?\]\])\)", frame)
+    return json.loads(found[1].replace("\\", "")) if found else []
+
+
+def test_no_request_leaves_the_machine_and_nothing_may(stage, page, tmp_path):
+    stage.show(small(tmp_path))
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    answer = page.goto(stage.url)
+    expect(page.get_by_test_id("press-host0")).to_be_visible()
+    page.wait_for_timeout(1500)
+    assert len(asked) > 10
+    here = urlsplit(stage.url).netloc
+    assert {urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {here}
+    assert any(url.startswith("ws://") for url in asked)
+    policy = answer.header_value("content-security-policy")
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_the_first_paint_comes_within_two_seconds(stage, browser, tmp_path):
+    stage.show(small(tmp_path))
+    painted = []
+    for _ in range(3):  # other tests run beside this one: the best of three
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(stage.url)
+        expect(page.get_by_test_id("press-host0")).to_be_visible()
+        entries = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        painted.append(page.evaluate(entries))
+        context.close()
+    assert min(painted) < FIRST_PAINT
+
+
+def test_a_click_shows_an_agent_its_history_and_its_neighbours(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path))
+    stage.do(demo.play(48))
+    stage.look()
+    page.goto(stage.url)
+    expect(page.get_by_test_id("agent-empty")).to_be_visible()
+    page.mouse.click(*place_of_node(page, 2))
+    words(page, "agent-name", "Agent 2")
+    told = next(one for one in demo.nodes["host1"].status()["agents"] if one["agent"] == 2)
+    words(page, "agent-host", "host1")
+    words(page, "agent-health", "well")
+    words(page, "agent-activations", "8")
+    words(page, "agent-loss", number(told["loss"]))
+    words(page, "agent-alone", number(told["alone"]))
+    expect(page.get_by_test_id("agent-neighbours").get_by_role("button")).to_have_text(["1", "3"])
+    page.wait_for_function("() => mtcool.state.agent.length > 1")
+    assert drawn(page, "all.agent.at(-1)[1]") == pytest.approx(told["loss"])
+    assert drawn(page, "all.selected") == 2
+    page.get_by_test_id("agent-neighbours").get_by_text("3").click()
+    words(page, "agent-name", "Agent 3")
+    expect(page.get_by_test_id("agent-neighbours").get_by_role("button")).to_have_text(["2", "4"])
+
+
+def test_buttons_kill_restart_cut_and_heal(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path))
+    stage.do(demo.play(12))
+    page.goto(stage.url)
+    page.get_by_test_id("press-host1").click()
+    words(page, "state-host1", "killed")
+    words(page, "press-host1", "Restart")
+    assert "host1" not in demo.nodes
+    words(page, "state", "2 of 3 hosts answer, 6 agents")
+    page.wait_for_function("() => mtcool.state.values?.health[2] === 'down'")
+    page.wait_for_function("() => mtcool.state.values?.broken.some((one) => one)")
+    page.get_by_test_id("press-host1").click()
+    words(page, "state-host1", "2 agents")
+    words(page, "press-host1", "Kill")
+    page.wait_for_function("() => mtcool.state.values?.health[2] === 'well'")
+
+    page.get_by_test_id("press-host0-host2").click()
+    words(page, "press-host0-host2", "Heal")
+    stage.do(demo.play(6))  # agents 0 and 5 are neighbours across this link
+    words(page, "state-host0-host2", "cut, 2 waiting")
+    words(page, "outbox", "2")
+    page.wait_for_function("() => mtcool.state.values?.health[0] === 'cut off'")
+    page.get_by_test_id("press-host0-host2").click()
+    words(page, "press-host0-host2", "Cut")
+    words(page, "outbox", "0")
+    page.wait_for_function("() => mtcool.state.values?.health[0] === 'well'")
+    words(page, "activations", "18")
+
+
+def test_colours_are_those_of_loss_gain_or_health(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path))
+    stage.do(demo.play(48))
+    stage.look()
+    page.goto(stage.url)
+    page.wait_for_function("() => mtcool.state.values?.gain[0] !== undefined")
+    colours = """() => getElement(mtcool.state.ids.graph).chart.getOption().series[0].data
+        .map((node) => node.itemStyle.color)"""
+    found = {}
+    for mode in ("Loss", "Gain", "Health"):
+        page.get_by_test_id("mode").get_by_text(mode).click()
+        page.wait_for_function("(mode) => mtcool.state.mode === mode", arg=mode.lower())
+        found[mode] = page.evaluate(colours)
+    assert len(set(found["Loss"])) > 3
+    assert len(set(found["Gain"])) > 3
+    assert len(set(found["Health"])) == 1
+    assert found["Loss"] != found["Gain"]
+    legend = page.locator(".mt-legend")
+    expect(legend).to_have_text("well")
+    stage.do(demo.kill("host2"))
+    expect(legend).to_contain_text("down", timeout=4000)
+
+
+@pytest.mark.parametrize("width", [1440, 1000, 768, 390, 320])
+def test_nothing_sticks_out_or_overlaps_at_any_width(stage, browser, width, tmp_path):
+    demo = stage.show(small(tmp_path))
+    stage.do(demo.play(24))
+    context = browser.new_context(viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(stage.url)
+    words(page, "activations", "24")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = [card.bounding_box() for card in page.locator(".mt-card:visible").all()]
+    assert len(boxes) > 15
+    for k, one in enumerate(boxes):
+        for other in boxes[:k]:
+            apart = (
+                one["x"] >= other["x"] + other["width"] - 1
+                or other["x"] >= one["x"] + one["width"] - 1
+                or one["y"] >= other["y"] + other["height"] - 1
+                or other["y"] >= one["y"] + one["height"] - 1
+            )
+            assert apart
+    context.close()
+
+
+def test_light_and_dark_are_those_of_the_system_unless_chosen(stage, browser, tmp_path):
+    stage.show(small(tmp_path))
+    ground = "getComputedStyle(document.body).backgroundColor"
+    for scheme, expected in (("light", "rgb(244, 245, 247)"), ("dark", "rgb(18, 22, 28)")):
+        context = browser.new_context(color_scheme=scheme)
+        page = context.new_page()
+        page.goto(stage.url)
+        page.wait_for_function(f"() => {ground} === '{expected}'")
+        context.close()
+    page = browser.new_context(color_scheme="light").new_page()
+    page.goto(stage.url)
+    page.get_by_test_id("theme").get_by_text("Dark").click()
+    page.wait_for_function(f"() => {ground} === 'rgb(18, 22, 28)'")
+    page.context.close()
+
+
+def test_a_network_that_has_not_answered_is_no_error(stage, page):
+    stage.say({"rome": None, "oslo": None})
+    page.goto(stage.url)
+    words(page, "state", "0 of 2 hosts answer, 0 agents")
+    words(page, "network", "A network that has not answered yet")
+    words(page, "state-rome", "has not answered yet")
+    words(page, "loss", "–")
+    page.wait_for_timeout(1200)
+
+
+def test_private_agents_show_what_is_left(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path, **PRIVATE))
+    stage.do(demo.play(60))
+    stage.look()
+    page.goto(stage.url)
+    expect(page.get_by_test_id("chart-left")).to_be_visible()
+    page.wait_for_function("() => mtcool.state.points.at(-1)?.at(-1) === 0.8")
+    page.mouse.click(*place_of_node(page, 0))
+    words(page, "agent-left", "80 %")
+
+
+def test_names_are_shown_as_they_are(stage, page, tmp_path):
+    evil = "<img src=x onerror=alert(1)>"
+    edges = {"kind": "edges", "edges": [[evil, "rome"]]}
+    demo = stage.show(small(tmp_path, hosts=2, graph=edges))
+    stage.do(demo.play(4))
+    page.goto(stage.url)
+    x, y = place_of_node(page, evil)
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+    words(page, "agent-name", f"Agent {evil}")
+    page.wait_for_timeout(500)
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_one_process_has_one_page(stage):
+    from fastapi import FastAPI
+
+    from mtcool.live.page import show_on
+
+    with pytest.raises(ValueError, match="only one of this process"):
+        show_on(FastAPI(), stage.watch)
+
+
+def test_looking_goes_on_when_the_page_is_closed(stage, page, tmp_path):
+    stage.show(small(tmp_path))
+    page.goto(stage.url)
+    page.close()
+    before = len(stage.watch.network.points.rows)
+    end = time.monotonic() + 5
+    while len(stage.watch.network.points.rows) == before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert len(stage.watch.network.points.rows) > before
