@@ -148,7 +148,12 @@ class Schedule:
         >>> Schedule([connect(5, 0, 2)]).compile(ring(4)).second
         array([2])
         """
-        return events_of(self.changes, self._play(as_graph(graph), len(self))[1])
+        return self.played(as_graph(graph))[0]
+
+    def played(self, graph: Graph) -> tuple[Events, Sequence[Label]]:
+        """What `compile` and `agents` say, in one go."""
+        present, agents = self._play(graph, len(self))
+        return events_of(self.changes, agents), present.names.labels()
 
     def __len__(self) -> int:
         return len(self.changes)

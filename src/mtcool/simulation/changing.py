@@ -28,10 +28,10 @@ class Changes:
         if not isinstance(schedule, Schedule):
             raise ValueError(f"changes must be an mtcool.changes.Schedule, got {schedule!r}")
         graph = network.graph
-        events = schedule.compile(graph)  # refuses what does not fit the graph
+        events, agents = schedule.played(graph)  # refuses what does not fit the graph
         self._exchange = network.in_the_field()
         self._exchange.check_uniform()
-        known, agents = self._exchange.names, schedule.agents(graph)
+        known = self._exchange.names
         # Most networks have been as they are from the beginning: then nobody need be looked up.
         same = graph.size if graph.labels == known.start.labels else 0
         self._new = [name for name in agents[same:] if not known.knows(name)]
@@ -43,8 +43,9 @@ class Changes:
         self._cursor = np.zeros(2, np.int64)
 
     def register(self) -> None:
-        """Make all agents known to the network that will join."""
+        """Make all agents known to the network that will join, and room for all that changes."""
         self._exchange.register(self._new)
+        self._exchange.reserve(self.events)
 
     def until(self, now: int) -> int:
         """Let all changes happen that are due before round `now`; returns when the next one is."""

@@ -33,14 +33,17 @@ class Counting:
     """Messages and bytes of a stream while it is played, in all and by agent.
 
     Without a field an activation of an agent always costs as much, and nothing need be counted. In
-    the field agents count for themselves.
+    the field agents count for themselves; those who were active are asked.
     """
 
     def __init__(self, network: Network, stream: Stream, times: Integers, per_agent: bool) -> None:
         self._network, self._each, self._totals = network, None, None
         self._per_agent = per_agent
         if isinstance(network.peers, FieldPeers):
-            self._before = self._counters()
+            self._active, self._times, self._asked = stream.agents, times, 0
+            everybody = np.arange(network.names.size)
+            self._before = self._counters(everybody)
+            self._said = Traffic(np.zeros_like(everybody), np.zeros_like(everybody))
             self._totals = np.zeros(len(times), np.int64), np.zeros(len(times), np.int64)
             shape = (len(times) if per_agent else 0, network.names.size)
             self._agents = Traffic(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
@@ -49,28 +52,38 @@ class Counting:
         if self._each is not None:
             self._totals = along(self._each, stream, times)
 
-    def _counters(self) -> Traffic:
-        agents = self._network.peers.state.agents[: self._network.names.size]
-        return Traffic(agents["messages"].copy(), agents["bytes"].copy())
+    def _counters(self, who: Integers) -> Traffic:
+        agents = self._network.peers.state.agents
+        return Traffic(agents["messages"][who], agents["bytes"][who])
 
-    @property
-    def _now(self) -> Traffic:
-        pairs = zip(self._counters(), self._before, strict=True)
-        return Traffic(*(now - before for now, before in pairs))
+    def _ask(self, until: int) -> list[int]:
+        """Messages and bytes since the last time, in all; the sums of the agents go on."""
+        who = np.unique(self._active[self._asked : until])
+        self._asked = until
+        more = []
+        for now, before, said in zip(self._counters(who), self._before, self._said, strict=True):
+            own = now - before[who]
+            more.append(int((own - said[who]).sum()))
+            said[who] = own
+        return more
 
     def mark(self, k: int) -> None:
         """Note what was said until the time number k."""
         if not isinstance(self._network.peers, FieldPeers) or self._totals is None:
             return
-        for totals, agents, now in zip(self._totals, self._agents, self._now, strict=True):
-            totals[k] = now.sum()
+        more = self._ask(int(self._times[k]))
+        for totals, agents, said, new in zip(
+            self._totals, self._agents, self._said, more, strict=True
+        ):
+            totals[k] = new + (totals[k - 1] if k > 0 else 0)
             if self._per_agent:
-                agents[k] = now
+                agents[k] = said
 
     def finish(self) -> None:
         """Note what was said in all."""
         if isinstance(self._network.peers, FieldPeers):
-            self._agents = self._now
+            self._ask(len(self._active))
+            self._agents = self._said
 
     @property
     def totals(self) -> tuple[Integers | None, Integers | None]:

@@ -69,10 +69,13 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
 def connect(peers: FieldPeers, one: int, two: int, slow: NDArray[np.void]) -> int:
     """Let an edge appear; bounds are announced later."""
     entries, rows, experts = 0, 0, 0
+    met = find_ever(peers.state, one, two) >= 0  # then both have a row of the other
     for agent in (one, two):
         a, c = peers.state.agents[agent], peers.state.cliques[agent]
         if a["count"] == peers.models.shape[0]:
             return NEEDS_ROOM
+        if met:
+            continue
         if a["ever"] == a["room"]:
             entries += 2 * a["room"] + 2
         if c["used"] == c["slots"]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from mtcool.field.vectors import whole
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient, refuse
+from mtcool.peers.field.coming import coming
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import find
 from mtcool.peers.field.events import (
@@ -26,7 +28,7 @@ from mtcool.peers.field.events import (
 )
 from mtcool.peers.field.making import slow_edges
 from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
-from mtcool.peers.field.room import Need, enlarge
+from mtcool.peers.field.room import Need, growing
 from mtcool.peers.field.rounds import tell_gradient
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Given, GradientLike, Integers, Label
@@ -167,6 +169,13 @@ class FieldExchange(Exchange):
         self.peers.state.agents["name"][before:known] = name_sizes(tuple(names))
         self.names.add(names)  # last: whoever has a name has a place
 
+    def reserve(self, events: Events) -> None:
+        """Make room for all changes of a schedule at once; its agents are registered."""
+        found = coming(self.peers.state, events)
+        self._make_room(Need(sizes=tuple(found.slots)))
+        experts = self._experts(found.slots)
+        self._make_room(Need(entries=found.entries, rows=found.rows, experts=experts))
+
     def apply(self, event: int, agent: int, others: Sequence[int]) -> None:
         """Let an event happen that was checked."""
         events, cursor = one_event(event, agent, others), np.zeros(2, np.int64)
@@ -214,7 +223,7 @@ class FieldExchange(Exchange):
         need = Need(
             entries=int((2 * agents["room"] + 2).sum()),
             rows=sum(slots),
-            experts=self._experts(slots),
+            experts=self._experts(Counter(slots)),
             neighbours=int(agents["count"].max()) + 1,
         )
         self._make_room(need)
@@ -224,17 +233,19 @@ class FieldExchange(Exchange):
         if missing == NEEDS_TABLE:
             self._make_room(Need(sizes=(slots,)))
         else:
-            experts = self._experts([slots])
+            experts = self._experts({slots: 1})
             self._make_room(Need(entries=neighbours + 2, rows=slots, experts=experts))
 
-    def _experts(self, slots: list[int]) -> int:
+    def _experts(self, slots: Mapping[int, int]) -> int:
+        """Experts of cliques with so many slots, each as often as it says."""
         numbers = dict(
             zip(self.peers.tables[0].tolist(), self.peers.tables[2].tolist(), strict=True)
         )
-        return sum(numbers.get(size, 0) for size in slots)
+        return sum(numbers.get(size, 0) * times for size, times in slots.items())
 
     def _make_room(self, need: Need) -> None:
-        self.peers = enlarge(self.peers, self._settings, need)
+        for larger in growing(self.peers, self._settings, need):
+            self.peers = larger  # and the array that was too short is gone
 
     # --- what there is -------------------------------------------------------------------------
 

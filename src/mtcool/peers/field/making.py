@@ -59,7 +59,7 @@ def in_the_field(
         )
     rules = rules_of(settings.field, settings.dim)
     sizes = graph.neighbourhood_sizes
-    uniform = np.array_equal(weights, np.repeat(1.0 / sizes, sizes))
+    uniform = bool((weights == np.repeat(1.0 / sizes, sizes)).all())
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows

@@ -1,5 +1,6 @@
 """Room for what comes next: kernels cannot allocate, so they say what is missing and wait."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,7 @@ from mtcool.peers.field.records import (
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Integers, State
 
-SPARE = 16  # arrays grow by at least one part in so many
-LEAST = 64
+LEAST = 64  # places that are added at once
 
 
 class Need(NamedTuple):
@@ -44,60 +44,74 @@ class Need(NamedTuple):
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
     """The same peers with room for what is needed."""
-    state = peers.state
+    for larger in growing(peers, settings, need):
+        peers = larger
+    return peers
+
+
+def growing(peers: FieldPeers, settings: Settings, need: Need) -> Iterator[FieldPeers]:
+    """The same peers with more and more room, at last with room for what is needed.
+
+    One array is copied at a time, and only if it is too short: who keeps the last peers only has
+    no other array twice. All of them can be played on, whenever Ctrl-C comes: what says how much
+    room there is follows the room itself.
+    """
     tables, table = _tables(peers, settings, need.sizes)
-    # A copy, because they say where free places are: Ctrl-C leaves the old peers as they were.
-    counters, capacity = state.counters.copy(), peers.capacity
-    new = Capacity(
+    new = _capacity(peers, settings, need)
+    agents, most = _grown(len(peers.state.agents), need.agents), _most(peers, need.neighbours)
+    largest = int(tables[0].max()), int(tables[2].max())
+    for cliques, experts in ((0, 0), (agents, new.experts)):
+        room = Room(cliques, new.rows, experts, *largest)
+        peers = _with(peers, learner=enlarged(peers.state.learner, room, table))
+        yield peers
+    peers = peers._replace(tables=tables)
+    for name in Edges._fields:
+        peers = _with(peers, edges=_with_longer(peers.state.edges, name, new.entries))
+        yield peers
+    peers = _with(peers, cliques=longer(peers.state.cliques, agents))
+    yield peers
+    peers = _with(peers, agents=longer(peers.state.agents, agents))
+    yield peers
+    counters = peers.state.counters.copy()  # they say where the first free places are
+    queue = _queue(peers.state.queue, counters, need, most)
+    peers = _with(peers, queue=queue, counters=counters)
+    models, work = longer(peers.models, most), _round(peers.work, most)
+    yield peers._replace(capacity=new, models=models, work=work)
+
+
+def _with(peers: FieldPeers, **parts: State) -> FieldPeers:
+    return peers._replace(state=peers.state._replace(**parts))
+
+
+def _with_longer(edges: Edges, name: str, length: int) -> Edges:
+    array = getattr(edges, name)
+    # An array that is not used stays empty.
+    return edges._replace(**{name: longer(array, length)}) if len(array) else edges
+
+
+def _capacity(peers: FieldPeers, settings: Settings, need: Need) -> Capacity:
+    counters, capacity = peers.state.counters, peers.capacity
+    hedge = isinstance(settings.learner, MTFTRL)
+    return Capacity(
         entries=_grown(capacity.entries, counters[ENTRIES] + need.entries),
         rows=_grown(capacity.rows, counters[ROWS] + need.rows),
-        experts=_grown(capacity.experts, counters[EXPERTS] + need.experts),
-    )
-    if not isinstance(settings.learner, MTFTRL):
-        new = new._replace(experts=0)
-    agents = max(len(state.agents), need.agents)
-    if agents > len(state.agents):
-        agents = _grown(len(state.agents), agents)
-    most = _most(peers, need.neighbours)
-    learner = state.learner
-    slots = int(max(tables[0].max(), state.cliques["slots"].max()))
-    if new != capacity or agents > len(state.agents) or tables is not peers.tables:
-        room = Room(agents, new.rows, new.experts, slots, int(tables[2].max()))
-        learner = enlarged(learner, room, table)
-    queue = _queue(state.queue, counters, need, most)
-    return peers._replace(
-        state=state._replace(
-            learner=learner,
-            agents=longer(state.agents, agents),
-            cliques=longer(state.cliques, agents),
-            edges=_edges(state.edges, new.entries)
-            if new.entries > capacity.entries
-            else state.edges,
-            queue=queue,
-            counters=counters,
-        ),
-        capacity=new,
-        tables=tables,
-        models=longer(peers.models, most),
-        work=_round(peers.work, most),
+        experts=_grown(capacity.experts, counters[EXPERTS] + need.experts) if hedge else 0,
     )
 
 
 def _grown(capacity: int, need: int) -> int:
-    """A capacity for as much: the same, or larger by a good piece."""
-    if need < capacity:
+    """A capacity for as much: the same, or larger by a good piece.
+
+    By half, so whatever comes one by one is copied three times on average, however much there is.
+    """
+    if need <= capacity:
         return capacity
-    return int(need + max(capacity // SPARE, LEAST))
+    return int(need + max(capacity // 2, LEAST))
 
 
 def _most(peers: FieldPeers, neighbours: int) -> int:
     there = peers.models.shape[0]
     return there if neighbours < there else neighbours + neighbours // 2 + 8
-
-
-def _edges(edges: Edges, length: int) -> Edges:
-    # An array that is not used stays empty.
-    return Edges._make(longer(array, length) if len(array) else array for array in edges)
 
 
 def _round(work: Round, most: int) -> Round:
