@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 import numpy as np
 
 from mtcool.changes.change import Change
 from mtcool.changes.edges import edges_of
-from mtcool.changes.names import Names
+from mtcool.changes.names import Names, whole
 from mtcool.graphs import Graph
 from mtcool.types import Integers, Label
 
@@ -24,9 +24,9 @@ class Present:
     happens to them, and a change what its agents' edges cost.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, left: Iterable[Label] = ()) -> None:
         self.names = Names(graph)
-        self._graph = graph
+        self._graph, self._left = graph, frozenset(left)
         self._gone: set[int] = set()
         # Neighbours that an agent does not have in the graph, and those that it has there only.
         self._gained: defaultdict[int, set[int]] = defaultdict(set)
@@ -104,10 +104,10 @@ class Present:
     def _here(self, name: Label, wanted: str) -> int:
         """The index of an agent that is present."""
         agent = self.names.find(name)
+        if agent in self._gone or (agent is None and {name, whole(name)} & self._left):
+            raise ValueError(f"{wanted}, got {name!r}, who has left")
         if agent is None:
             raise ValueError(f"{wanted}, got {name!r}, whom nobody knows")
-        if agent in self._gone:
-            raise ValueError(f"{wanted}, got {name!r}, who has left")
         return agent
 
     def _are_connected(self, agent: int, other: int) -> bool:

@@ -79,6 +79,7 @@ SOURCES = (
     "peers/assemble.py",
     "peers/cliques.py",
     "peers/exchange.py",
+    "peers/field/bounds.py",
     "peers/field/entries.py",
     "peers/field/events.py",
     "peers/field/exchange.py",

@@ -24,9 +24,10 @@ from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
+from mtcool.peers.field.checking import Still, check_uniform, checked
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.exchange import FieldExchange, field_exchange, names_of
-from mtcool.peers.field.making import in_the_field
+from mtcool.peers.field.making import are_uniform, in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -301,15 +302,34 @@ class Network:
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:
             self.exchange.finish()
+            if self.exchange.in_the_field() is None:  # refused, it stays as it is
+                self.check_changeable()
+                checked(Still(self._graph), event, agent, others)
             self.in_the_field().change(event, agent, others)
 
-    def in_the_field(self) -> FieldExchange:
-        """The exchange of a network that can change; the first call makes it one."""
+    def check_changeable(self) -> None:
+        """Refuse changes of a graph that cannot change."""
+        field = self.exchange.in_the_field()
+        if field is not None:
+            field.check_uniform()
+            return
+        self._changeable()
+        check_uniform(are_uniform(self.weights, self._graph))
+
+    def _changeable(self) -> Settings:
+        """The settings of a network that can change; refuses those of others."""
+        return replace(self.settings, field=FieldSettings())
+
+    def in_the_field(self, agents: int = 0) -> FieldExchange:
+        """The exchange of a network that can change; the first call makes it one.
+
+        It then has places for so many agents at least.
+        """
         field = self.exchange.in_the_field()
         if field is not None:
             return field
-        settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
-        peers = in_the_field(self.peers, settings, self._graph, self.weights)
+        settings = self._changeable()
+        peers = in_the_field(self.peers, settings, self._graph, self.weights, agents)
         field = field_exchange(peers, settings, self._graph)
         field.begin()
         # Both at once: Ctrl-C between two lines would leave a network that cannot be saved.

@@ -16,7 +16,7 @@ from mtcool.kernels import CompileError
 from mtcool.network.network import Network
 from mtcool.peers.exchange import Names
 from mtcool.peers.protocol import count_clipped
-from mtcool.simulation.changing import Changes, check_present
+from mtcool.simulation.changing import Changes, check_places, check_present
 from mtcool.simulation.communication import Counting
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
@@ -299,8 +299,10 @@ def _nodes(network: Network, names: Names, stream: Stream) -> Integers | None:
     if stream.dim != network.settings.dim:
         raise ValueError(f"stream must have dim {network.settings.dim}, got {stream.dim}")
     ours, theirs = names.labels, stream.labels
-    same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
+    same = len(ours) == len(theirs) and (ours == theirs or not any(map(ne, ours, theirs)))
     nodes = None if same or not stream.named else np.array([_node(names, k) for k in theirs])
+    if not stream.named:
+        check_places(network)
     if not (same or stream.named):
         _check_unnamed(ours, theirs)
     # Its arrays can be written to, and the compiled code trusts them.

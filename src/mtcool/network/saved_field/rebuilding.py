@@ -15,10 +15,10 @@ from mtcool.network.saved_field.form import (
 )
 from mtcool.network.saved_field.origin import Origin
 from mtcool.peers.field import records
-from mtcool.peers.field.making import slow_edges
 from mtcool.peers.field.queue import END
 from mtcool.peers.field.records import BUCKETS, Capacity, Edges, FieldPeers, FieldState, Queue
 from mtcool.peers.field.room import Need, enlarge
+from mtcool.peers.field.slow import SlowEdges
 from mtcool.types import AnyArray, Integers, State
 
 
@@ -106,15 +106,14 @@ def _as_long(array: AnyArray, length: int) -> AnyArray:
 
 def _slow_down(edges: Edges, owner: Integers, origin: Origin) -> None:
     """Set the delays of entries that have some of their own."""
-    slow, size = slow_edges(origin.field, origin.directory), origin.directory.size
-    keys = np.concatenate((slow["one"] * size + slow["two"], slow["two"] * size + slow["one"]))
-    order, asked = np.argsort(keys), owner * size + edges.clique
-    places = np.searchsorted(keys, asked, sorter=order)
-    there = np.flatnonzero(places < len(keys))
-    there = there[keys[order[places[there]]] == asked[there]]
-    found = order[places[there]] % max(len(slow), 1)
-    edges.row_delay[there] = slow["row"][found]
-    edges.gradient_delay[there] = slow["gradient"][found]
+    slow = SlowEdges(origin.field, origin.directory).table
+    near = edges.clique.astype(np.int64)
+    asked = (np.maximum(owner, near) << 32) + np.minimum(owner, near)
+    places = np.searchsorted(slow["edge"], asked)
+    there = np.flatnonzero(places < len(slow))
+    there = there[slow["edge"][places[there]] == asked[there]]
+    edges.row_delay[there] = slow["row"][places[there]]
+    edges.gradient_delay[there] = slow["gradient"][places[there]]
 
 
 def _queue(form: Form, most: int) -> Queue:

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.sizes import name_sizes
-from mtcool.field.vectors import whole
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient, refuse
+from mtcool.peers.field.checking import check_present, check_uniform, checked
 from mtcool.peers.field.coming import coming
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import find
@@ -26,12 +25,12 @@ from mtcool.peers.field.events import (
     happen,
     slow_down,
 )
-from mtcool.peers.field.making import slow_edges
 from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
 from mtcool.peers.field.room import Need, growing
 from mtcool.peers.field.rounds import tell_gradient
+from mtcool.peers.field.slow import UNKNOWN, SlowEdges
 from mtcool.peers.settings import Settings
-from mtcool.types import AnyArray, Floats, Given, GradientLike, Integers, Label
+from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
 
 if TYPE_CHECKING:
     from mtcool.field.settings import FieldSettings
@@ -52,7 +51,7 @@ class FieldExchange(Exchange):
         self.peers = peers
         self.names = directory
         self._settings = settings
-        self._slow, self._slow_among = slow_edges(self._field, directory), directory.size
+        self._slow = SlowEdges(self._field, directory)
         self._graph: Graph | None = None
         self._happening: tuple[Events, Integers] | None = None
 
@@ -63,11 +62,9 @@ class FieldExchange(Exchange):
         return self._settings.field
 
     @property
-    def slow(self) -> NDArray[np.void]:
+    def slow(self) -> AnyArray:
         """Edges with delays of their own, between agents that are known."""
-        if self._slow_among != self.names.size:
-            self._slow, self._slow_among = slow_edges(self._field, self.names), self.names.size
-        return self._slow
+        return self._slow.table
 
     def begin(self) -> None:
         """Tell all cliques how large weights may be, and which edges are slow."""
@@ -77,22 +74,16 @@ class FieldExchange(Exchange):
 
     def predict(self, agent: int, x: Floats) -> None:
         """Write the agent's prediction into `x`."""
-        self.check_present(agent)
+        check_present(self, agent)
         super().predict(agent, x)
 
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Play a round of the agent to its end."""
-        self.check_present(agent)
+        check_present(self, agent)
         g = one_gradient(gradient, self._settings)
         self.provide(np.array([agent]))
         if not _tell(self.peers, agent, g.copy()):
             refuse(g, self._settings)
-
-    def check_present(self, agent: int) -> None:
-        """Refuse an agent that has left."""
-        if not self.peers.state.agents[agent]["present"]:
-            name = self.names.labels[agent]
-            raise ValueError(f"agent must be in the network, got {name!r}, which is not there now")
 
     def provide(self, agents: Integers) -> int:
         """Make room for what these rounds may put into the queue; returns how many have room."""
@@ -116,48 +107,40 @@ class FieldExchange(Exchange):
     def change(self, event: int, agent: Label, others: Sequence[Label]) -> None:
         """Let an event happen, or refuse it with nothing changed."""
         self.check_uniform()
-        if event == JOIN:
-            self._join(agent, others)
-            return
-        i = self._present(agent)
-        if event == LEAVE:
-            if self.peers.state.counters[AGENTS] == 1:
-                raise ValueError(f"agent must not be the last one to leave, got {agent!r}")
-            self.apply(LEAVE, i, [])
-            return
-        j = self._present(others[0])
-        if i == j:
-            raise ValueError(f"agents must be different, got {agent!r} twice")
-        there = find(self.peers.state, i, j) >= 0
-        if there == (event == CONNECT):
-            what = "not be connected yet" if there else "be connected"
-            raise ValueError(f"agents must {what}, got {agent!r} and {others[0]!r}")
-        self.apply(event, i, [j])
+        i, them = checked(self, event, agent, others)
+        if i == self.names.size:
+            self.register([agent])
+        self.apply(event, i, them)
 
     def check_uniform(self) -> None:
         """Refuse changes where nobody could say what the weight of a new edge is."""
-        if self.peers.state.edges.weight.size:
-            raise ValueError(
-                "weights must be uniform in a network whose graph changes, got weights of one's own"
-            )
+        check_uniform(not self.peers.state.edges.weight.size)
 
-    def _join(self, agent: Label, others: Sequence[Label]) -> None:
-        known = self.names.knows(agent)
-        if known and self.peers.state.agents[self.names.index(agent)]["present"]:
-            raise ValueError(f"agent must not be in the network yet, got {agent!r}")
-        if not is_name(agent):
-            raise ValueError(f"agent must have a name that can be a key, got {agent!r}")
-        neighbours = [self._present(other) for other in others]
-        if len(set(neighbours)) < len(neighbours):
-            raise ValueError(f"neighbours must be different, got {list(others)!r}")
-        if not known:
-            self.register([agent])
-        self.apply(JOIN, self.names.index(agent), sorted(neighbours))
+    def gone(self) -> list[Label]:
+        """Names of those who are known and not there."""
+        if self.crowd == self.names.size:
+            return []
+        labels, there = self.names.labels, self.peers.state.agents["present"][: self.names.size]
+        return [labels[i] for i in np.flatnonzero(there == 0).tolist()]
 
-    def _present(self, agent: Label) -> int:
-        i = self.names.index(agent)
-        self.check_present(i)
-        return i
+    def first_gone(self) -> Label | None:
+        """The first who left and has somebody behind who is there, if there is one."""
+        there = self.peers.state.agents["present"][: self.names.size]
+        gone = int(there.argmin())
+        return self.names.labels[gone] if gone < self.crowd else None
+
+    @property
+    def crowd(self) -> int:
+        """How many agents are there."""
+        return int(self.peers.state.counters[AGENTS])
+
+    def is_there(self, agent: int) -> bool:
+        """Whether an agent that is known is in the network."""
+        return bool(self.peers.state.agents[agent]["present"])
+
+    def are_connected(self, one: int, two: int) -> bool:
+        """Whether there is an edge between two agents that are in the network."""
+        return find(self.peers.state, one, two) >= 0
 
     def register(self, names: Sequence[Label]) -> None:
         """Make agents known that will join."""
@@ -264,21 +247,6 @@ class FieldExchange(Exchange):
         return self._graph
 
 
-def is_name(agent: Given) -> bool:
-    """Whether this can be the name of an agent: a key that equals itself.
-
-    Examples
-    --------
-    >>> is_name("rome"), is_name(["rome"]), is_name(float("nan"))
-    (True, False, False)
-    """
-    try:
-        hash(agent)
-    except TypeError:
-        return False
-    return bool(agent == agent)
-
-
 def names_of(neighbours: Iterable[Label]) -> list[Label]:
     """The neighbours that a caller gave, as a list.
 
@@ -311,9 +279,10 @@ def _begin(peers: FieldPeers, slow: AnyArray) -> None:
         for agent in range(peers.state.counters[AGENTS]):
             announce(peers, agent, EVERYBODY)
     for s in range(slow.shape[0]):
-        one, two = whole(slow[s]["one"]), whole(slow[s]["two"])
-        slow_down(peers.state, one, two, slow[s : s + 1])
-        slow_down(peers.state, two, one, slow[s : s + 1])
+        one, two = slow[s]["edge"] >> 32, slow[s]["edge"] & 0xFFFFFFFF
+        if slow[s]["edge"] != UNKNOWN and find(peers.state, one, two) >= 0:
+            slow_down(peers.state, one, two, slow)
+            slow_down(peers.state, two, one, slow)
 
 
 @kernel

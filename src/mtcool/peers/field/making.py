@@ -11,8 +11,6 @@ from mtcool.field.sizes import gradient_size, name_sizes, request_size, row_size
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL
 from mtcool.peers.cliques import CliquePeers
-from mtcool.peers.field.directory import Directory
-from mtcool.peers.field.events import SLOW_EDGE
 from mtcool.peers.field.records import (
     AGENT,
     AGENTS,
@@ -43,12 +41,12 @@ UNLIMITED = 2**62
 
 
 def in_the_field(
-    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats
+    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats, agents: int = 0
 ) -> FieldPeers:
-    """Peers in the field that know what these know.
+    """Peers in the field that know what these know, with places for so many agents.
 
-    Bounds on weights that the rules make larger are not announced yet: `begin` of the exchange
-    does that.
+    What the learner keeps is theirs from now on: it is not copied where it is long enough. Bounds
+    on weights that the rules make larger are not announced yet: `begin` of the exchange does that.
     """
     if settings.field is None:
         raise ValueError("settings must have a field, got None")
@@ -59,7 +57,6 @@ def in_the_field(
         )
     rules = rules_of(settings.field, settings.dim)
     sizes = graph.neighbourhood_sizes
-    uniform = bool((weights == np.repeat(1.0 / sizes, sizes)).all())
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
@@ -70,9 +67,9 @@ def in_the_field(
     bare = FieldPeers(
         state=FieldState(
             learner=peers.state,
-            agents=_agents(graph),
-            cliques=_cliques(peers, graph),
-            edges=_edges(peers, settings.field, settings.dim, rules, uniform),
+            agents=_agents(graph, agents),
+            cliques=_cliques(peers, graph, agents),
+            edges=_edges(peers, settings.field, settings.dim, rules, are_uniform(weights, graph)),
             queue=_queue(settings.dim, most),
             counters=counters,
         ),
@@ -128,21 +125,15 @@ def _bandwidth(given: float | None) -> float:
     return math.inf if given is None else given
 
 
-def slow_edges(field: FieldSettings, directory: Directory) -> NDArray[np.void]:
-    """Edges with delays of their own, between agents that are known."""
-    rows, gradients = field.delays.rows.edges, field.delays.gradients.edges
-    pairs = {frozenset(pair) for pair in (*rows, *gradients)}
-    found = []
-    for pair in pairs:
-        one, two = tuple(pair)
-        if directory.knows(one) and directory.knows(two):
-            ends = directory.index(one), directory.index(two)
-            found.append((*ends, rows.get((one, two), 0.0), gradients.get((one, two), 0.0)))
-    return np.array(sorted(found), SLOW_EDGE)
+def are_uniform(weights: Floats, graph: Graph) -> bool:
+    """Whether all agents listen to themselves and their neighbours alike."""
+    sizes = graph.neighbourhood_sizes
+    return np.array_equal(weights, np.repeat(1.0 / sizes, sizes))
 
 
-def _agents(graph: Graph) -> NDArray[np.void]:
-    agents = np.zeros(graph.size, AGENT)
+def _agents(graph: Graph, places: int) -> NDArray[np.void]:
+    everybody = np.zeros(max(graph.size, places), AGENT)
+    agents = everybody[: graph.size]
     agents["first"] = graph.ptr[:-1]
     for field in ("count", "ever", "room"):
         agents[field] = graph.neighbourhood_sizes
@@ -150,17 +141,18 @@ def _agents(graph: Graph) -> NDArray[np.void]:
     names = name_sizes(graph.labels)
     agents["name"] = names
     agents["around"] = np.add.reduceat(names[graph.idx], graph.ptr[:-1]) - names
-    return agents
+    return everybody
 
 
-def _cliques(peers: CliquePeers, graph: Graph) -> NDArray[np.void]:
+def _cliques(peers: CliquePeers, graph: Graph, places: int) -> NDArray[np.void]:
     sizes = graph.neighbourhood_sizes  # a clique has a row for each of its owner's neighbours
-    cliques = np.zeros(graph.size, CLIQUE)
+    everybody = np.zeros(max(graph.size, places), CLIQUE)
+    cliques = everybody[: graph.size]
     cliques["slots"] = cliques["used"] = sizes
     cliques["first"] = np.cumsum(sizes) - sizes
     np.maximum.at(cliques["bound"], peers.clique, peers.weight)
     cliques["first_bound"] = cliques["bound"]
-    return cliques
+    return everybody
 
 
 def _edges(
