@@ -323,13 +323,13 @@ class Network:
     def in_the_field(self, agents: int = 0) -> FieldExchange:
         """The exchange of a network that can change; the first call makes it one.
 
-        It then has places for so many agents at least.
+        It then has places for so many agents at least. `check_changeable` comes first.
         """
         field = self.exchange.in_the_field()
         if field is not None:
             return field
         settings = self._changeable()
-        peers = in_the_field(self.peers, settings, self._graph, self.weights, agents)
+        peers = in_the_field(self.peers, settings, self._graph, None, agents)
         field = field_exchange(peers, settings, self._graph)
         field.begin()
         # Both at once: Ctrl-C between two lines would leave a network that cannot be saved.

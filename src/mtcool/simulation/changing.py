@@ -10,8 +10,8 @@ from mtcool.network.network import Network
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.events import DONE
-from mtcool.simulation.loop import let_happen
-from mtcool.types import Integers
+from mtcool.simulation.loop import play_on
+from mtcool.types import Given, Integers
 
 NEVER = 2**62
 
@@ -49,17 +49,32 @@ class Changes:
         exchange.reserve(self.events)
 
     def until(self, now: int) -> int:
-        """Let all changes happen that are due before round `now`; returns when the next one is."""
+        """How far rounds may be played from `now` on; what must happen before them has happened.
+
+        Where messages take time a queue must have room for them, and who has which neighbours must
+        stay as it is: then the next change ends the rounds. Else changes may come between them.
+        """
         exchange = self._exchange
+        if not exchange.peers.rules.late:
+            return NEVER
         if self._following() <= now:
             exchange.expect(self.events, self._cursor)
-            while True:
-                missing = let_happen(exchange.peers, self.events, self._cursor, exchange.slow, now)
-                if missing == DONE:
-                    break
-                exchange.make_room_for(self.events, self._cursor, missing)
+            while self._following() <= now:
+                exchange.go_on(self.events, self._cursor)
             exchange.changed()
         return self._following()
+
+    def play(self, first: int, last: int, given: Given, totals: Given) -> int:
+        """Play rounds with their changes as `play` does; returns the next round."""
+        exchange, missing = self._exchange, NEVER
+        exchange.expect(self.events, self._cursor)
+        while missing != DONE:
+            coming = self.events, self._cursor, exchange.slow
+            first, missing = play_on(exchange.peers, *coming, *given, first, last, *totals)
+            if missing != DONE:
+                exchange.make_room_for(self.events, self._cursor, missing)
+        exchange.changed()
+        return first
 
     def _following(self) -> int:
         k = int(self._cursor[0])

@@ -127,7 +127,9 @@ def _simulated(
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             while done < mark:
                 goal = mark if coming is None else min(mark, coming.until(done))
-                chunk = _advance(network, stream, tasks, done, goal, totals, every, chunk, advance)
+                chunk = _advance(
+                    network, stream, tasks, coming, done, goal, totals, every, chunk, advance
+                )
                 done = goal
             if k < len(marks):
                 counting.mark(k)
@@ -195,6 +197,7 @@ def _advance(
     network: Network,
     stream: Stream,
     tasks: Floats,
+    coming: Changes | None,
     first: int,
     last: int,
     totals: _Totals,
@@ -213,21 +216,15 @@ def _advance(
             first += 1
             continue
         goal = min(first + chunk, last)
-        x = np.empty(stream.dim)
+        given = stream.losses, stream.agents, tasks, np.empty(stream.dim)
+        recorded = *totals, *every
         try:
             goal = first + network.exchange.provide(stream.agents[first:goal])
             began = time.perf_counter()
-            stop = play(
-                network.peers,
-                stream.losses,
-                stream.agents,
-                tasks,
-                x,
-                first,
-                goal,
-                *totals,
-                *every,
-            )
+            if coming is None:
+                stop = play(network.peers, *given, first, goal, *recorded)
+            else:
+                stop = coming.play(first, goal, given, recorded)
         except CompileError as error:
             raise network.blamed(error) from None
         finally:

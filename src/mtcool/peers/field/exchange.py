@@ -164,7 +164,7 @@ class FieldExchange(Exchange):
         events, cursor = one_event(event, agent, others), np.zeros(2, np.int64)
         self.expect(events, cursor)
         while cursor[0] == 0:
-            self._go_on(events, cursor)
+            self.go_on(events, cursor)
         self.changed()
 
     def expect(self, events: Events, cursor: Integers) -> None:
@@ -177,14 +177,15 @@ class FieldExchange(Exchange):
         if self._happening is not None:
             events, cursor = self._happening
             while cursor[1] > 0:
-                self._go_on(events, cursor)
+                self.go_on(events, cursor)
                 self.changed()
 
     def changed(self) -> None:
         """Forget the graph as it was."""
         self._graph = None
 
-    def _go_on(self, events: Events, cursor: Integers) -> None:
+    def go_on(self, events: Events, cursor: Integers) -> None:
+        """Let the next part of an event happen, or make the room that it lacks."""
         missing = _happen(self.peers, events, cursor, self.slow)
         if missing != DONE:
             self.make_room_for(events, cursor, missing)

@@ -41,22 +41,25 @@ UNLIMITED = 2**62
 
 
 def in_the_field(
-    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats, agents: int = 0
+    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats | None, agents: int = 0
 ) -> FieldPeers:
     """Peers in the field that know what these know, with places for so many agents.
+
+    Weights are None if they were found to be uniform before.
 
     What the learner keeps is theirs from now on: it is not copied where it is long enough. Bounds
     on weights that the rules make larger are not announced yet: `begin` of the exchange does that.
     """
     if settings.field is None:
         raise ValueError("settings must have a field, got None")
-    if len(peers.weight) < len(weights):
+    if weights is not None and len(peers.weight) < len(weights):
         raise ValueError(
             "weights must be positive for all neighbours in a network with messages, delays or "
             f"changes of its own, got {int((weights == 0.0).sum())} zeros"
         )
     rules = rules_of(settings.field, settings.dim)
     sizes = graph.neighbourhood_sizes
+    uniform = weights is None or are_uniform(weights, graph)
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
@@ -68,8 +71,8 @@ def in_the_field(
         state=FieldState(
             learner=peers.state,
             agents=_agents(graph, agents),
-            cliques=_cliques(peers, graph, agents),
-            edges=_edges(peers, settings.field, settings.dim, rules, are_uniform(weights, graph)),
+            cliques=_cliques(peers, graph, uniform, agents),
+            edges=_edges(peers, settings.field, settings.dim, rules, uniform),
             queue=_queue(settings.dim, most),
             counters=counters,
         ),
@@ -138,19 +141,22 @@ def _agents(graph: Graph, places: int) -> NDArray[np.void]:
     for field in ("count", "ever", "room"):
         agents[field] = graph.neighbourhood_sizes
     agents["present"] = 1
-    names = name_sizes(graph.labels)
+    names = name_sizes(graph.labels).astype(agents["name"].dtype)
     agents["name"] = names
     agents["around"] = np.add.reduceat(names[graph.idx], graph.ptr[:-1]) - names
     return everybody
 
 
-def _cliques(peers: CliquePeers, graph: Graph, places: int) -> NDArray[np.void]:
+def _cliques(peers: CliquePeers, graph: Graph, uniform: bool, places: int) -> NDArray[np.void]:
     sizes = graph.neighbourhood_sizes  # a clique has a row for each of its owner's neighbours
     everybody = np.zeros(max(graph.size, places), CLIQUE)
     cliques = everybody[: graph.size]
     cliques["slots"] = cliques["used"] = sizes
     cliques["first"] = np.cumsum(sizes) - sizes
-    np.maximum.at(cliques["bound"], peers.clique, peers.weight)
+    if uniform:  # an edge has two directions, and neighbours stand together
+        cliques["bound"] = np.maximum.reduceat((1.0 / sizes)[graph.idx], graph.ptr[:-1])
+    else:
+        np.maximum.at(cliques["bound"], peers.clique, peers.weight)
     cliques["first_bound"] = cliques["bound"]
     return everybody
 
