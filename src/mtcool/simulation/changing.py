@@ -70,7 +70,7 @@ class Changes:
         exchange.expect(self.events, self._cursor)
         while missing != DONE:
             coming = self.events, self._cursor, exchange.slow
-            first, missing = play_on(exchange.peers, *coming, *given, first, last, *totals)
+            first, missing = play_on(exchange.peers, first, last, *coming, *given, *totals)
             if missing != DONE:
                 exchange.make_room_for(self.events, self._cursor, missing)
         exchange.changed()

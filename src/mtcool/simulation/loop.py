@@ -58,6 +58,8 @@ def play(
 @kernel
 def play_on(
     peers: FieldPeers,
+    first: int,
+    last: int,
     events: Events,
     cursor: Integers,
     slow: NDArray[np.void],
@@ -65,8 +67,6 @@ def play_on(
     agents: Integers,
     comparator: Floats,
     x: Floats,
-    first: int,
-    last: int,
     activations: Integers,
     paid: Floats,
     regret: Floats,
