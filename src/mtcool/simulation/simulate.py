@@ -217,14 +217,13 @@ def _advance(
             continue
         goal = min(first + chunk, last)
         given = stream.losses, stream.agents, tasks, np.empty(stream.dim)
-        recorded = *totals, *every
         try:
             goal = first + network.exchange.provide(stream.agents[first:goal])
             began = time.perf_counter()
             if coming is None:
-                stop = play(network.peers, *given, first, goal, *recorded)
+                stop = play(network.peers, *given, first, goal, *totals, *every)
             else:
-                stop = coming.play(first, goal, given, recorded)
+                stop = coming.play(first, goal, given, (*totals, *every))
         except CompileError as error:
             raise network.blamed(error) from None
         finally:
