@@ -115,10 +115,10 @@ def test_random_delays_do_change_the_order():
 def test_rates_know_what_is_under_way():
     # Twenty gradients that arrive late count for more than their squared weights.
     late = mtcool.mt_co2ol(
-        nx.complete_graph(2), 1, learner=FTRL(), rates="adaptive", delays=Delays(gradients=5)
+        nx.complete_graph(2), 1, learner=MTFTRLKT(), rates="adaptive", delays=Delays(gradients=5)
     )
     on_time = mtcool.mt_co2ol(
-        nx.complete_graph(2), 1, learner=FTRL(), rates="adaptive", messages=Messages()
+        nx.complete_graph(2), 1, learner=MTFTRLKT(), rates="adaptive", messages=Messages()
     )
     for net in (late, on_time):
         for _ in range(20):
