@@ -14,9 +14,9 @@ COMPARISONS = (
     "field/test_simulating.py",
     "field/test_field_agents.py",
     "field/test_field_reductions.py::test_a_schedule_without_changes_changes_no_bit",
-    "network/test_saved_field.py::test_closed_forms_go_on_to_the_bit_from_files_copies_and_pickles",
-    "network/test_saved_field.py::test_hedge_goes_on_to_the_bit_from_files_copies_and_pickles",
-    "network/test_saved_field.py::test_weights_of_ones_own_go_on_to_the_bit",
+    "field/test_saved_field.py::test_closed_forms_go_on_to_the_bit_from_files_copies_and_pickles",
+    "field/test_saved_field.py::test_hedge_goes_on_to_the_bit_from_files_copies_and_pickles",
+    "field/test_saved_field.py::test_weights_of_ones_own_go_on_to_the_bit",
 )
 
 
