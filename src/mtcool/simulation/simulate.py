@@ -22,6 +22,7 @@ from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
 from mtcool.streams import Stream
+from mtcool.streams.by_number import by_number
 from mtcool.streams.loss import loss_of
 from mtcool.types import Floats, Integers
 
@@ -209,6 +210,9 @@ def _advance(
 
     Returns the size of the next chunk.
     """
+    losses = stream.losses
+    if network.settings.field is not None:
+        losses = by_number(losses)  # its rounds are much code
     while first < last:
         if network.is_slow:
             _play_one_round(network, stream, tasks, first, totals, every)
@@ -216,7 +220,7 @@ def _advance(
             first += 1
             continue
         goal = min(first + chunk, last)
-        given = stream.losses, stream.agents, tasks, np.empty(stream.dim)
+        given = losses, stream.agents, tasks, np.empty(stream.dim)
         try:
             goal = first + network.exchange.provide(stream.agents[first:goal])
             began = time.perf_counter()
