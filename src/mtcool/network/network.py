@@ -64,7 +64,7 @@ class Network:
         self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
-        elif settings.field is not None:
+        elif self.exchange.in_the_field() is not None:
             origin = Origin(peers, settings, Directory(graph, joined), weights)
             self.exchange = resumed(origin, arrays, from_file)
         else:
