@@ -48,8 +48,20 @@ def private(name, dim):
     return mtcool.Privacy(epsilon, horizon, aggregator=aggregator, **levels)
 
 
+SILENT = {
+    "every third": mtcool.Messages(every=3),
+    "by coins": mtcool.Messages(probability=0.6),
+    "until the budget is spent": mtcool.Messages(every=2, budget=60, budget_bytes=4_000),
+}
+
+
 def cases():
     for dim in (1, 3):
+        for name, messages in SILENT.items():
+            kind = "BLT" if name == "by coins" else "binary tree"
+            settings = {"privacy": private(kind, dim), "seed": 1, "messages": messages}
+            checks = peers_checks(mtcool.dpmt_co2ol, dim=dim, **settings)
+            yield f"private, {name}, dim {dim}", dim == 3, checks
         for name, (make, settings) in PLAIN.items():
             yield f"{name}, dim {dim}", dim == 3, peers_checks(make, dim=dim, **settings)
         for name in PRIVATE:

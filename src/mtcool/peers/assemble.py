@@ -20,8 +20,8 @@ from mtcool.peers.silence import (
     limits,
     places,
     policy_of,
+    shares_of_time,
     silence_of,
-    weights_of_time,
 )
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -91,7 +91,7 @@ def _quiet_peers(
     silence, (privacy, learner) = silence_of(entries, graph), settings.published
     q = _activity(settings)
     if q is not None:
-        q = weights_of_time(field.messages, q, silence.owner)
+        q = shares_of_time(field.messages, q, silence.owner)
     experts = learner.numbers(np.diff(cliques.start))
     products = np.where(experts > 1, experts, 0)[entries.clique]
     cost = cost_of_talking(entries, products, graph, settings.dim)

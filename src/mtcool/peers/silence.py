@@ -30,9 +30,9 @@ def silence_of(entries: Entries, graph: Graph) -> Silence:
 
     Examples
     --------
-    >>> from mtcool.graphs import path
+    >>> from mtcool.graphs import complete
     >>> entries = Entries(np.array([0, 2, 4]), *np.array([[0, 1, 0, 1], [0, 2, 1, 3]]), np.ones(4))
-    >>> silence_of(entries, path(2)).silent
+    >>> silence_of(entries, complete(2)).silent
     array([2, 3])
     """
     agents, by = np.arange(graph.size), entries.by
@@ -116,7 +116,7 @@ def places(entries: Entries, products: Integers, own: Integers, dim: int) -> Int
     return np.asarray(dim + before[first + own] - before[first])
 
 
-def weights_of_time(messages: Messages, q: Floats, owner: Integers) -> Floats:
+def shares_of_time(messages: Messages, q: Floats, owner: Integers) -> Floats:
     """How often each channel is active, if its agent is with probability q."""
     share = messages.probability / messages.every
     silent = np.arange(len(owner)) >= len(q)
