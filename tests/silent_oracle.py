@@ -169,14 +169,18 @@ class SilentNetwork:
         return talks
 
     def publish(self, i):
-        """Tell all cliques what they know of an agent: its own knows both of its sums."""
-        sums, place = self.talked[i].published(), self.dim
+        """Tell all cliques what there is to know of an agent."""
+        for j, (sums, products) in self.told(i).items():
+            self.cliques[j].sums[i], self.cliques[j].products[i] = sums, products
+
+    def told(self, i):
+        """Sums and products for each clique that knows an agent: its own knows both kinds."""
+        sums, place, told = self.talked[i].published(), self.dim, {}
         for j in self.around[i]:
-            clique = self.cliques[j]
-            clique.sums[i] = self.weights[i][j] * sums[: self.dim]
-            clique.products[i] = sums[place : place + clique.numbers]
-            place += clique.numbers
+            end = place + self.cliques[j].numbers
+            told[j] = self.weights[i][j] * sums[: self.dim], sums[place:end]
+            place = end
         if self.alone[i]:
-            alone = self.alone[i].published()
-            self.cliques[i].sums[i] = self.cliques[i].sums[i] + alone[: self.dim]
-            self.cliques[i].products[i] = self.cliques[i].products[i] + alone[self.dim :]
+            alone, (total, products) = self.alone[i].published(), told[i]
+            told[i] = total + alone[: self.dim], products + alone[self.dim :]
+        return told

@@ -320,7 +320,9 @@ def test_other_refusals_say_why():
     with pytest.raises(ValueError, match="weights must be positive for the agents themselves"):
         made(Messages(every=2), graph=mtcool.graphs.star(4), weights="delegation")
     record = algorithm("dpmt_co2ol")
-    with pytest.raises(ValueError, match=r"delays do not apply to dpmt_co2ol, .*net\.agents\(\)"):
+    with pytest.raises(
+        ValueError, match=r"delays do not apply to a network of dpmt_co2ol, .*PrivateCarrier"
+    ):
         make_network(record, GRAPH, 1, privacy=Privacy(1.0, 9), delays=Delays(gradients=2))
 
 

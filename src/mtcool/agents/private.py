@@ -209,6 +209,27 @@ class PrivateAgent:
         """The last sums of each channel."""
         return np.split(self.aggregator.published, self.aggregator.start[1:-1])
 
+    def checked(self, gradient: ArrayLike, waiting: int = 0) -> Floats:
+        """A gradient that can be clipped, of a round within the horizon; others are refused.
+
+        So many more rounds may be under way.
+        """
+        given = validation.vector("gradient", gradient, self.settings.dim)
+        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(self.settings.dim):
+            refuse(given, self.settings)
+        spent = self.released + waiting
+        if spent >= self.horizon:
+            raise ValueError(
+                f"horizon of agent {self.name!r} is {self.horizon} activations, of which {spent} "
+                "are spent, got 1 more; nothing was released"
+            )
+        return given
+
+    def numbers_of(self, neighbour: Label) -> int:
+        """How many experts a neighbour has whose rows it sends."""
+        near = [link.neighbour for link in self.links]
+        return int(self.products[near.index(neighbour)])
+
     @property
     def released(self) -> int:
         """Noisy sums that it has published since its first loss."""
@@ -270,14 +291,7 @@ class PrivateActivation(OneShot):
         agent = self._agent
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
-        given = validation.vector("gradient", gradient, agent.settings.dim)
-        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(agent.settings.dim):
-            refuse(given, agent.settings)
-        if agent.released >= agent.horizon:
-            raise ValueError(
-                f"horizon of agent {agent.name!r} is {agent.horizon} activations, of which "
-                f"{agent.released} are spent, got 1 more; nothing was released"
-            )
+        given = agent.checked(gradient)
         if not self._release(given.copy(), self._experts):
             refuse(given, agent.settings)
         return self._messages()

@@ -192,8 +192,8 @@ def check_silence(settings: Settings, field: FieldSettings) -> None:
     check_private_messages(algorithm, messages)
     if not field.delays.is_none:
         raise ValueError(
-            f"delays do not apply to {algorithm}, got {field.delays!r}: its agents by themselves, "
-            "net.agents(), may be told sums late, twice or never"
+            f"delays do not apply to a network of {algorithm}, got {field.delays!r}: "
+            "mtcool.agents.PrivateCarrier carries the messages of its agents that late"
         )
     if not messages.silent:
         raise ValueError(
