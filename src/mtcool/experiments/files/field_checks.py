@@ -50,10 +50,10 @@ def _check_algorithm(point: spec.Point, one: spec.Algorithm, asked: list[str]) -
     for key, made in (("messages", messages_of), ("delays", delays_of)):
         try:
             made(point, one)
+            if record.silences:
+                check_private_messages(record, messages_of(point, one))
         except ValueError as error:
             raise ValueError(f"{one.name}: {key}: {error}") from None
-    if record.silences:
-        check_private_messages(record, messages_of(point, one))
 
 
 def _reads(record: Algorithm, key: str) -> bool:
