@@ -293,8 +293,9 @@ class Network:
             field = self.exchange.in_the_field()
             if field is None:
                 raise ValueError(
-                    "network must be of mt_co2ol, with messages, delays or changes of its own, to "
-                    f"say what it received, got {self!r}; `mtcool.theory` has bounds of the others"
+                    "network must have messages, delays or changes of its own, and not be private, "
+                    "to say what it received; `mtcool.theory` has bounds of the others, "
+                    f"got {self!r}"
                 )
             return received(field.peers, self.settings, field.names.size)
 
