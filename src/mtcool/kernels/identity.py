@@ -91,6 +91,7 @@ SOURCES = (
     "peers/private.py",
     "peers/private_exchange.py",
     "peers/protocol.py",
+    "peers/quiet.py",
     "peers/single_task.py",
     "privacy/aggregators/aggregator.py",
     "privacy/aggregators/blt.py",

@@ -65,7 +65,7 @@ class Network:
         self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
-        elif settings.field is not None:
+        elif self.exchange.in_the_field() is not None:
             origin = Origin(peers, settings, Directory(graph, joined), weights)
             self.exchange = resumed(origin, arrays, from_file)
         else:
@@ -294,8 +294,9 @@ class Network:
             field = self.exchange.in_the_field()
             if field is None:
                 raise ValueError(
-                    "network must have messages, delays or changes of its own to say what it "
-                    "received, got none; `mtcool.theory` has bounds of the others"
+                    "network must have messages, delays or changes of its own, and not be private, "
+                    "to say what it received; `mtcool.theory` has bounds of the others, "
+                    f"got {self!r}"
                 )
             return received(field.peers, self.settings, field.names.size)
 
