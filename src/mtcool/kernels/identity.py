@@ -82,6 +82,7 @@ SOURCES = (
     "peers/field/entries.py",
     "peers/field/events.py",
     "peers/field/exchange.py",
+    "peers/field/labels.py",
     "peers/field/learning.py",
     "peers/field/partners.py",
     "peers/field/queue.py",

@@ -22,11 +22,13 @@ from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
     FREE,
+    KEYS,
     LABEL,
     LABELS_FREE,
     MESSAGE,
     ROWS,
     TARGET,
+    TARGETS_FREE,
     Capacity,
     Edges,
     FieldPeers,
@@ -63,7 +65,7 @@ def in_the_field(
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
-    counters[[FREE, LABELS_FREE]] = -1
+    counters[[FREE, LABELS_FREE, TARGETS_FREE]] = -1
     tables, experts = _tables(settings, peers)
     counters[EXPERTS] = experts
     most = int(np.diff(graph.ptr).max())
@@ -73,7 +75,7 @@ def in_the_field(
             agents=_agents(graph),
             cliques=_cliques(peers, graph),
             edges=_edges(peers, settings.field, settings.dim, rules, uniform),
-            queue=_queue(settings.dim, most),
+            queue=_queue(settings.dim),
             counters=counters,
         ),
         units=settings.units,
@@ -184,7 +186,7 @@ def _edges(
     )
 
 
-def _queue(dim: int, most: int) -> Queue:
+def _queue(dim: int) -> Queue:
     return Queue(
         first=np.full(BUCKETS, -1),
         last=np.full(BUCKETS, -1),
@@ -194,26 +196,28 @@ def _queue(dim: int, most: int) -> Queue:
         label_last=np.full(BUCKETS, -1),
         labels=np.zeros(0, LABEL),
         gradients=np.zeros((0, dim)),
-        targets=np.zeros((0, most), TARGET),
+        targets=np.zeros(0, TARGET),
     )
 
 
 def _round(most: int, dim: int) -> Round:
     return Round(
-        targets=np.zeros(most, TARGET),
+        asked=np.zeros(most, np.uint32),
+        waits=np.zeros(most, np.int64),
+        heard=np.zeros(most, np.uint32),
         weights=np.zeros(most),
+        stamps=np.zeros(most),
+        helps=np.zeros(most),
         others=np.zeros(most, np.int64),
         scores=np.zeros(most),
         keys=np.zeros(most),
         order=np.zeros(most, np.int64),
         chosen=np.zeros(most, np.int64),
         own=np.zeros(dim),
-        answer=np.zeros(dim),
         coded=np.zeros(dim),
         rest=np.zeros(dim),
         picked=np.zeros(dim, np.int64),
-        key=np.full(5, -1),
-        cursor=np.full(1, -1),
+        key=np.full(KEYS, -1),
     )
 
 

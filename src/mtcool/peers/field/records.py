@@ -47,14 +47,14 @@ CLIQUE = np.dtype(
     ]
 )
 
-# A clique that the active agent listens to in this round. Row and clique outlive the entry.
+# A clique that an agent listened to in a round whose label is still to come.
 TARGET = np.dtype(
     [
-        ("clique", np.int64),
-        ("row", np.int64),  # of the agent, counted from the clique's first
+        ("next", np.int64),  # of the same round, or of free places; -1 ends the list of those
+        ("clique", np.uint32),
+        ("entry", np.uint32),  # where the edge was; it may have moved
         ("weight", np.float64),
         ("stamp", np.float64),  # what the clique had received when it gave the row
-        ("entry", np.int64),  # where the edge is now; a label that comes late looks it up again
         ("help", np.float64),  # <gradient, own row - its row>
     ]
 )
@@ -64,9 +64,10 @@ MESSAGE = np.dtype(
     [
         ("due", np.int64),  # the round at whose end it arrives
         ("next", np.int64),  # in the list of its bucket, or of free places; -1 ends it
-        ("sender", np.int64),  # of a gradient: the agent that was active; of a row: who answers
-        ("receiver", np.int64),
-        ("row", np.int64),  # of a gradient: where it belongs; of a row: -1
+        ("sender", np.uint32),  # of a gradient: the agent that was active; of a row: who answers
+        ("receiver", np.uint32),
+        ("row", np.int32),  # of a gradient: where it belongs; of a row: -1
+        ("entry", np.uint32),  # of a row: where the edge was; it may have moved
         ("number", np.int64),  # of the round of the active agent
         ("weight", np.float64),
         ("stamp", np.float64),
@@ -81,6 +82,7 @@ LABEL = np.dtype(
         ("agent", np.int64),
         ("number", np.int64),
         ("count", np.int64),  # of its targets
+        ("target", np.int64),  # the first of them
     ]
 )
 
@@ -89,10 +91,12 @@ BUCKETS = 4096
 
 # Where the counters are in `FieldState.counters`.
 CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, FREE, WAITING, LABELS_FREE, LABELS, VERSION = range(10)
-COUNTERS = 10
-# What `Round.key` holds: agent and version that the scratch is about; numbers of targets and of
-# partners; bytes of the partners' names.
-AGENT_OF, VERSION_OF, TARGETS, PARTNERS, NAMES = range(5)
+TARGETS_FREE, TARGETS = 10, 11
+COUNTERS = 12
+# What `Round.key` holds: agent and version that the scratch is about; how many are asked and heard,
+# the agent itself included; to how many others its gradient goes; bytes of the partners' names.
+AGENT_OF, VERSION_OF, ASKED, HEARD, TOLD, NAMES = range(6)
+KEYS = 6
 
 
 class Rules(NamedTuple):
@@ -150,7 +154,7 @@ class Queue(NamedTuple):
     gradients: Floats
     """A gradient for each label."""
     targets: NDArray[np.void]
-    """Of type `TARGET`: whom the round listened to, (labels, most)."""
+    """Of type `TARGET`: whom the rounds of the labels listened to, as many as there are."""
 
 
 class Edges(NamedTuple):
@@ -193,21 +197,27 @@ class FieldState(NamedTuple):
 class Round(NamedTuple):
     """Scratch for the round that is played: whom the active agent listens to."""
 
-    targets: NDArray[np.void]
-    """Of type `TARGET`, (most,)."""
+    asked: Indices
+    """The entries of the partners and of the agent itself, ascending."""
+    waits: Integers
+    """In how many rounds their answers, or the gradients for those heard, arrive; -1 for never."""
+    heard: Indices
+    """The entries whose rows are there, ascending."""
     weights: Floats
-    """Of the targets."""
+    """Theirs, as the two that follow."""
+    stamps: Floats
+    """What their cliques had received when they gave their rows."""
+    helps: Floats
+    """<gradient, own row - their row>, if the best are chosen."""
     others: Integers
     """Neighbours that may be asked."""
     scores: Floats
     keys: Floats
     order: Integers
     chosen: Integers
-    """The entries of the partners."""
+    """Which of them are."""
     own: Floats
     """The agent's row in its own clique, (dim,)."""
-    answer: Floats
-    """A row of a partner, (dim,)."""
     coded: Floats
     """What is sent, (dim,)."""
     rest: Floats
@@ -216,8 +226,6 @@ class Round(NamedTuple):
     """Scratch for the choice of coordinates, (dim,)."""
     key: Integers
     """See `AGENT_OF` and those that follow."""
-    cursor: Integers
-    """How far a list of the queue was looked through, (1,)."""
 
 
 class Capacity(NamedTuple):

@@ -12,6 +12,7 @@ from mtcool.peers.field.records import (
     FREE,
     LABELS_FREE,
     ROWS,
+    TARGETS_FREE,
     Capacity,
     Edges,
     FieldPeers,
@@ -23,6 +24,10 @@ from mtcool.types import AnyArray, Floats, Integers, State
 
 SPARE = 16  # arrays grow by at least one part in so many
 LEAST = 64
+BY_NEIGHBOUR = (
+    *("asked", "waits", "heard", "weights", "stamps", "helps"),
+    *("others", "scores", "keys", "order", "chosen"),
+)
 
 
 class Need(NamedTuple):
@@ -40,6 +45,8 @@ class Need(NamedTuple):
     messages: int = 0
     """That may be under way, in all."""
     labels: int = 0
+    targets: int = 0
+    """Of the labels."""
 
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
@@ -64,7 +71,7 @@ def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
     if new != capacity or agents > len(state.agents) or tables is not peers.tables:
         room = Room(agents, new.rows, new.experts, slots, int(tables[2].max()))
         learner = enlarged(learner, room, table)
-    queue = _queue(state.queue, counters, need, most)
+    queue = _queue(state.queue, counters, need)
     return peers._replace(
         state=state._replace(
             learner=learner,
@@ -101,17 +108,12 @@ def _edges(edges: Edges, length: int) -> Edges:
 
 
 def _round(work: Round, most: int) -> Round:
-    by_neighbour = ("targets", "weights", "others", "scores", "keys", "order", "chosen")
-    arrays = {name: longer(getattr(work, name), most) for name in by_neighbour}
+    arrays = {name: longer(getattr(work, name), most) for name in BY_NEIGHBOUR}
     return work._replace(**arrays, key=np.full_like(work.key, -1))
 
 
-def _queue(queue: Queue, counters: Integers, need: Need, most: int) -> Queue:
+def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
     """A queue with so many places; `counters` tell where the first free ones are."""
-    targets = queue.targets
-    if most > targets.shape[1]:
-        targets = np.zeros((len(targets), most), targets.dtype)
-        targets[:, : queue.targets.shape[1]] = queue.targets
     messages = _with_places(queue.messages, need.messages, counters, FREE)
     labels = _with_places(queue.labels, need.labels, counters, LABELS_FREE)
     return queue._replace(
@@ -119,7 +121,7 @@ def _queue(queue: Queue, counters: Integers, need: Need, most: int) -> Queue:
         content=longer(queue.content, len(messages)),
         labels=labels,
         gradients=longer(queue.gradients, len(labels)),
-        targets=longer(targets, len(labels)),
+        targets=_with_places(queue.targets, need.targets, counters, TARGETS_FREE),
     )
 
 
