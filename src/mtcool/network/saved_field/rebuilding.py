@@ -55,7 +55,7 @@ def _counters(form: Form, size: Capacity) -> Integers:
     counters[[records.ENTRIES, records.ROWS, records.EXPERTS]] = size
     counters[[records.WAITING, records.LABELS]] = len(form.messages), len(form.labels)
     counters[records.TARGETS] = len(form.targets)
-    counters[[records.FREE, records.LABELS_FREE, records.TARGETS_FREE]] = END
+    counters[records.TARGETS_FREE] = END
     return counters
 
 
@@ -122,10 +122,12 @@ def _queue(form: Form) -> Queue:
     return Queue(
         first=first,
         last=last,
+        places=np.arange(len(messages)),
         messages=messages,
         content=form.content.copy(),
         label_first=label_first,
         label_last=label_last,
+        label_places=np.arange(len(labels)),
         labels=labels,
         gradients=form.gradients.copy(),
         targets=targets,

@@ -14,13 +14,13 @@ from mtcool.peers.field.queue import (
     END,
     FOREVER,
     NEVER,
-    append,
     delay,
     free_label,
     next_due,
+    put_message,
     take_list,
 )
-from mtcool.peers.field.records import CLOCK, FREE, VERSION, WAITING, FieldPeers
+from mtcool.peers.field.records import CLOCK, VERSION, WAITING, FieldPeers
 from mtcool.types import Floats
 
 ANSWER = -1
@@ -67,6 +67,7 @@ def teach(
         seed = rules.seed
         round_to_bits(gradient, rules.bits, seed, ROUND_GRADIENT, agent, 0, number, work.coded)
     usual = find_gradient_waits(peers, agent, number, heard)
+    now, waiting = whole(state.counters[CLOCK]), whole(state.counters[WAITING])
     for k in range(heard):
         e, weight, stamp = whole(work.heard[k]), work.weights[k], work.stamps[k]
         clique, row = whole(edges.clique[e]), whole(edges.row[e])
@@ -81,11 +82,18 @@ def teach(
                     leave_out(peers, agent, e, gradient)
                 content, coding = work.coded, rules.power - 1.0
         if wait > 0:
-            send_gradient(peers, agent, number, e, weight, stamp, content, wait)
+            place = put_message(state.queue, waiting, now + wait)
+            waiting += 1
+            c, message = state.cliques[clique], state.queue.messages[place]
+            message["sender"], message["receiver"], message["number"] = agent, clique, number
+            message["row"], message["weight"], message["stamp"] = row - c["first"], weight, stamp
+            copy_vector(content, state.queue.content[place])
+            c["under_way"] += weight
         elif wait == 0 and (not late or state.agents[clique]["present"]):
             receive(peers, clique, row, weight, stamp, content, coding, old)
         else:
             state.cliques[clique]["lost"] += weight
+    state.counters[WAITING] = waiting
 
 
 @inline
@@ -122,40 +130,6 @@ def leave_out(peers: FieldPeers, agent: int, entry: int, gradient: Floats) -> No
 
 
 @inline
-def send_gradient(
-    peers: FieldPeers,
-    agent: int,
-    number: int,
-    entry: int,
-    weight: float,
-    stamp: float,
-    content: Floats,
-    wait: int,
-) -> None:
-    """Put a gradient for a neighbour into the queue."""
-    state = peers.state
-    clique = whole(state.edges.clique[entry])
-    c, place = state.cliques[clique], put_message(peers, wait)
-    message = state.queue.messages[place]
-    message["sender"], message["receiver"], message["number"] = agent, clique, number
-    message["row"] = whole(state.edges.row[entry]) - c["first"]
-    message["weight"], message["stamp"] = weight, stamp
-    copy_vector(content, state.queue.content[place])
-    c["under_way"] += weight
-
-
-@inline
-def put_message(peers: FieldPeers, wait: int) -> int:
-    """A place for a message that arrives in so many rounds; there is one that is free."""
-    queue, counters = peers.state.queue, peers.state.counters
-    place = whole(counters[FREE])
-    counters[FREE] = queue.messages[place]["next"]
-    counters[WAITING] += 1
-    append(queue.first, queue.last, queue.messages, place, whole(counters[CLOCK]) + wait)
-    return place
-
-
-@inline
 def receive(
     peers: FieldPeers,
     clique: int,
@@ -188,18 +162,17 @@ def receive(
 @inline
 def hand_over_due(peers: FieldPeers, now: int) -> None:
     """Give all messages that are due to their receivers, in the order in which they were sent."""
-    queue, counters = peers.state.queue, peers.state.counters
+    queue, waiting = peers.state.queue, whole(peers.state.counters[WAITING])
     place = take_list(queue.first, now)
     while True:
         place = next_due(queue.first, queue.last, queue.messages, place, now)
         if place == END:
             break
         hand_over(peers, place)
-        following = whole(queue.messages[place]["next"])
-        queue.messages[place]["next"] = counters[FREE]
-        counters[FREE] = place
-        counters[WAITING] -= 1
-        place = following
+        waiting -= 1
+        queue.places[waiting] = place
+        place = whole(queue.messages[place]["next"])
+    peers.state.counters[WAITING] = waiting
 
 
 @inline

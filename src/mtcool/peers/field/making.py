@@ -21,10 +21,8 @@ from mtcool.peers.field.records import (
     COUNTERS,
     ENTRIES,
     EXPERTS,
-    FREE,
     KEYS,
     LABEL,
-    LABELS_FREE,
     MESSAGE,
     ROWS,
     TARGET,
@@ -65,7 +63,7 @@ def in_the_field(
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
-    counters[[FREE, LABELS_FREE, TARGETS_FREE]] = -1
+    counters[TARGETS_FREE] = -1
     tables, experts = _tables(settings, peers)
     counters[EXPERTS] = experts
     most = int(np.diff(graph.ptr).max())
@@ -190,10 +188,12 @@ def _queue(dim: int) -> Queue:
     return Queue(
         first=np.full(BUCKETS, -1),
         last=np.full(BUCKETS, -1),
+        places=np.zeros(0, np.int64),
         messages=np.zeros(0, MESSAGE),
         content=np.zeros((0, dim)),
         label_first=np.full(BUCKETS, -1),
         label_last=np.full(BUCKETS, -1),
+        label_places=np.zeros(0, np.int64),
         labels=np.zeros(0, LABEL),
         gradients=np.zeros((0, dim)),
         targets=np.zeros(0, TARGET),

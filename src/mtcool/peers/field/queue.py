@@ -3,7 +3,7 @@
 A list is a bucket, chosen by the round modulo their number, so that putting something in and taking
 it out takes the same time however much is under way. What is due in a later round of the same
 bucket goes back to its end, once in `BUCKETS` rounds. Lists keep the order in which their entries
-came. Free places are a list too.
+came.
 """
 
 import math
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mtcool.field.draws import draw
 from mtcool.field.vectors import whole
 from mtcool.kernels import inline
-from mtcool.peers.field.records import BUCKETS, LABELS, LABELS_FREE, FieldState
+from mtcool.peers.field.records import BUCKETS, LABELS, FieldState, Queue
 from mtcool.types import Integers
 
 END = -1
@@ -67,11 +67,21 @@ def next_due(
 
 
 @inline
+def put_message(queue: Queue, waiting: int, due: int) -> int:
+    """A place for a message that is due at the end of this round, beside so many that wait.
+
+    There is a free one. Who puts many keeps count.
+    """
+    place = whole(queue.places[waiting])
+    append(queue.first, queue.last, queue.messages, place, due)
+    return place
+
+
+@inline
 def put_label(state: FieldState, due: int) -> int:
     """A place for a label that is due at the end of this round; there is one that is free."""
     queue, counters = state.queue, state.counters
-    place = whole(counters[LABELS_FREE])
-    counters[LABELS_FREE] = queue.labels[place]["next"]
+    place = whole(queue.label_places[counters[LABELS]])
     counters[LABELS] += 1
     append(queue.label_first, queue.label_last, queue.labels, place, due)
     return place
@@ -80,6 +90,5 @@ def put_label(state: FieldState, due: int) -> int:
 @inline
 def free_label(state: FieldState, place: int) -> None:
     """Give the place of a label back."""
-    state.queue.labels[place]["next"] = state.counters[LABELS_FREE]
-    state.counters[LABELS_FREE] = place
     state.counters[LABELS] -= 1
+    state.queue.label_places[state.counters[LABELS]] = place

@@ -63,7 +63,7 @@ TARGET = np.dtype(
 MESSAGE = np.dtype(
     [
         ("due", np.int64),  # the round at whose end it arrives
-        ("next", np.int64),  # in the list of its bucket, or of free places; -1 ends it
+        ("next", np.int64),  # in the list of its bucket; -1 ends it
         ("sender", np.uint32),  # of a gradient: the agent that was active; of a row: who answers
         ("receiver", np.uint32),
         ("row", np.int32),  # of a gradient: where it belongs; of a row: -1
@@ -90,9 +90,8 @@ BUCKETS = 4096
 """Lists of what is due: an entry stands in the list of its round modulo this number."""
 
 # Where the counters are in `FieldState.counters`.
-CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, FREE, WAITING, LABELS_FREE, LABELS, VERSION = range(10)
-TARGETS_FREE, TARGETS = 10, 11
-COUNTERS = 12
+CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, WAITING, LABELS, TARGETS, TARGETS_FREE, VERSION = range(10)
+COUNTERS = 10
 # What `Round.key` holds: agent and version that the scratch is about; how many are asked and heard,
 # the agent itself included; to how many others its gradient goes; bytes of the partners' names.
 AGENT_OF, VERSION_OF, ASKED, HEARD, TOLD, NAMES = range(6)
@@ -143,12 +142,16 @@ class Queue(NamedTuple):
     first: Integers
     """First message of each bucket, or -1."""
     last: Integers
+    places: Integers
+    """Free places for messages, behind so many that mean nothing as there are waiting."""
     messages: NDArray[np.void]
     """Of type `MESSAGE`."""
     content: Floats
     """A vector for each message."""
     label_first: Integers
     label_last: Integers
+    label_places: Integers
+    """The same for labels."""
     labels: NDArray[np.void]
     """Of type `LABEL`."""
     gradients: Floats

@@ -9,8 +9,6 @@ from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
-    FREE,
-    LABELS_FREE,
     ROWS,
     TARGETS_FREE,
     Capacity,
@@ -113,27 +111,34 @@ def _round(work: Round, most: int) -> Round:
 
 
 def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
-    """A queue with so many places; `counters` tell where the first free ones are."""
-    messages = _with_places(queue.messages, need.messages, counters, FREE)
-    labels = _with_places(queue.labels, need.labels, counters, LABELS_FREE)
+    """A queue with so many places; `counters` tell where the first free target is."""
+    messages = longer(queue.messages, max(need.messages, len(queue.messages)))
+    labels = longer(queue.labels, max(need.labels, len(queue.labels)))
     return queue._replace(
+        places=_places(queue.places, len(messages)),
         messages=messages,
         content=longer(queue.content, len(messages)),
+        label_places=_places(queue.label_places, len(labels)),
         labels=labels,
         gradients=longer(queue.gradients, len(labels)),
-        targets=_with_places(queue.targets, need.targets, counters, TARGETS_FREE),
+        targets=_targets(queue.targets, need.targets, counters),
     )
 
 
-def _with_places(entries: AnyArray, need: int, counters: Integers, free: int) -> AnyArray:
-    """Entries with so many places at least; new ones are put on the list of free ones."""
-    before = len(entries)
+def _places(places: Integers, length: int) -> Integers:
+    """So many places; new ones are free."""
+    return np.concatenate((places, np.arange(len(places), length)))
+
+
+def _targets(targets: AnyArray, need: int, counters: Integers) -> AnyArray:
+    """Targets with so many places at least; new ones are put on the list of free ones."""
+    before = len(targets)
     if need <= before:
-        return entries
-    new = longer(entries, need)
+        return targets
+    new = longer(targets, need)
     new["next"][before:-1] = np.arange(before + 1, len(new))
-    new["next"][-1] = counters[free]
-    counters[free] = before
+    new["next"][-1] = counters[TARGETS_FREE]
+    counters[TARGETS_FREE] = before
     return new
 
 

@@ -7,10 +7,19 @@ from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.peers.field.labels import postpone
-from mtcool.peers.field.learning import ANSWER, end_round, put_message
+from mtcool.peers.field.learning import ANSWER, end_round
 from mtcool.peers.field.partners import code, cost_of_asking, cost_of_telling, prepare
-from mtcool.peers.field.queue import NEVER, delay
-from mtcool.peers.field.records import ASKED, CLOCK, HEARD, NAMES, TOLD, VERSION, FieldPeers
+from mtcool.peers.field.queue import NEVER, delay, put_message
+from mtcool.peers.field.records import (
+    ASKED,
+    CLOCK,
+    HEARD,
+    NAMES,
+    TOLD,
+    VERSION,
+    WAITING,
+    FieldPeers,
+)
 from mtcool.peers.protocol import fetch, observe, send, to_units
 from mtcool.streams.losses import Kind, subgradient
 from mtcool.types import Floats
@@ -94,6 +103,7 @@ def keep_rows(peers: FieldPeers, agent: int, asked: int) -> None:
     """Keep the partners' answers that are there, and put those that are late into the queue."""
     state, work, edges = peers.state, peers.work, peers.state.edges
     number, heard = state.agents[agent]["begun"], 0
+    now, waiting = whole(state.counters[CLOCK]), whole(state.counters[WAITING])
     for k in range(asked):
         e, wait = whole(work.asked[k]), work.waits[k] if peers.rules.may_miss else 0
         other, place = whole(edges.clique[e]), heard
@@ -105,13 +115,15 @@ def keep_rows(peers: FieldPeers, agent: int, asked: int) -> None:
             copy_vector(peers.models[place], edges.kept[e])
             edges.number[e], edges.stamp[e] = number, stamp
             continue
-        place = put_message(peers, whole(wait))
+        place = put_message(state.queue, waiting, now + wait)
+        waiting += 1
         message, answer = state.queue.messages[place], state.queue.content[place]
         message["sender"], message["receiver"], message["row"] = other, agent, ANSWER
         message["entry"], message["number"], message["stamp"] = e, number, stamp
         message["weight"] = 0.0
         predict_row(state.learner, other, whole(edges.row[e]), answer)
         code(peers, agent, e, answer)
+    state.counters[WAITING] = waiting
 
 
 @inline
