@@ -489,6 +489,6 @@ def test_a_small_file_with_labels_of_a_hub_takes_little_memory(path):
     assert path.stat().st_size < 100_000
     loaded = mtcool.load(path)
     assert sum(array.nbytes for array in loaded.peers.state.queue) < 500_000
-    for network in (net, loaded):
-        mtcool.simulate(network, mtcool.Stream(agents, losses))
+    for one in (net, loaded):
+        mtcool.simulate(one, mtcool.Stream(agents, losses))
     assert loaded.predict(7) == net.predict(7)

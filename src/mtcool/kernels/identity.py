@@ -88,6 +88,7 @@ SOURCES = (
     "peers/field/queue.py",
     "peers/field/records.py",
     "peers/field/rounds.py",
+    "peers/field/waiting.py",
     "peers/private.py",
     "peers/private_exchange.py",
     "peers/protocol.py",

@@ -145,11 +145,6 @@ def _in_order(first: Integers, waiting: AnyArray) -> Integers:
 
 
 def _targets(queue: Queue, labels: Integers) -> NDArray[np.void]:
-    """The targets of the labels, one label after the other: their k-th ones at once, for all k."""
-    count, place = queue.labels["count"][labels], queue.labels["target"][labels]
-    first, chosen = np.cumsum(count) - count, np.zeros(count.sum(), np.int64)
-    for k in range(count.max(initial=0)):
-        left = count > k
-        chosen[first[left] + k] = place[left]
-        place[left] = queue.targets["next"][place[left]]
+    """The targets of the labels, one label after the other."""
+    chosen = counted(queue.labels["first"][labels], queue.labels["count"][labels])
     return copy_fields(queue.targets[chosen], np.zeros(len(chosen), TARGET))

@@ -55,7 +55,6 @@ def _counters(form: Form, size: Capacity) -> Integers:
     counters[[records.ENTRIES, records.ROWS, records.EXPERTS]] = size
     counters[[records.WAITING, records.LABELS]] = len(form.messages), len(form.labels)
     counters[records.TARGETS] = len(form.targets)
-    counters[records.TARGETS_FREE] = END
     return counters
 
 
@@ -117,8 +116,7 @@ def _queue(form: Form) -> Queue:
     first, last, messages = _lists(form.messages, records.MESSAGE)
     label_first, label_last, labels = _lists(form.labels, records.LABEL)
     targets = copy_fields(form.targets, np.zeros(len(form.targets), records.TARGET))
-    targets["next"] = np.arange(1, len(targets) + 1)  # the last of a label leads nowhere
-    labels["target"] = np.cumsum(labels["count"]) - labels["count"]
+    labels["first"], labels["room"] = np.cumsum(labels["count"]) - labels["count"], labels["count"]
     return Queue(
         first=first,
         last=last,

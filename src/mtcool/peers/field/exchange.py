@@ -106,10 +106,11 @@ class FieldExchange(Exchange):
         if (
             need.messages > len(queue.messages)
             or need.labels > len(queue.labels)
-            or need.targets > len(queue.targets)
+            or need.targets > len(queue.targets) - state.counters[TARGETS]
         ):
-            double = {name: 2 * getattr(need, name) for name in ("messages", "labels", "targets")}
-            self._make_room(Need(**double))
+            self._make_room(
+                Need(messages=2 * need.messages, labels=2 * need.labels, targets=need.targets)
+            )
         return rounds
 
     def _waiting(self, rounds: int, heard: int) -> Need:
@@ -117,11 +118,11 @@ class FieldExchange(Exchange):
         counters, delays = self.peers.state.counters, self._field.delays
         labels = targets = messages = 0
         if not delays.labels.is_none:
-            labels, targets = int(counters[LABELS]) + rounds, int(counters[TARGETS]) + heard
+            labels, targets = int(counters[LABELS]) + rounds, heard
         if not delays.rows.is_none:
             messages += heard
         if not delays.gradients.is_none:
-            messages += max(targets, heard)  # of these rounds, and of labels that come
+            messages += heard + int(counters[TARGETS])  # of these rounds, and of labels that come
         if messages > 0:
             messages += int(counters[WAITING])
         return Need(messages=messages, labels=labels, targets=targets)

@@ -1,14 +1,10 @@
-"""Rounds whose labels are still to come, with all whom they listened to.
-
-A round takes as many places for these targets as there are of them, from the list of free ones: the
-places that it takes are linked already, and so are those that it gives back.
-"""
+"""Rounds whose labels are still to come, with all whom they listened to."""
 
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.peers.field.entries import find_again
 from mtcool.peers.field.queue import put_label
-from mtcool.peers.field.records import CLOCK, TARGETS, TARGETS_FREE, FieldPeers
+from mtcool.peers.field.records import CLOCK, TARGETS, FieldPeers
 from mtcool.types import Floats
 
 
@@ -19,19 +15,19 @@ def postpone(
     """Put the round in the scratch aside until its label comes, in so many rounds."""
     state, work, counters = peers.state, peers.work, peers.state.counters
     place = put_label(state, whole(counters[CLOCK]) + wait)
-    label, free = state.queue.labels[place], whole(counters[TARGETS_FREE])
-    label["agent"], label["number"] = agent, number
-    label["count"], label["target"] = heard, free
+    label = state.queue.labels[place]
+    label["agent"], label["number"], label["count"] = agent, number, heard
+    if label["room"] < heard:
+        label["first"], label["room"] = counters[TARGETS], heard
+        counters[TARGETS] += heard
+    first = whole(label["first"])
     copy_vector(gradient, state.queue.gradients[place])
     for k in range(heard):
-        e, weight, target = whole(work.heard[k]), work.weights[k], state.queue.targets[free]
+        e, weight, target = whole(work.heard[k]), work.weights[k], state.queue.targets[first + k]
         clique = whole(state.edges.clique[e])
         target["clique"], target["entry"], target["weight"] = clique, e, weight
         target["stamp"], target["help"] = work.stamps[k], work.helps[k]
         state.cliques[clique]["under_way"] += weight
-        free = whole(target["next"])
-    counters[TARGETS_FREE] = free
-    counters[TARGETS] += heard
 
 
 @inline
@@ -41,10 +37,10 @@ def recall(peers: FieldPeers, place: int) -> int:
     Nobody learns from it if the agent has left.
     """
     state, work, label = peers.state, peers.work, peers.state.queue.labels[place]
-    agent, count, next_one = whole(label["agent"]), whole(label["count"]), whole(label["target"])
-    last, here = next_one, state.agents[agent]["present"] != 0
+    agent, count, first = whole(label["agent"]), whole(label["count"]), whole(label["first"])
+    here = state.agents[agent]["present"] != 0
     for k in range(count):
-        target = state.queue.targets[next_one]
+        target = state.queue.targets[first + k]
         clique, weight = whole(target["clique"]), target["weight"]
         c = state.cliques[clique]
         c["under_way"] -= weight
@@ -54,8 +50,4 @@ def recall(peers: FieldPeers, place: int) -> int:
             work.helps[k] = target["help"]
         else:
             c["lost"] += weight
-        last, next_one = next_one, whole(target["next"])
-    state.queue.targets[last]["next"] = state.counters[TARGETS_FREE]
-    state.counters[TARGETS_FREE] = label["target"]
-    state.counters[TARGETS] -= count
     return count if here else 0

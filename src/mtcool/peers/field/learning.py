@@ -3,7 +3,7 @@
 import math
 
 from mtcool.field.codes import keep_largest, round_to_bits
-from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT, draw
+from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.learners.changing import credit
@@ -14,13 +14,13 @@ from mtcool.peers.field.queue import (
     END,
     FOREVER,
     NEVER,
-    delay,
     free_label,
     next_due,
     put_message,
     take_list,
 )
 from mtcool.peers.field.records import CLOCK, VERSION, WAITING, FieldPeers
+from mtcool.peers.field.waiting import find_waits
 from mtcool.types import Floats
 
 ANSWER = -1
@@ -100,20 +100,17 @@ def teach(
 def find_gradient_waits(peers: FieldPeers, agent: int, number: int, heard: int) -> int:
     """In how many rounds all gradients arrive; or -1, and it is written down for each."""
     state, rules, work, edges = peers.state, peers.rules, peers.work, peers.state.edges
-    seed, lost = rules.seed, rules.lost
+    mean, lost, slow = rules.gradient_mean, rules.lost, edges.gradient_delay
     travel = (rules.gradient_bytes + state.agents[agent]["name"]) / rules.gradient_bandwidth
-    if rules.gradient_mean == 0.0 and lost == 0.0 and edges.gradient_delay.shape[0] == 0:
+    if mean == 0.0 and lost == 0.0 and slow.shape[0] == 0:
         return whole(math.floor(min(rules.gradient_constant + travel, FOREVER)))
     for k in range(heard):
         e, constant = whole(work.heard[k]), rules.gradient_constant
-        other = whole(edges.clique[e])
-        if edges.gradient_delay.shape[0] > 0:
-            constant += edges.gradient_delay[e]
-        constant += travel
-        wait = delay(constant, rules.gradient_mean, seed, DELAY_GRADIENT, agent, other, number)
-        if lost > 0.0 and draw(seed, LOST_GRADIENT, agent, other, number, 0) < lost:
-            wait = NEVER
-        work.waits[k] = wait
+        if slow.shape[0] > 0:
+            constant += slow[e]
+        work.others[k], work.keys[k] = edges.clique[e], constant + travel
+    kinds = DELAY_GRADIENT, LOST_GRADIENT
+    find_waits(work, heard, mean, lost, rules.seed, kinds, agent, number)
     return NEVER
 
 

@@ -26,7 +26,6 @@ from mtcool.peers.field.records import (
     MESSAGE,
     ROWS,
     TARGET,
-    TARGETS_FREE,
     Capacity,
     Edges,
     FieldPeers,
@@ -63,7 +62,6 @@ def in_the_field(
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
-    counters[TARGETS_FREE] = -1
     tables, experts = _tables(settings, peers)
     counters[EXPERTS] = experts
     most = int(np.diff(graph.ptr).max())
@@ -211,6 +209,7 @@ def _round(most: int, dim: int) -> Round:
         others=np.zeros(most, np.int64),
         scores=np.zeros(most),
         keys=np.zeros(most),
+        draws=np.zeros(most),
         order=np.zeros(most, np.int64),
         chosen=np.zeros(most, np.int64),
         own=np.zeros(dim),

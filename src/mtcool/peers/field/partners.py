@@ -8,12 +8,12 @@ import numpy as np
 
 from mtcool.field.choosing import choose, speaks
 from mtcool.field.codes import keep_largest, round_to_bits
-from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW, draw
+from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
-from mtcool.peers.field.queue import NEVER, delay
+from mtcool.peers.field.queue import NEVER
 from mtcool.peers.field.records import (
     AGENT_OF,
     ASKED,
@@ -24,6 +24,7 @@ from mtcool.peers.field.records import (
     VERSION_OF,
     FieldPeers,
 )
+from mtcool.peers.field.waiting import find_waits
 from mtcool.types import Floats
 
 
@@ -177,25 +178,20 @@ def cost_of_telling(peers: FieldPeers, agent: int, partners: int) -> int:
 def find_row_waits(peers: FieldPeers, agent: int, asked: int) -> None:
     """Write down in how many rounds the answers arrive; the agent's own row is there at once."""
     state, rules, work, edges = peers.state, peers.rules, peers.work, peers.state.edges
-    seed, lost, n = rules.seed, rules.lost, whole(state.agents[agent]["begun"])
-    alike = rules.row_bandwidth == np.inf and edges.row_delay.shape[0] == 0
-    if alike and rules.row_mean == 0.0 and lost == 0.0:
-        wait = delay(rules.row_constant, 0.0, seed, DELAY_ROW, agent, 0, n)
-        for k in range(asked):
-            work.waits[k] = 0 if edges.clique[whole(work.asked[k])] == agent else wait
-        return
+    lost, n, slow = rules.lost, whole(state.agents[agent]["begun"]), edges.row_delay
     for k in range(asked):
         e, constant = whole(work.asked[k]), rules.row_constant
         other = whole(edges.clique[e])
-        if edges.row_delay.shape[0] > 0:
-            constant += edges.row_delay[e]
+        if slow.shape[0] > 0:
+            constant += slow[e]
         if rules.row_bandwidth < np.inf:
             size = rules.answer_bytes + state.agents[other]["name"]
             constant += size / rules.row_bandwidth
-        wait = delay(constant, rules.row_mean, seed, DELAY_ROW, agent, other, n)
-        if lost > 0.0 and draw(seed, LOST_ROW, agent, other, n, 0) < lost:
-            wait = NEVER
-        work.waits[k] = 0 if other == agent else wait
+        work.others[k], work.keys[k] = other, constant
+    find_waits(work, asked, rules.row_mean, lost, rules.seed, (DELAY_ROW, LOST_ROW), agent, n)
+    for k in range(asked):
+        if work.others[k] == agent:
+            work.waits[k] = 0
 
 
 @inline

@@ -50,7 +50,6 @@ CLIQUE = np.dtype(
 # A clique that an agent listened to in a round whose label is still to come.
 TARGET = np.dtype(
     [
-        ("next", np.int64),  # of the same round, or of free places; -1 ends the list of those
         ("clique", np.uint32),
         ("entry", np.uint32),  # where the edge was; it may have moved
         ("weight", np.float64),
@@ -82,7 +81,8 @@ LABEL = np.dtype(
         ("agent", np.int64),
         ("number", np.int64),
         ("count", np.int64),  # of its targets
-        ("target", np.int64),  # the first of them
+        ("first", np.int64),  # of them
+        ("room", np.int64),  # how many there is room for from there on, also if the place is free
     ]
 )
 
@@ -90,8 +90,8 @@ BUCKETS = 4096
 """Lists of what is due: an entry stands in the list of its round modulo this number."""
 
 # Where the counters are in `FieldState.counters`.
-CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, WAITING, LABELS, TARGETS, TARGETS_FREE, VERSION = range(10)
-COUNTERS = 10
+CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, WAITING, LABELS, TARGETS, VERSION = range(9)
+COUNTERS = 9
 # What `Round.key` holds: agent and version that the scratch is about; how many are asked and heard,
 # the agent itself included; to how many others its gradient goes; bytes of the partners' names.
 AGENT_OF, VERSION_OF, ASKED, HEARD, TOLD, NAMES = range(6)
@@ -157,7 +157,11 @@ class Queue(NamedTuple):
     gradients: Floats
     """A gradient for each label."""
     targets: NDArray[np.void]
-    """Of type `TARGET`: whom the rounds of the labels listened to, as many as there are."""
+    """Of type `TARGET`: whom the rounds of the labels listened to.
+
+    Those of a label stand in a row, where its place has room for so many, or else behind all
+    others, the first `TARGETS`. Room that nobody uses any more is found again in `room.py`.
+    """
 
 
 class Edges(NamedTuple):
@@ -216,6 +220,7 @@ class Round(NamedTuple):
     """Neighbours that may be asked."""
     scores: Floats
     keys: Floats
+    draws: Floats
     order: Integers
     chosen: Integers
     """Which of them are."""

@@ -9,8 +9,9 @@ from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
+    LABELS,
     ROWS,
-    TARGETS_FREE,
+    TARGETS,
     Capacity,
     Edges,
     FieldPeers,
@@ -24,7 +25,7 @@ SPARE = 16  # arrays grow by at least one part in so many
 LEAST = 64
 BY_NEIGHBOUR = (
     *("asked", "waits", "heard", "weights", "stamps", "helps"),
-    *("others", "scores", "keys", "order", "chosen"),
+    *("others", "scores", "keys", "draws", "order", "chosen"),
 )
 
 
@@ -44,7 +45,7 @@ class Need(NamedTuple):
     """That may be under way, in all."""
     labels: int = 0
     targets: int = 0
-    """Of the labels."""
+    """Of labels to come."""
 
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
@@ -111,9 +112,11 @@ def _round(work: Round, most: int) -> Round:
 
 
 def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
-    """A queue with so many places; `counters` tell where the first free target is."""
+    """A queue with so many places; `counters` tell how many are taken."""
     messages = longer(queue.messages, max(need.messages, len(queue.messages)))
-    labels = longer(queue.labels, max(need.labels, len(queue.labels)))
+    labels, targets = longer(queue.labels, max(need.labels, len(queue.labels))), queue.targets
+    if need.targets > 0:
+        labels, targets = _without_used(queue, labels, need.targets, counters)
     return queue._replace(
         places=_places(queue.places, len(messages)),
         messages=messages,
@@ -121,7 +124,7 @@ def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
         label_places=_places(queue.label_places, len(labels)),
         labels=labels,
         gradients=longer(queue.gradients, len(labels)),
-        targets=_targets(queue.targets, need.targets, counters),
+        targets=targets,
     )
 
 
@@ -130,16 +133,26 @@ def _places(places: Integers, length: int) -> Integers:
     return np.concatenate((places, np.arange(len(places), length)))
 
 
-def _targets(targets: AnyArray, need: int, counters: Integers) -> AnyArray:
-    """Targets with so many places at least; new ones are put on the list of free ones."""
-    before = len(targets)
-    if need <= before:
-        return targets
-    new = longer(targets, need)
-    new["next"][before:-1] = np.arange(before + 1, len(new))
-    new["next"][-1] = counters[TARGETS_FREE]
-    counters[TARGETS_FREE] = before
-    return new
+def _without_used(
+    queue: Queue, labels: AnyArray, more: int, counters: Integers
+) -> tuple[AnyArray, AnyArray]:
+    """Labels and their targets, of which none has been used, and room for so many more.
+
+    There is room for as many again as are kept: so seldom is this done.
+    """
+    waits = np.ones(len(queue.labels), bool)
+    waits[queue.label_places[counters[LABELS] :]] = False
+    waiting = np.flatnonzero(waits)
+    count = labels["count"][waiting]
+    first = np.cumsum(count) - count
+    kept = np.repeat(labels["first"][waiting] - first, count) + np.arange(count.sum())
+    targets = np.zeros(2 * (len(kept) + more), queue.targets.dtype)
+    targets[: len(kept)] = queue.targets[kept]
+    labels = labels.copy()
+    labels["room"] = 0
+    labels["first"][waiting], labels["room"][waiting] = first, count
+    counters[TARGETS] = len(kept)
+    return labels, targets
 
 
 def _tables(
