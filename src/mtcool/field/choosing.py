@@ -64,10 +64,11 @@ def pick_few(first: Floats, second: Floats, size: int, most: int, chosen: Intege
     """As `find_largest`, ascending: counting those before each is faster than a heap of few."""
     count = 0
     for a in range(size):
-        before = 0
-        for b in range(size):
-            same = (second[b] > second[a]) | ((second[b] == second[a]) & (b < a))
-            before += (first[b] > first[a]) | ((first[b] == first[a]) & same)
+        before, f, s = 0, first[a], second[a]
+        for b in range(a):
+            before += (first[b] > f) | ((first[b] == f) & (second[b] >= s))
+        for b in range(a + 1, size):
+            before += (first[b] > f) | ((first[b] == f) & (second[b] > s))
         chosen[count] = a
         count += before < most
     return count
