@@ -33,7 +33,7 @@ def choose(
 
     `neighbours` are indices of agents, ascending. The best are those with the largest score,
     infinite for one that was never heard; ties, and partners at random, are settled by draws.
-    `keys` and `order` are scratch, as long as `neighbours`.
+    `keys` and `order` are scratch; they and `chosen` are as long as `neighbours`.
     """
     degree: int = neighbours.shape[0]
     if most >= degree:
