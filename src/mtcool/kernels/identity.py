@@ -101,6 +101,7 @@ SOURCES = (
     "privacy/release.py",
     "privacy/sanitiser.py",
     "simulation/loop.py",
+    "streams/by_number.py",
     "streams/loss.py",
     "streams/losses.py",
     "streams/regression.py",

@@ -22,6 +22,7 @@ from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
 from mtcool.streams import Stream
+from mtcool.streams.by_number import by_number
 from mtcool.streams.loss import loss_of
 from mtcool.types import Floats, Integers
 
@@ -206,6 +207,9 @@ def _advance(
 
     Returns the size of the next chunk.
     """
+    losses = stream.losses
+    if network.settings.field is not None:
+        losses = by_number(losses)  # its rounds are much code
     while first < last:
         if network.is_slow:
             _play_one_round(network, stream, tasks, first, totals, every)
@@ -219,7 +223,7 @@ def _advance(
             began = time.perf_counter()
             stop = play(
                 network.peers,
-                stream.losses,
+                losses,
                 stream.agents,
                 tasks,
                 x,

@@ -119,7 +119,12 @@ def late_network(learner=None):
 def coded_network():
     """A plain network that changes, and few coordinates."""
     net = mtcool.mt_co2ol(
-        nx.path_graph(4), 3, learner=MTFTRLKT(), on_excess="clip", messages=Messages(coordinates=1)
+        nx.path_graph(4),
+        3,
+        learner=MTFTRLKT(),
+        rates="adaptive",
+        on_excess="clip",
+        messages=Messages(coordinates=1),
     )
     for k, gradient in enumerate(gradients(20, 3)):
         play(net, ("round", k % 4, gradient))
@@ -152,7 +157,9 @@ def test_a_network_that_began_to_change_late_goes_on(path):
 
 def test_a_network_put_together_from_agents_goes_on(path):
     """It begins with the graph as it is, but its cliques have a history."""
-    net = mtcool.mt_co2ol(nx.path_graph(4), 2, learner=MTFTRLKT(), messages=Messages(bits=4))
+    net = mtcool.mt_co2ol(
+        nx.path_graph(4), 2, learner=MTFTRLKT(), rates="adaptive", messages=Messages(bits=4)
+    )
     for step in (("connect", 0, 3), ("disconnect", 1, 2), ("join", "new", (0, 3)), ("leave", 1)):
         play(net, step)
         for k, gradient in enumerate(gradients(5) / 2):
@@ -419,7 +426,7 @@ DAMAGE = {
 
 # Of a learner with rows: agents 0 and 3 have vacant ones.
 DAMAGE_OF_ROWS = {
-    "a sum in a vacant row": (set_number("state.gradients", 3, 0.1), "gradients must"),
+    "a sum in a vacant row": (set_number("state.inner.gradients", 3, 0.1), "gradients must"),
     "another coin": (in_arrays(lambda a: set_record(a, "coin", 1.5)), "coin must"),
     "another size": (in_arrays(lambda a: set_record(a, "size", 3.0)), "size must"),
     "wealth that is none": (in_arrays(lambda a: set_record(a, "wealth", -1.0)), "wealth must"),
@@ -438,14 +445,14 @@ DAMAGE_OF_ROWS = {
     ),
     "received where nobody counts": (set_field("cliques", "received", 0, 0.5), "received must"),
     "rows without their vacant ones": (
-        in_arrays(lambda a: a.update({"state.gradients": a["state.gradients"][:-1]})),
+        in_arrays(lambda a: a.update({"state.inner.gradients": a["state.inner.gradients"][:-1]})),
         "must",
     ),
 }
 
 
 def set_record(arrays, name, value):
-    arrays["state.cliques"][name][0] = value
+    arrays["state.inner.cliques"][name][0] = value
 
 
 @pytest.fixture(scope="module")
