@@ -10,7 +10,7 @@ from mtcool import Delays, Messages
 from mtcool.learners import FTRL
 from mtcool.network.saved_field import field_arrays
 from mtcool.peers.field.exchange import FieldExchange
-from mtcool.peers.field.records import FREE, LABELS_FREE
+from mtcool.peers.field.records import TARGETS
 
 LATE = {"messages": Messages(partners=3), "delays": Delays(gradients=4, labels=2)}
 
@@ -28,8 +28,9 @@ def interruptions(act, agents, **options):
 def test_an_interrupted_update_leaves_free_places_that_exist():
     for net in interruptions(lambda net: net.update(1, [1.0]), 5, **LATE):
         queue, counters = net.peers.state.queue, net.peers.state.counters
-        assert counters[FREE] < len(queue.messages)
-        assert counters[LABELS_FREE] < len(queue.labels)
+        assert counters[TARGETS] <= len(queue.targets)
+        for places, there in ((queue.places, queue.messages), (queue.label_places, queue.labels)):
+            assert sorted(places) == list(range(len(there)))
         net.update(0, [0.5])
 
 

@@ -25,7 +25,8 @@ from mtcool.peers.field.events import (
     happen,
     slow_down,
 )
-from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
+from mtcool.peers.field.partners import prepare
+from mtcool.peers.field.records import AGENTS, LABELS, TARGETS, WAITING, FieldPeers
 from mtcool.peers.field.room import Need, growing
 from mtcool.peers.field.rounds import tell_gradient
 from mtcool.peers.field.slow import UNKNOWN, SlowEdges
@@ -35,8 +36,8 @@ from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
 if TYPE_CHECKING:
     from mtcool.field.settings import FieldSettings
 
-ROUNDS_AHEAD = 256  # that there is room in the queue for
-MOST_AHEAD = 2_000_000  # messages that they may send
+ROUNDS_AHEAD = 4096  # that there is room in the queue for
+MOST_AHEAD = 65536  # rows that they may hear, unless one round does
 
 
 class FieldExchange(Exchange):
@@ -91,16 +92,33 @@ class FieldExchange(Exchange):
             return len(agents)
         state, rules = self.peers.state, self.peers.rules
         rounds = min(len(agents), ROUNDS_AHEAD)
-        asked = np.minimum(state.agents["count"][agents[:rounds]].astype(np.int64), rules.partners)
+        neighbours = state.agents["count"][agents[:rounds]].astype(np.int64)
+        asked = np.minimum(neighbours, rules.partners + 1)
         rounds = min(rounds, max(1, int(np.searchsorted(np.cumsum(asked), MOST_AHEAD))))
-        # A round may send each partner an answer and a gradient; so may a label that comes.
-        messages, labels = int(state.counters[WAITING]) + 2 * int(asked[:rounds].sum()), 0
-        if rules.label_constant > 0.0 or rules.label_mean > 0.0:
-            labels = int(state.counters[LABELS]) + rounds
-            messages += labels * int(min(self.peers.models.shape[0], rules.partners))
-        if labels > len(state.queue.labels) or messages > len(state.queue.messages):
-            self._make_room(Need(labels=2 * labels, messages=2 * messages))
+        need, queue = self._waiting(rounds, int(asked[:rounds].sum())), state.queue
+        if (
+            need.messages > len(queue.messages)
+            or need.labels > len(queue.labels)
+            or need.targets > len(queue.targets) - state.counters[TARGETS]
+        ):
+            self._make_room(
+                Need(messages=2 * need.messages, labels=2 * need.labels, targets=need.targets)
+            )
         return rounds
+
+    def _waiting(self, rounds: int, heard: int) -> Need:
+        """What may wait in the queue after so many rounds in which so many are heard."""
+        counters, delays = self.peers.state.counters, self._field.delays
+        labels = targets = messages = 0
+        if not delays.labels.is_none:
+            labels, targets = int(counters[LABELS]) + rounds, heard
+        if not delays.rows.is_none:
+            messages += heard
+        if not delays.gradients.is_none:
+            messages += heard + int(counters[TARGETS])  # of these rounds, and of labels that come
+        if messages > 0:
+            messages += int(counters[WAITING])
+        return Need(messages=messages, labels=labels, targets=targets)
 
     # --- changes -----------------------------------------------------------------------------
 
@@ -288,6 +306,7 @@ def _begin(peers: FieldPeers, slow: AnyArray) -> None:
 
 @kernel
 def _tell(peers: FieldPeers, agent: int, gradient: Floats) -> bool:
+    prepare(peers, agent)
     return tell_gradient(peers, agent, gradient, False)
 
 

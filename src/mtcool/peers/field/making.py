@@ -19,9 +19,8 @@ from mtcool.peers.field.records import (
     COUNTERS,
     ENTRIES,
     EXPERTS,
-    FREE,
+    KEYS,
     LABEL,
-    LABELS_FREE,
     MESSAGE,
     ROWS,
     TARGET,
@@ -63,7 +62,6 @@ def in_the_field(
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
-    counters[[FREE, LABELS_FREE]] = -1
     tables, experts = _tables(settings, peers)
     counters[EXPERTS] = experts
     most = int(np.diff(graph.ptr).max())
@@ -73,7 +71,7 @@ def in_the_field(
             agents=_agents(graph, agents),
             cliques=_cliques(peers, graph, uniform, agents),
             edges=_edges(peers, settings.field, settings.dim, rules, uniform),
-            queue=_queue(settings.dim, most),
+            queue=_queue(settings.dim),
             counters=counters,
         ),
         units=settings.units,
@@ -182,36 +180,41 @@ def _edges(
     )
 
 
-def _queue(dim: int, most: int) -> Queue:
+def _queue(dim: int) -> Queue:
     return Queue(
         first=np.full(BUCKETS, -1),
         last=np.full(BUCKETS, -1),
+        places=np.zeros(0, np.int64),
         messages=np.zeros(0, MESSAGE),
         content=np.zeros((0, dim)),
         label_first=np.full(BUCKETS, -1),
         label_last=np.full(BUCKETS, -1),
+        label_places=np.zeros(0, np.int64),
         labels=np.zeros(0, LABEL),
         gradients=np.zeros((0, dim)),
-        targets=np.zeros((0, most), TARGET),
+        targets=np.zeros(0, TARGET),
     )
 
 
 def _round(most: int, dim: int) -> Round:
     return Round(
-        targets=np.zeros(most, TARGET),
+        asked=np.zeros(most, np.uint32),
+        waits=np.zeros(most, np.int64),
+        heard=np.zeros(most, np.uint32),
         weights=np.zeros(most),
+        stamps=np.zeros(most),
+        helps=np.zeros(most),
         others=np.zeros(most, np.int64),
         scores=np.zeros(most),
         keys=np.zeros(most),
+        draws=np.zeros(most),
         order=np.zeros(most, np.int64),
         chosen=np.zeros(most, np.int64),
         own=np.zeros(dim),
-        answer=np.zeros(dim),
         coded=np.zeros(dim),
         rest=np.zeros(dim),
         picked=np.zeros(dim, np.int64),
-        key=np.full(5, -1),
-        cursor=np.full(1, -1),
+        key=np.full(KEYS, -1),
     )
 
 

@@ -10,9 +10,9 @@ from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
-    FREE,
-    LABELS_FREE,
+    LABELS,
     ROWS,
+    TARGETS,
     Capacity,
     Edges,
     FieldPeers,
@@ -23,6 +23,10 @@ from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Integers, State
 
 LEAST = 64  # places that are added at once
+BY_NEIGHBOUR = (
+    *("asked", "waits", "heard", "weights", "stamps", "helps"),
+    *("others", "scores", "keys", "draws", "order", "chosen"),
+)
 
 
 class Need(NamedTuple):
@@ -40,6 +44,8 @@ class Need(NamedTuple):
     messages: int = 0
     """That may be under way, in all."""
     labels: int = 0
+    targets: int = 0
+    """Of labels to come."""
 
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
@@ -73,7 +79,7 @@ def growing(peers: FieldPeers, settings: Settings, need: Need) -> Iterator[Field
     peers = _with(peers, agents=longer(peers.state.agents, agents))
     yield peers
     counters = peers.state.counters.copy()  # they say where the first free places are
-    queue = _queue(peers.state.queue, counters, need, most)
+    queue = _queue(peers.state.queue, counters, need)
     peers = _with(peers, queue=queue, counters=counters)
     models, work = longer(peers.models, most), _round(peers.work, most)
     yield peers._replace(capacity=new, models=models, work=work)
@@ -115,38 +121,52 @@ def _most(peers: FieldPeers, neighbours: int) -> int:
 
 
 def _round(work: Round, most: int) -> Round:
-    by_neighbour = ("targets", "weights", "others", "scores", "keys", "order", "chosen")
-    arrays = {name: longer(getattr(work, name), most) for name in by_neighbour}
+    arrays = {name: longer(getattr(work, name), most) for name in BY_NEIGHBOUR}
     return work._replace(**arrays, key=np.full_like(work.key, -1))
 
 
-def _queue(queue: Queue, counters: Integers, need: Need, most: int) -> Queue:
-    """A queue with so many places; `counters` tell where the first free ones are."""
-    targets = queue.targets
-    if most > targets.shape[1]:
-        targets = np.zeros((len(targets), most), targets.dtype)
-        targets[:, : queue.targets.shape[1]] = queue.targets
-    messages = _with_places(queue.messages, need.messages, counters, FREE)
-    labels = _with_places(queue.labels, need.labels, counters, LABELS_FREE)
+def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
+    """A queue with so many places; `counters` tell how many are taken."""
+    messages = longer(queue.messages, max(need.messages, len(queue.messages)))
+    labels, targets = longer(queue.labels, max(need.labels, len(queue.labels))), queue.targets
+    if need.targets > 0:
+        labels, targets = _without_used(queue, labels, need.targets, counters)
     return queue._replace(
+        places=_places(queue.places, len(messages)),
         messages=messages,
         content=longer(queue.content, len(messages)),
+        label_places=_places(queue.label_places, len(labels)),
         labels=labels,
         gradients=longer(queue.gradients, len(labels)),
-        targets=longer(targets, len(labels)),
+        targets=targets,
     )
 
 
-def _with_places(entries: AnyArray, need: int, counters: Integers, free: int) -> AnyArray:
-    """Entries with so many places at least; new ones are put on the list of free ones."""
-    before = len(entries)
-    if need <= before:
-        return entries
-    new = longer(entries, need)
-    new["next"][before:-1] = np.arange(before + 1, len(new))
-    new["next"][-1] = counters[free]
-    counters[free] = before
-    return new
+def _places(places: Integers, length: int) -> Integers:
+    """So many places; new ones are free."""
+    return np.concatenate((places, np.arange(len(places), length)))
+
+
+def _without_used(
+    queue: Queue, labels: AnyArray, more: int, counters: Integers
+) -> tuple[AnyArray, AnyArray]:
+    """Labels and their targets, of which none has been used, and room for so many more.
+
+    There is room for as many again as are kept: so seldom is this done.
+    """
+    waits = np.ones(len(queue.labels), bool)
+    waits[queue.label_places[counters[LABELS] :]] = False
+    waiting = np.flatnonzero(waits)
+    count = labels["count"][waiting]
+    first = np.cumsum(count) - count
+    kept = np.repeat(labels["first"][waiting] - first, count) + np.arange(count.sum())
+    targets = np.zeros(2 * (len(kept) + more), queue.targets.dtype)
+    targets[: len(kept)] = queue.targets[kept]
+    labels = labels.copy()
+    labels["room"] = 0
+    labels["first"][waiting], labels["room"][waiting] = first, count
+    counters[TARGETS] = len(kept)
+    return labels, targets
 
 
 def _tables(
