@@ -145,7 +145,7 @@ class FieldExchange(Exchange):
         """The first who left and has somebody behind who is there, if there is one."""
         there = self.peers.state.agents["present"][: self.names.size]
         gone = int(there.argmin())
-        return self.names.labels[gone] if gone < self.crowd else None
+        return None if there[gone] or gone >= self.crowd else self.names.labels[gone]
 
     @property
     def crowd(self) -> int:
