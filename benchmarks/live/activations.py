@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import resource
 import tempfile
 import time
 from multiprocessing.queues import Queue
@@ -38,6 +39,7 @@ def ring(quick: bool) -> list[Result]:
             found["bytes"] / found["numbers"],
             target=at_most(1.3),
         ),
+        *_taken("The same", found),
     ]
 
 
@@ -51,7 +53,18 @@ def shards(quick: bool) -> list[Result]:
             found["per_second"],
             "activations a second",
             at_least(4000),
-        )
+        ),
+        *_taken("The same", found),
+    ]
+
+
+def _taken(what: str, found: dict[str, float]) -> list[Result]:
+    """What it takes, for information."""
+    return [
+        Result(f"{what}: processor time", "all threads", found["cpu"], "ms an activation"),
+        Result(f"{what}: questions", "and as many replies", found["questions"], "an activation"),
+        Result(f"{what}: memory of a process", "at its peak", found["memory"], "MB"),
+        Result(f"{what}: disk", "database and log", found["disk"], "kB an agent"),
     ]
 
 
@@ -81,6 +94,10 @@ def _measured(agents: int, rounds: int) -> dict[str, float]:
     return {
         "per_second": activations / took,
         "bytes": sum(one["bytes"] for one in found) / activations,
+        "cpu": 1e3 * sum(one["cpu"] for one in found) / activations,
+        "questions": sum(one["questions"] for one in found) / activations,
+        "memory": max(one["memory"] for one in found),
+        "disk": sum(one["disk"] for one in found) / size,
         # A row and a gradient for each of two neighbours, with the round's number, the weight
         # and the stamps that say what the gradient is of.
         "numbers": 2 * 8 * (2 * DIM + 6),
@@ -104,12 +121,28 @@ async def _play(
         said.put({})
         while not go.is_set():
             await asyncio.sleep(0.005)
-        before = sum(node.counts.sent.bytes.values())
+        before, cpu = _counted(node), time.process_time()
         await asyncio.gather(*(_agent(node, agent, rounds) for agent in agents))
         await node.delivered()
-        said.put({"bytes": sum(node.counts.sent.bytes.values()) - before})
+        after = _counted(node)
+        files = made.path(made.file.state).glob(f"{name}.db*")
+        said.put(
+            {
+                "bytes": after[0] - before[0],
+                "questions": after[1] - before[1],
+                "cpu": time.process_time() - cpu,
+                "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
+                "disk": sum(file.stat().st_size for file in files) / 1e3,
+            }
+        )
         while go.is_set():
             await asyncio.sleep(0.02)
+
+
+def _counted(node: Node) -> tuple[int, int]:
+    """Bytes sent, and questions among what was sent."""
+    sent = node.counts.sent
+    return sum(sent.bytes.values()), sent.messages["ask"] + sent.messages["deliver"]
 
 
 async def _agent(node: Node, agent: object, rounds: int) -> None:
