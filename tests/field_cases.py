@@ -6,6 +6,7 @@ changes, each valid when its turn comes. The changes with their times are a sche
 
 import dataclasses
 
+import numba
 import numpy as np
 from hypothesis import strategies as st
 
@@ -21,6 +22,16 @@ HEDGES = (
     {"name": "MTFTRL", "experts": (0.2,)},
 )
 LEARNERS = CLOSED_FORMS + HEDGES
+ALL_RATES = dict.fromkeys(("MTFTRL", "MTFTRLKT", "FTRL", "KT"), ("adversarial", "adaptive"))
+# Each learner is compiled anew for each kind of rates, in half a minute, so it meets one of them.
+# Uncompiled it meets both (`test_uncompiled.py`).
+SOME_RATES = {
+    "MTFTRL": ("adaptive",),
+    "MTFTRLKT": ("adaptive",),
+    "FTRL": ("adversarial",),
+    "KT": ("adversarial",),
+}
+RATES = ALL_RATES if numba.config.DISABLE_JIT else SOME_RATES
 ROUNDS = 24
 MOST = 8  # agents that are ever there
 
@@ -95,11 +106,19 @@ def change(net, step):
 
 @st.composite
 def cases(
-    draw, learners=LEARNERS, rounds=ROUNDS, messages=True, delays=True, changes=True, sizes=False
+    draw,
+    learners=LEARNERS,
+    rates=RATES,
+    rounds=ROUNDS,
+    messages=True,
+    delays=True,
+    changes=True,
+    sizes=False,
 ):
     """A case; `sizes` lets the bytes of messages matter (`budget_bytes`, `bandwidth`).
 
-    Weights of one's own are for graphs that do not change.
+    `rates` are kinds of rates by the name of the learner. Weights of one's own are for graphs that
+    do not change.
     """
     dim = draw(st.integers(1, 3))
     names = draw(st.sampled_from(["numbers", "words"]))
@@ -114,12 +133,13 @@ def cases(
     coded = "coordinates" in said
     lipschitz = draw(st.sampled_from([0.25, 1.0, 3.0]))
     weights = None if changes else draw(st.none() | matrices(graph))
+    learner = draw(st.sampled_from(learners))
     return Case(
         graph=graph,
         dim=dim,
-        learner=draw(st.sampled_from(learners)),
+        learner=learner,
         weights=weights,
-        rates=draw(st.sampled_from(["adversarial", "adaptive"])),
+        rates=draw(st.sampled_from(rates[learner["name"]])),
         lipschitz=lipschitz,
         radius=draw(st.sampled_from([0.5, 1.0, 10.0])),
         messages=said,

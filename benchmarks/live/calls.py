@@ -17,8 +17,8 @@ from benchmarks.live.places import DIM, network
 from benchmarks.result import Result, at_most
 from mtcool.live import Node
 from mtcool.live.description import Description
-from mtcool.live.host import Changes
 from mtcool.live.store import Store
+from mtcool.live.transactions import Changes
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.transport.transport import Reply
 from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
@@ -106,7 +106,7 @@ async def _compare(made: Description, floor: Description, calls: int) -> tuple[f
         bare = _bare(floor, "centre")
         await bare.open(_echo)
         content = bytes(8 * DIM + 40)  # about what an answer has
-        questions = {name: content for name in floor.share("centre").others}
+        questions = dict.fromkeys(floor.share("centre").others, content)
         for k in range(calls + 50):
             row = rng.standard_normal(DIM) / DIM
             began = time.perf_counter()

@@ -1,6 +1,7 @@
 """Agents that are copied or sent away: they go on to the bit, and no two share noise."""
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -22,11 +23,14 @@ def private(**options):
 def noise_of(agent):
     """What is published for a gradient of zero: noise, and nothing else."""
     activation = agent.activate()
-    activation.predict({to: mtcool.agents.Rows(to, np.zeros(1), EXPERTS) for to in (1, 3, 0, 2)})
+    activation.predict({to: mtcool.agents.Rows(to, np.zeros(1), experts()) for to in (1, 3, 0, 2)})
     return {sums.total.tobytes() for sums in activation.learn([0.0]).values()}
 
 
-EXPERTS = private().agent(0).rows(0).experts
+@functools.cache
+def experts():
+    """Of any agent, for all rows: making a private network compiles, which no import should do."""
+    return private().agent(0).rows(0).experts
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])

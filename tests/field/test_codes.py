@@ -105,6 +105,13 @@ def test_rounded_unit_vectors_are_within_kappa_and_power(bits, dim):
         assert np.mean(squares) <= power(messages, dim) * (1 + 1e-12) + 4 * error
 
 
+def test_a_scale_is_rounded_up_but_never_above_one():
+    for m in (np.nextafter(1.0, 0.0), 1.0 - 2.0**-30, 0.1, math.sqrt(0.5), 1.0):
+        scale = scale_of(np.array([0.0, -m]))
+        assert m <= scale <= 1.0
+        assert scale == np.float32(scale)
+
+
 def test_kappa_and_power_are_met_by_some_vector():
     """Else learning rates would be prepared for more than can come."""
     assert abs(np.linalg.norm(rounded(np.eye(9)[0], 1)) - kappa(Messages(bits=1), 9)) < 1e-12

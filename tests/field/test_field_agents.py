@@ -96,7 +96,9 @@ def test_rounds_whose_labels_are_late_are_those_of_simulate(case):
 
 def test_the_best_partners_are_those_of_the_block():
     said = mtcool.Messages(partners=2, choose="best")
-    net = mtcool.mt_co2ol(mtcool.graphs.complete(5), 2, learner=MTFTRLKT(), messages=said)
+    net = mtcool.mt_co2ol(
+        mtcool.graphs.complete(5), 2, learner=MTFTRLKT(), rates="adaptive", messages=said
+    )
     carrier, rng = carrier_of(net), np.random.default_rng(0)
     goals = rng.standard_normal((5, 2))
     for name in rng.integers(5, size=100).tolist():

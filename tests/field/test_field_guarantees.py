@@ -173,6 +173,34 @@ def test_no_run_of_kt_exceeds_its_bound_and_some_come_near():
     assert 0.05 < max(found) < 1.0
 
 
+@pytest.mark.parametrize(("late", "rows"), [(0, 0), (1, 0), (5, 0), (0, 4), (3, 2)])
+def test_rates_count_what_came_between_a_row_and_its_gradient(late, rows):
+    """W is the sum of w^2 + 2 w D, D being the weight received in between (`docs/bounds.md`)."""
+    delays = Delays(gradients=late, rows=rows)
+    net = mtcool.mt_co2ol(nx.path_graph(2), 1, learner=FREE, rates="adaptive", delays=delays)
+    came, total, squares = np.zeros(2), np.zeros(2), 0.0
+    stamps, answers, under_way = {}, [], []
+    for t in range(40):
+        i, j = (t // 3) % 2, 1 - (t // 3) % 2
+        net.update(i, [(-1.0) ** t])
+        answers.append((t + rows, i, came[j]))
+        if rows == 0:
+            stamps[i] = came[j]
+        weight = 0.5 if i in stamps else 1.0
+        learned = [(i, weight, came[i])]
+        if i in stamps:
+            under_way.append((t + late, j, weight, stamps[i]))
+        learned += [message[1:] for message in under_way if message[0] == t]
+        for receiver, w, stamp in learned:
+            total[receiver] += w**2 + 2.0 * w * (came[receiver] - stamp)
+            came[receiver] += w
+            squares += w**2
+        stamps |= {who: stamp for due, who, stamp in answers if due == t}
+    found = net.received()
+    np.testing.assert_allclose(found.lagged, total, rtol=1e-12)
+    assert (found.lagged.sum() > 1.2 * squares) == (late + rows > 0)
+
+
 def test_doublings_and_rising_bounds_do_happen_in_the_bank():
     accounts = [
         Run(FREE, "random", change, Messages(), Delays(), 0).net.received()

@@ -10,7 +10,7 @@ from mtcool import Delays, Messages
 from mtcool.learners import FTRL
 from mtcool.network.saved_field import field_arrays
 from mtcool.peers.field.exchange import FieldExchange
-from mtcool.peers.field.records import FREE, LABELS_FREE
+from mtcool.peers.field.records import TARGETS
 
 LATE = {"messages": Messages(partners=3), "delays": Delays(gradients=4, labels=2)}
 
@@ -28,8 +28,9 @@ def interruptions(act, agents, **options):
 def test_an_interrupted_update_leaves_free_places_that_exist():
     for net in interruptions(lambda net: net.update(1, [1.0]), 5, **LATE):
         queue, counters = net.peers.state.queue, net.peers.state.counters
-        assert counters[FREE] < len(queue.messages)
-        assert counters[LABELS_FREE] < len(queue.labels)
+        assert counters[TARGETS] <= len(queue.targets)
+        for places, there in ((queue.places, queue.messages), (queue.label_places, queue.labels)):
+            assert sorted(places) == list(range(len(there)))
         net.update(0, [0.5])
 
 
@@ -40,19 +41,21 @@ def content(net):
 
 def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
     """There is no room for so many rows: it is made while half of the edges are there."""
-    interrupts = 0
-    for net in interruptions(lambda net: net.join("new", range(40)), 40, **LATE):
+    interrupts, saved = 0, []
+    for net in interruptions(lambda net: net.join("new", range(20)), 20, **LATE):
         net.update(0, [0.5])
         if "new" in net.graph.labels:
-            assert net.graph.neighbourhood_sizes.tolist() == [4] * 40 + [41]
+            assert net.graph.neighbourhood_sizes.tolist() == [4] * 20 + [21]
         else:
             interrupts += 1
-            assert net.graph.neighbourhood_sizes.tolist() == [3] * 40
+            assert net.graph.neighbourhood_sizes.tolist() == [3] * 20
             net.join("another", [0])
             net.join("new", [1, 2])
             assert net.graph.neighbourhood_sizes[-2:].sum() == 5
-        net.save(tmp_path / "net.npz")
-        assert content(mtcool.load(tmp_path / "net.npz")) == content(net)
+        if content(net) not in saved:  # most lines leave the same behind
+            saved.append(content(net))
+            net.save(tmp_path / "net.npz")
+            assert content(mtcool.load(tmp_path / "net.npz")) == content(net)
     assert interrupts > 50
 
 

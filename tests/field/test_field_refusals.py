@@ -125,6 +125,65 @@ def test_a_schedule_that_does_not_fit_is_refused_before_anything_is_learned(sche
     assert not net.predict("a").any()
 
 
+@pytest.mark.parametrize("change", [change for change, _ in CHANGES])
+def test_a_refused_change_leaves_a_plain_network_plain(change):
+    net = made()
+    with pytest.raises(ValueError, match="got"):
+        change(net)
+    assert net.exchange.in_the_field() is None
+    assert net.settings.field is None
+
+
+@pytest.mark.parametrize("schedule", [schedule for schedule, _ in SCHEDULES])
+def test_a_refused_schedule_leaves_a_plain_network_plain(schedule):
+    net = made()
+    with pytest.raises(ValueError, match="got"):
+        mtcool.simulate(net, STREAM, changes=schedule)
+    assert net.exchange.in_the_field() is None
+
+
+def test_weights_that_are_not_uniform_leave_a_plain_network_plain():
+    net = made(weights=np.array([[0.9, 0.1, 0.0], [0.2, 0.6, 0.2], [0.0, 0.5, 0.5]]))
+    for change in (lambda: net.connect("a", "c"), lambda: net.join("d", ["a"])):
+        with pytest.raises(ValueError, match=r"weights must be uniform in a network whose graph"):
+            change()
+    with pytest.raises(ValueError, match=r"weights must be uniform in a network whose graph"):
+        mtcool.simulate(net, STREAM, changes=Schedule([join(0, "d", ["a"])]))
+    assert net.exchange.in_the_field() is None
+
+
+def test_a_schedule_with_an_agent_that_left_before_says_so():
+    net = made()
+    net.leave("c")
+    stream = mtcool.Stream([0, 1], mtcool.streams.linear(np.ones((2, 1))), labels="ab")
+    for name, why in (("c", "who has left"), ("z", "whom nobody knows")):
+        with pytest.raises(ValueError, match=rf"present, got '{name}', {why}"):
+            mtcool.simulate(net, stream, changes=Schedule([connect(1, "a", name)]))
+    mtcool.simulate(net, stream, changes=Schedule([join(1, "c", ["a"])]))
+    assert net.graph.labels == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("names", [range(4), "abcd"])
+def test_streams_for_those_who_stayed_need_labels(names):
+    """The second of those who are there is the third of all that the network knows."""
+    net = made(nx.path_graph(list(names)))
+    net.leave(names[1])
+    agents = mtcool.changes.activations(net.graph, Schedule([]), 20, seed=0)
+    losses = mtcool.streams.linear(np.ones((20, 1)))
+    with pytest.raises(ValueError, match=rf"labelled after {names[1]!r} has left, .*no labels"):
+        mtcool.simulate(net, mtcool.Stream(agents, losses))
+    trace = mtcool.simulate(net, mtcool.Stream(agents, losses, labels=net.graph.labels))
+    expected = np.insert(np.bincount(agents, minlength=3), 1, 0)
+    assert trace.agent_activations.tolist() == expected.tolist()
+
+
+def test_streams_need_no_labels_if_the_last_have_left():
+    net = made(nx.path_graph(4))
+    net.leave(3)
+    stream = mtcool.Stream([0, 2], mtcool.streams.linear(np.ones((2, 1))))
+    assert mtcool.simulate(net, stream).agent_activations.tolist() == [1, 0, 1, 0]
+
+
 def test_a_file_of_changes_is_refused_by_line(tmp_path):
     path = tmp_path / "changes.csv"
     path.write_text("time,event,agent,others\n3,connect,a,c\n5,connect,a,b\n")

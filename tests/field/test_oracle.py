@@ -27,6 +27,8 @@ settings_of = functools.partial(
     settings, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
 )
 
+cases = functools.partial(field_cases.cases, rates=field_cases.ALL_RATES)
+
 
 def path(*agents):
     """The graph of agents in a row."""
@@ -246,7 +248,7 @@ DELAYS = [{}, {"constant": 0}, {"mean": 0, "edges": {("a", "b"): 0}}]
 
 
 @settings_of(max_examples=30)
-@given(case=field_cases.cases(delays=False), law=st.sampled_from(DELAYS))
+@given(case=cases(delays=False), law=st.sampled_from(DELAYS))
 def test_a_delay_of_zero_is_none(case, law):
     on_time, late = (
         case.twin(),
@@ -261,7 +263,7 @@ def test_a_delay_of_zero_is_none(case, law):
 
 
 @settings_of(max_examples=30)
-@given(case=field_cases.cases())
+@given(case=cases())
 def test_weights_and_coins_stay_within_what_was_announced(case):
     """The assertions of `Clique.learn` and `Coin.toss` hold, and bounds never fall."""
     net = case.twin()
@@ -278,7 +280,7 @@ def test_weights_and_coins_stay_within_what_was_announced(case):
 
 
 @settings_of(max_examples=30)
-@given(case=field_cases.cases())
+@given(case=cases())
 def test_asking_changes_nothing(case):
     asked, other = case.twin(), case.twin()
     expected = case.play(other)
@@ -291,7 +293,7 @@ def test_asking_changes_nothing(case):
 
 
 @settings_of(max_examples=30)
-@given(case=field_cases.cases(delays=False))
+@given(case=cases(delays=False))
 def test_ask_and_tell_plays_as_a_simulation_does(case):
     told, played = case.twin(), case.twin()
     expected, predictions = case.play(played), []

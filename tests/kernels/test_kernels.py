@@ -208,7 +208,8 @@ def test_every_file_with_compiled_code_is_in_the_key():
     package = Path(mtcool.__file__).parent
     marks = re.compile(
         r"^@(kernel|routine|inline|dispatched|overload"
-        r"|(?!check_state|place_of|block_of|cut|join|traffic|enlarged|take|clique_part)\w+\.register)\b",
+        r"|(?!check_state|place_of|block_of|cut|join|traffic|said|enlarged|take|clique_part"
+        r"|rounds_of|channels_of|channels_ahead)\w+\.register)\b",
         re.MULTILINE,
     )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}

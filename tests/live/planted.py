@@ -7,8 +7,9 @@ import dataclasses
 from live.networks import Small
 from live.world import Disk, World
 from mtcool.agents.messages import Sums, decode, encode
-from mtcool.live.host import Acknowledged, Changes, Effect, Host, Replied
+from mtcool.live.host import Host
 from mtcool.live.link import Link
+from mtcool.live.transactions import Acknowledged, Changes, Effect, Replied
 from mtcool.live.wire import Deliver, Position, to_bytes
 
 

@@ -18,7 +18,8 @@ from mtcool.agents.messages import (
     decode,
     encode,
 )
-from mtcool.live.host import MOST_ITEMS, Host, Replied
+from mtcool.live.host import MOST_ITEMS, Host
+from mtcool.live.transactions import Replied
 from mtcool.live.wire import Ask, Deliver, Refused, Rows, reply_in, to_bytes
 
 NETWORK = 7

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from live.networks import Small, feedback
-from mtcool.live.host import Changes, Durable, Host, Kept, Limits, Refusal, Replied
+from mtcool.live.host import Host, Limits, Refusal
 from mtcool.live.journal import Lives, entry_in
 from mtcool.live.replay import replay
 from mtcool.live.resuming import resume
+from mtcool.live.transactions import Changes, Durable, Kept, Replied
 
 MAX_STEPS = 200_000
 

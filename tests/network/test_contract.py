@@ -191,9 +191,9 @@ def test_a_network_says_what_it_is():
 
 def test_a_network_in_the_field_says_what_differs_from_the_paper():
     messages, delays = mtcool.Messages(every=2, bits=8), mtcool.Delays(gradients=5)
-    shown = repr(mtcool.mt_co2ol(WHEEL, 2, messages=messages, delays=delays))
+    shown = repr(mtcool.mt_co2ol(WHEEL, 1, messages=messages, delays=delays))
     assert f", messages=Messages(every=2, bits=8), delays={delays!r}>" in shown
-    assert "messages" not in repr(mtcool.mt_co2ol(WHEEL, 2, delays=delays))
+    assert "messages" not in repr(mtcool.mt_co2ol(WHEEL, 1, delays=delays))
 
 
 def test_a_copied_or_pickled_network_goes_on_as_the_original_and_can_be_saved(tmp_path):

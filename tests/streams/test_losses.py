@@ -33,6 +33,7 @@ from mtcool.streams import (
     value,
     width,
 )
+from mtcool.streams.by_number import Numbered, by_number
 
 
 class Row(NamedTuple):
@@ -82,7 +83,8 @@ def test_table_covers_every_registered_loss() -> None:
     covered = {type(row.make(*ones).kind) for row in LOSSES.values()}
     assert set(KINDS.values()) == covered
     for function in (value, subgradient, lipschitz, width):
-        assert {cls for cls in function.registry if cls.__module__.startswith("mtcool")} == covered
+        ours = {cls for cls in function.registry if cls.__module__.startswith("mtcool")}
+        assert ours - {Numbered} == covered  # which stands for all of them
 
 
 @every_loss
@@ -170,6 +172,19 @@ def test_loss_object_gives_the_numbers_of_a_compiled_loop_to_the_bit(row: Row, d
         one, gradient = loss_at(losses, t)(x)
         assert one == paid[t]
         assert (gradient == gradients[t]).all()
+
+
+@every_loss
+def test_a_kind_by_its_number_pays_the_same_to_the_bit(row: Row) -> None:
+    rng = np.random.default_rng(7)
+    losses = row.make(rng.standard_normal((100, 2)), rng.standard_normal(100))
+    numbered = by_number(losses)
+    assert type(numbered.kind) is Numbered
+    x, paid, gradients = rng.standard_normal(2), np.empty((2, 100)), np.empty((2, 100, 2))
+    for k, each in enumerate((losses, numbered)):
+        pay_all(each, x, paid[k], gradients[k])
+    np.testing.assert_array_equal(paid[1], paid[0])
+    np.testing.assert_array_equal(gradients[1], gradients[0])
 
 
 def test_losses_have_the_values_of_their_definitions() -> None:

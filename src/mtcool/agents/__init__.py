@@ -37,6 +37,7 @@ from mtcool.agents.messages import (
     encode,
 )
 from mtcool.agents.private import PrivateAgent
+from mtcool.agents.private_carrier import PrivateCarrier
 from mtcool.agents.single_task import SingleTaskAgent
 from mtcool.agents.traffic import Traffic, traffic
 
@@ -54,6 +55,7 @@ __all__ = [
     "LossShared",
     "Message",
     "PrivateAgent",
+    "PrivateCarrier",
     "RowRequest",
     "Rows",
     "SingleTaskAgent",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +14,24 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.agents.agent import Clique, Link, OneShot, answer_of
 from mtcool.agents.cliques import given_cliques
-from mtcool.agents.kernels import combine, read_experts, read_row, release_one, tell_one
+from mtcool.agents.kernels import (
+    add_both,
+    combine,
+    read_experts,
+    read_row,
+    release_one,
+    tell_one,
+)
 from mtcool.agents.messages import Message, RowRequest, Rows, Sums, sender_of
 from mtcool.agents.received import checked_number
+from mtcool.agents.talking import Talking
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
 from mtcool.peers.exchange import LONGEST_GRADIENT, refuse
 from mtcool.peers.private import PrivateState, ReleaseScratch
+from mtcool.peers.private_rounds import account_of
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -58,6 +68,7 @@ class PrivateAgent:
         own_noise: bool = False,
         arrays: Mapping[str, AnyArray] | None = None,
         heard: Mapping[Label, int] | None = None,
+        talking: Talking | None = None,
     ) -> None:
         privacy, learner = settings.privacy, settings.learner
         if privacy is None or not isinstance(learner, MTFTRL):
@@ -70,6 +81,10 @@ class PrivateAgent:
         """Number of the last sums of each listener."""
         self.units = Units(settings.radius, settings.gradient_unit, True)
         self.weights = np.array([link.weight for link in links])
+        self.talking = talking
+        """When it talks, if it is silent at times: then it has a second channel for that."""
+        if talking is not None:
+            privacy = privacy.chosen([0, 0], [talking.limit, *privacy.horizon])
         self.sanitiser = Sanitiser(privacy, channels, noise)
         self.given = given_cliques((clique,))
         blocks = Blocks(channels.width, np.array(privacy.horizon, np.int64))
@@ -80,7 +95,7 @@ class PrivateAgent:
         if arrays is not None:
             restore(whole, arrays)
         self.state, self.aggregator = whole
-        width = int(self.aggregator.width[0])
+        width = int(self.aggregator.width.max())
         self.scratch = ReleaseScratch(
             rows=np.zeros((sum(products), settings.dim)),
             leaf=np.zeros(width),
@@ -104,7 +119,8 @@ class PrivateAgent:
         arrays = {name: array.copy() for name, array in state_arrays(whole)}
         products = tuple(self.products.tolist())
         given = (self.name, self.settings, self.links, products, self.clique)
-        return (*given, self.sanitiser.channels, noise, own_noise, arrays, dict(self.heard))
+        known = arrays, dict(self.heard), copy.copy(self.talking)
+        return (*given, self.sanitiser.channels, noise, own_noise, *known)
 
     def with_noise(self, seed: int | None = None) -> PrivateAgent:
         """A copy of this agent that draws its own noise: one to be copied, pickled, sent away.
@@ -126,8 +142,7 @@ class PrivateAgent:
         3
         """
         self.sanitiser.noise.state()  # refused in a forked process, which has no budget of its own
-        released = int(self.aggregator.activations[0])
-        own = None
+        own, released = None, self.released
         if seed is not None:
             own = _stream(validation.count("seed", seed, least=0), self.sender, released)
         return self.with_source(make_noise(self.sanitiser.privacy.noise, own))
@@ -173,16 +188,65 @@ class PrivateAgent:
         products = _bounded("products", sums.products, count)
         if number <= self.heard.get(sender, 0):
             return
-        weight = self.clique.weights[sender]
+        self.heard[sender] = number
+        self._tell(row, self.clique.weights[sender], np.concatenate((total, products)))
+
+    def take_own(self, place: int, count: int) -> None:
+        """Let its clique learn what it has published; the clique's products begin at `place`."""
+        row, weight = self.clique.rows[self.name], self.clique.weights[self.name]
+        dim, (talked, *alone) = self.settings.dim, self.published()
+        if not alone:
+            self._tell(row, weight, np.concatenate((talked[:dim], talked[place : place + count])))
+            return
+        both = np.empty(dim + count)
+        add_both(talked, weight, place, alone[0], dim, both)
+        self._tell(row, 1.0, both)
+
+    def _tell(self, row: int, weight: float, sums: Floats) -> None:
         entry = np.zeros(1, np.uint32), np.array([row], np.uint32), np.array([weight])
         for array in entry:
             array.setflags(write=False)  # `tell` is compiled for read-only arrays
-        self.heard[sender] = number
-        tell_one(self.state, *entry, np.concatenate((total, products)))
+        tell_one(self.state, *entry, sums)
+
+    def published(self) -> list[Floats]:
+        """The last sums of each channel."""
+        return np.split(self.aggregator.published, self.aggregator.start[1:-1])
+
+    def checked(self, gradient: ArrayLike, waiting: int = 0) -> Floats:
+        """A gradient that can be clipped, of a round within the horizon; others are refused.
+
+        So many more rounds may be under way.
+        """
+        given = validation.vector("gradient", gradient, self.settings.dim)
+        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(self.settings.dim):
+            refuse(given, self.settings)
+        spent = self.released + waiting
+        if spent >= self.horizon:
+            raise ValueError(
+                f"horizon of agent {self.name!r} is {self.horizon} activations, of which {spent} "
+                "are spent, got 1 more; nothing was released"
+            )
+        return given
+
+    def numbers_of(self, neighbour: Label) -> int:
+        """How many experts a neighbour has whose rows it sends."""
+        near = [link.neighbour for link in self.links]
+        return int(self.products[near.index(neighbour)])
+
+    @property
+    def released(self) -> int:
+        """Noisy sums that it has published since its first loss."""
+        return int(self.aggregator.activations.sum())
 
     def account(self) -> Account:
         """What the agent has spent, has released and has left."""
-        return self.sanitiser.account(0, int(self.aggregator.activations[0]))
+        released = self.aggregator.activations.tolist()
+        return account_of(self.sanitiser, list(range(len(released))), released, self.horizon)
+
+    @property
+    def horizon(self) -> int:
+        """Activations that it may have."""
+        return self.sanitiser.privacy.horizon[-1]  # that of a channel for silence, if it has one
 
 
 class PrivateActivation(OneShot):
@@ -192,25 +256,37 @@ class PrivateActivation(OneShot):
         super().__init__(agent)
         self._agent = agent
         self._experts: Floats | None = None
+        talks = agent.talking is None or agent.talking.begin()
+        self._channel = 0 if talks else 1
         request = RowRequest(agent.sender)
         self.requests: Mapping[Label, Message] = {
-            link.keepers[0]: request for link in agent.links if link.own is None
+            link.keepers[0]: request for link in agent.links if talks and link.own is None
         }
 
     def predict(self, answers: Mapping[Label, Rows]) -> Floats:
-        """Average all models of the agent's task, its own included."""
+        """Average all models of the agent's task, its own included; that alone, if it is silent."""
         agent, dim = self._agent, self._agent.settings.dim
+        weights, _ = self._listens()
         found = [
             agent.rows(agent.name)
             if link.own is not None
             else answer_of(answers, link.keepers[0], dim, int(count) * dim)
             for link, count in zip(agent.links, agent.products, strict=True)
+            if self._channel == 0 or link.own is not None
         ]
         self._experts = np.concatenate([rows.experts for rows in found]).reshape(-1, dim)
         x = np.empty(dim)
         models = np.array([rows.model for rows in found])
-        combine(models, agent.weights, agent.units.radius, x)
+        combine(models, weights, agent.units.radius, x)
         return x
+
+    def _listens(self) -> tuple[Floats, Integers]:
+        """Weights of the cliques that the agent listens to, and numbers of their products."""
+        agent = self._agent
+        if self._channel == 0:
+            return agent.weights, agent.products
+        own = [link.own is not None for link in agent.links]
+        return np.ones(1), _products(tuple(agent.products[own].tolist()))
 
     def learn(self, gradient: ArrayLike) -> dict[Label, Message]:
         """Publish the agent's next noisy sums; returns them for each that keeps a clique for it."""
@@ -218,33 +294,28 @@ class PrivateActivation(OneShot):
         agent = self._agent
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
-        given = validation.vector("gradient", gradient, agent.settings.dim)
-        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(agent.settings.dim):
-            refuse(given, agent.settings)
-        released, horizon = int(agent.aggregator.activations[0]), agent.sanitiser.privacy.horizon[0]
-        if released >= horizon:
-            raise ValueError(
-                f"horizon of agent {agent.name!r} is {horizon} activations, of which {released} "
-                "are spent, got 1 more; nothing was released"
-            )
+        given = agent.checked(gradient)
         if not self._release(given.copy(), self._experts):
             refuse(given, agent.settings)
         return self._messages()
 
     def _release(self, gradient: Floats, experts: Floats) -> bool:
         agent, scratch = self._agent, self._agent.scratch
+        weights, products = self._listens()
         scratch.cursor[:] = 0
         try:
-            draws, _ = agent.sanitiser.draws(agent.aggregator.activations, np.zeros(1, np.int64))
-            scratch.draws[:], scratch.rows[:] = draws, experts
+            count, channel = agent.aggregator.activations, np.array([self._channel])
+            draws, _ = agent.sanitiser.draws(count, channel)
+            scratch.draws[: len(draws)], scratch.rows[: len(experts)] = draws, experts
             scratch.cursor[1] = len(draws)
             released = release_one(
                 agent.aggregator,
                 scratch,
                 agent.units,
-                agent.weights,
-                agent.products,
+                weights,
+                products,
                 agent.sanitiser.noise.grid,
+                self._channel,
                 gradient,
             )
         finally:
@@ -255,17 +326,17 @@ class PrivateActivation(OneShot):
 
     def _messages(self) -> dict[Label, Message]:
         agent, dim = self._agent, self._agent.settings.dim
-        published, place = agent.aggregator.published, dim
+        published, place = agent.published()[0], dim
         number = float(agent.aggregator.activations[0])
         messages: dict[Label, Message] = {}
-        for link, count in zip(agent.links, agent.products, strict=True):
-            products = published[place : place + count].copy()
-            sums = Sums(agent.sender, number, published[:dim].copy(), products)
-            place += count
+        for link, count in zip(agent.links, agent.products.tolist(), strict=True):
             if link.own is not None:
-                agent.take(agent.name, sums)
-            else:
+                agent.take_own(place, count)
+            elif self._channel == 0:
+                products = published[place : place + count].copy()
+                sums = Sums(agent.sender, number, published[:dim].copy(), products)
                 messages[link.keepers[0]] = sums
+            place += count
         return messages
 
 

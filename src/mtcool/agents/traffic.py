@@ -13,7 +13,9 @@ from mtcool.agents.messages import Gradient, LossShared, Message, RowRequest, Ro
 from mtcool.field.sizes import name_size, name_sizes
 from mtcool.graphs import Graph
 from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.private import PrivatePeers
+from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
@@ -87,6 +89,35 @@ def _(peers: PrivatePeers, settings: Settings, graph: Graph, losses: Losses) -> 
         told = Sums(0, NUMBER, model, np.zeros(count))
         carried[count] = _without_name(answer) + _without_name(told)
     return _asked_and_told(peers, graph, carried[experts])
+
+
+@functools.singledispatch
+def said(peers: PeersBlock, agents: Integers) -> Traffic | None:
+    """What the activations of these agents have cost so far, if they do not always cost as much.
+
+    None if they do: then `traffic` knows.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(3), dim=1, messages=mtcool.Messages(every=2))
+    >>> net.update(0, [0.5])
+    >>> said(net.peers, np.arange(3)).messages
+    array([6, 0, 0])
+    """
+    return None
+
+
+@said.register
+def _(peers: FieldPeers, agents: Integers) -> Traffic:
+    counts = peers.state.agents
+    return Traffic(counts["messages"][agents], counts["bytes"][agents])
+
+
+@said.register
+def _(peers: QuietPeers, agents: Integers) -> Traffic:
+    talked = peers.state.aggregator.activations[agents]
+    return Traffic(peers.messages[agents] * talked, peers.size[agents] * talked)
 
 
 def _asked_and_told(peers: CliquePeers | PrivatePeers, graph: Graph, carried: Integers) -> Traffic:

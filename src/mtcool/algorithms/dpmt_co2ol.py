@@ -11,6 +11,7 @@ from mtcool import theory, validation
 from mtcool.algorithms.making import make_network
 from mtcool.algorithms.mt_co2ol import single_expert
 from mtcool.algorithms.published_noise import PublishedNoise, noise_of
+from mtcool.field import Messages
 from mtcool.graphs import GraphLike
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import MTFTRL, Learner
@@ -34,6 +35,7 @@ def dpmt_co2ol(
     radius: float = 1.0,
     rates: Literal["adversarial", "stochastic"] = "adversarial",
     q: ArrayLike | None = None,
+    messages: Messages | None = None,
     seed: Seed | None = None,
 ) -> Network:
     """DPMT-CO2OL (Algorithm 3 of the paper): MT-CO2OL that keeps every loss private.
@@ -50,10 +52,15 @@ def dpmt_co2ol(
     learner
         `MTFTRL()`, `MTFTRL(experts="geometric")`, whose fewer experts need less noise, or
         `MTFTRL(experts=[xi])`: one expert, and nothing but gradients is sent.
+    messages
+        `every`, `probability` and budgets of `mtcool.Messages`. In a silent round an agent predicts
+        with its own clique, which learns alone; the privacy level is the same. One noisy sum serves
+        all neighbours, so partners cannot be chosen, nor coordinates.
     seed
         For simulated noise that repeats; without it, noise is drawn from the system's randomness.
         It belongs to one network: two networks with the same noise would give away the difference
-        of their losses, while they may well share a privacy level.
+        of their losses, while they may well share a privacy level. The coins of `messages`, which
+        are public, come from it too, or from 0.
     graph, dim, weights, lipschitz, radius, rates, q
         As in `mt_co2ol`.
 
@@ -77,6 +84,7 @@ def dpmt_co2ol(
         radius=radius,
         rates=rates,
         q=q,
+        messages=messages,
         privacy=privacy,
         seed=seed,
     )
@@ -85,7 +93,7 @@ def dpmt_co2ol(
 def bound(question: Question) -> theory.Bound | None:
     """The regret theorem of Section 4 for the paper's noise; its remarks for a single expert."""
     settings, privacy = question.settings, question.settings.privacy
-    if privacy is None or settings.rates != "adversarial":
+    if privacy is None or settings.rates != "adversarial" or settings.field is not None:
         return None
     variance = single_expert(settings.learner)
     if variance is None:
@@ -140,6 +148,7 @@ DPMT_CO2OL = register(
         bound=bound,
         rates=RATES[:2],
         private=True,
+        silences=True,
         colour="#000000",
     )
 )

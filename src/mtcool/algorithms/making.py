@@ -86,7 +86,7 @@ def make_network(
         weights=weights,
         q=q,
         privacy=privacy,
-        field=_field(messages, delays, seed),
+        field=_field(algorithm, messages, delays, seed),
         **options,
     )
     _warn_if_slow(settings, network)
@@ -142,7 +142,7 @@ def make_settings(
 
 
 def _field(
-    messages: Messages | None, delays: Delays | None, seed: Seed | None
+    algorithm: Algorithm, messages: Messages | None, delays: Delays | None, seed: Seed | None
 ) -> FieldSettings | None:
     """What is asked for beyond the paper's setting, if anything is."""
     if messages is None and delays is None:
@@ -150,6 +150,8 @@ def _field(
     for name, given, kind in (("messages", messages, Messages), ("delays", delays, Delays)):
         if given is not None and not isinstance(given, kind):
             raise ValueError(f"{name} must be an mtcool.{kind.__name__}, got {given!r}")
+    if algorithm.silences and messages in (None, Messages()) and delays in (None, Delays()):
+        return None  # private agents that talk in every round are those of the paper
     number = int(seed_number(0 if seed is None else seed))
     return FieldSettings(messages or Messages(), delays or Delays(), number)
 

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from mtcool.graphs import Graph
-from mtcool.graphs.labels import compact_labels
+from mtcool.graphs.labels import continued
 from mtcool.types import Label
 
 # As `str` writes whole numbers of 64 bits: 07 and +7 are other names.
@@ -48,9 +48,7 @@ class Names:
 
     def labels(self) -> Sequence[Label]:
         """All names, in the order of the indices."""
-        if not self._joined:
-            return self._graph.labels
-        return compact_labels((*self._graph.labels, *self._joined))
+        return continued(self._graph.labels, tuple(self._joined))
 
     def _index(self, name: Label) -> int | None:
         try:

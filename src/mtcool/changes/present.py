@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import final
 
 import numpy as np
 
 from mtcool.changes.change import Change
 from mtcool.changes.edges import edges_of
-from mtcool.changes.names import Names
+from mtcool.changes.names import Names, whole
 from mtcool.graphs import Graph
-from mtcool.types import Label
+from mtcool.types import Integers, Label
 
 
 @final
 class Present:
     """The agents that are present and their edges; starts as a graph, and changes.
 
-    Only what changes is kept in sets, so a million agents cost nothing until something happens
-    to them.
+    Only the edges that change are kept in sets, so a million agents cost nothing until something
+    happens to them, and a change what its agents' edges cost.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, left: Iterable[Label] = ()) -> None:
         self.names = Names(graph)
-        self._graph = graph
+        self._graph, self._left = graph, frozenset(left)
         self._gone: set[int] = set()
-        # Of the agents whose edges have changed; those of all others are the graph's.
-        self._neighbours: dict[int, set[int]] = {}
+        # Neighbours that an agent does not have in the graph, and those that it has there only.
+        self._gained: defaultdict[int, set[int]] = defaultdict(set)
+        self._lost: defaultdict[int, set[int]] = defaultdict(set)
 
     def play(self, change: Change) -> list[int]:
         """Let a change happen; the indices of its agents, the neighbours of a new one ascending.
@@ -48,13 +51,11 @@ class Present:
     def graph(self) -> Graph:
         """The graph of those who are present, in the order of their indices."""
         size = len(self.names)
-        changed, here = np.zeros(size, np.bool_), np.ones(size, np.bool_)
-        changed[list(self._neighbours)] = True
+        here = np.ones(size, np.bool_)
         here[list(self._gone)] = False
-        edges = edges_of(self._graph)
-        kept = edges[~changed[edges].any(axis=1)]
-        new = [(i, j) for i, others in self._neighbours.items() for j in others]
-        pairs = np.concatenate((kept, np.array(new, np.int64).reshape(-1, 2)))
+        edges, lost = edges_of(self._graph), _pairs(self._lost)
+        kept = edges[~np.isin(edges @ [size, 1], lost @ [size, 1])]
+        pairs = np.concatenate((kept, _pairs(self._gained)))
         graph = Graph.from_edges((np.cumsum(here) - 1)[pairs], size=int(here.sum()))
         labels = self.names.labels()
         if self._gone:
@@ -65,18 +66,16 @@ class Present:
         a, b = (self._here(who, "connect agents that are present") for who in (name, other))
         if a == b:
             raise ValueError(f"connect two different agents, got {name!r} and {other!r}")
-        if b in self._edges(a):
+        if self._are_connected(a, b):
             raise ValueError(f"connect agents that have no edge, got {name!r} and {other!r}")
-        self._edges(a).add(b)
-        self._edges(b).add(a)
+        self._add(a, b)
         return [a, b]
 
     def _disconnect(self, name: Label, other: Label) -> list[int]:
         a, b = (self._here(who, "disconnect agents that are present") for who in (name, other))
-        if b not in self._edges(a):
+        if not self._are_connected(a, b):
             raise ValueError(f"disconnect agents that have an edge, got {name!r} and {other!r}")
-        self._edges(a).remove(b)
-        self._edges(b).remove(a)
+        self._remove(a, b)
         return [a, b]
 
     def _join(self, name: Label, others: Sequence[Label]) -> list[int]:
@@ -89,36 +88,65 @@ class Present:
         if agent is None:
             agent = self.names.add(name)
         self._gone.discard(agent)
-        self._neighbours[agent] = set(neighbours)
         for other in neighbours:
-            self._edges(other).add(agent)
+            self._add(agent, other)
         return [agent, *sorted(neighbours)]
 
     def _leave(self, name: Label) -> list[int]:
         agent = self._here(name, "let an agent leave that is present")
         if len(self.names) - len(self._gone) == 1:
             raise ValueError(f"leave somebody in the network, got {name!r}, the last agent")
-        for other in self._edges(agent):
-            self._edges(other).remove(agent)
-        self._neighbours[agent] = set()
+        for other in self._neighbours(agent):
+            self._remove(agent, other)
         self._gone.add(agent)
         return [agent]
 
     def _here(self, name: Label, wanted: str) -> int:
         """The index of an agent that is present."""
         agent = self.names.find(name)
+        if agent in self._gone or (agent is None and {name, whole(name)} & self._left):
+            raise ValueError(f"{wanted}, got {name!r}, who has left")
         if agent is None:
             raise ValueError(f"{wanted}, got {name!r}, whom nobody knows")
-        if agent in self._gone:
-            raise ValueError(f"{wanted}, got {name!r}, who has left")
         return agent
 
-    def _edges(self, agent: int) -> set[int]:
-        """The neighbours of an agent without itself, to be changed."""
-        found = self._neighbours.get(agent)
-        if found is None:
-            # A change of an edge concerns the sets of both its ends: nothing has happened here yet.
-            ptr, idx = self._graph.ptr, self._graph.idx
-            found = set(idx[ptr[agent] : ptr[agent + 1]].tolist()) - {agent}
-            self._neighbours[agent] = found
-        return found
+    def _are_connected(self, agent: int, other: int) -> bool:
+        if other in self._gained.get(agent, ()):
+            return True
+        if other in self._lost.get(agent, ()) or agent >= self._graph.size:
+            return False
+        first, last = self._graph.ptr[agent : agent + 2].tolist()
+        place = bisect_left(self._graph.idx, other, first, last)
+        return place < last and int(self._graph.idx[place]) == other
+
+    def _neighbours(self, agent: int) -> set[int]:
+        """The neighbours of an agent without itself."""
+        found = set(self._gained.get(agent, ()))
+        if agent < self._graph.size:
+            first, last = self._graph.ptr[agent : agent + 2].tolist()
+            found.update(self._graph.idx[first:last].tolist())
+        return found - self._lost.get(agent, set()) - {agent}
+
+    def _add(self, one: int, two: int) -> None:
+        _flip(self._lost, self._gained, one, two)
+
+    def _remove(self, one: int, two: int) -> None:
+        _flip(self._gained, self._lost, one, two)
+
+
+def _flip(
+    there: defaultdict[int, set[int]], else_to: defaultdict[int, set[int]], one: int, two: int
+) -> None:
+    """Take an edge out of some, or put it to others if it is not among them."""
+    if two in there.get(one, ()):
+        there[one].remove(two)
+        there[two].remove(one)
+    else:
+        else_to[one].add(two)
+        else_to[two].add(one)
+
+
+def _pairs(neighbours: Mapping[int, set[int]]) -> Integers:
+    """Every edge once, the smaller index first."""
+    pairs = [(i, j) for i, others in neighbours.items() for j in others if i < j]
+    return np.array(pairs, np.int64).reshape(-1, 2)

@@ -148,7 +148,12 @@ class Schedule:
         >>> Schedule([connect(5, 0, 2)]).compile(ring(4)).second
         array([2])
         """
-        return events_of(self.changes, self._play(as_graph(graph), len(self))[1])
+        return self.played(as_graph(graph))[0]
+
+    def played(self, graph: Graph, left: Iterable[Label] = ()) -> tuple[Events, Sequence[Label]]:
+        """What `compile` and `agents` say, in one go; messages know who left before."""
+        present, agents = self._play(graph, len(self), left)
+        return events_of(self.changes, agents), present.names.labels()
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -170,9 +175,11 @@ class Schedule:
         first, last = self.changes[0].time, self.changes[-1].time
         return f"Schedule({len(self)} change{'s' * (len(self) > 1)}, time {first} to {last})"
 
-    def _play(self, graph: Graph, count: int) -> tuple[Present, list[list[int]]]:
+    def _play(
+        self, graph: Graph, count: int, left: Iterable[Label] = ()
+    ) -> tuple[Present, list[list[int]]]:
         """The network after the first changes, and the indices of the agents of each of them."""
-        present, agents = Present(graph), []
+        present, agents = Present(graph, left), []
         for number, change in enumerate(self.changes[:count]):
             try:
                 agents.append(present.play(change))

@@ -11,25 +11,27 @@ WAIT = 2.0
 """Seconds that a host has to answer."""
 
 
-def ask_hosts(network: "Description", request: dict[str, "Plain"]) -> dict[str, "Plain"]:
+def ask_hosts(
+    network: "Description", request: dict[str, "Plain"], wait: float = WAIT
+) -> dict[str, "Plain"]:
     """What each host of a network replies, or an error if it does not."""
 
     async def ask_all() -> dict[str, "Plain"]:
         hosts = list(network.places)
-        found = await asyncio.gather(*(_ask(network, host, request) for host in hosts))
+        found = await asyncio.gather(*(_ask(network, host, request, wait) for host in hosts))
         return dict(zip(hosts, found, strict=True))
 
     return asyncio.run(ask_all())
 
 
 async def _ask(
-    network: "Description", host: str, request: dict[str, "Plain"]
+    network: "Description", host: str, request: dict[str, "Plain"], wait: float
 ) -> dict[str, "Plain"]:
     from mtcool.live.sockets import ask_host
 
     try:
-        return await asyncio.wait_for(ask_host(network, host, request), WAIT)
+        return await asyncio.wait_for(ask_host(network, host, request), wait)
     except TimeoutError:
-        return {"error": f"does not answer within {WAIT:g} seconds"}
+        return {"error": f"does not answer within {wait:g} seconds"}
     except OSError:
         return {"error": "does not run on this machine"}

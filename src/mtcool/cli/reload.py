@@ -6,6 +6,9 @@ from mtcool.cli.asking import ask_hosts
 from mtcool.cli.node import NetworkFile
 from mtcool.cli.terminal import shown
 
+WAIT = 20.0
+"""Seconds that a host has: agents may be many."""
+
 
 def reload(network: NetworkFile) -> None:
     """Let the hosts of a network that run on this machine read its file again.
@@ -15,7 +18,7 @@ def reload(network: NetworkFile) -> None:
     """
     from mtcool.live.description import read_description
 
-    found = ask_hosts(read_description(network), {"do": "reload"})
+    found = ask_hosts(read_description(network), {"do": "reload"}, WAIT)
     for host, reply in found.items():
         if "agents" in reply:
             print(f"{host} has read it, and has {len(reply['agents']):,} agents")

@@ -9,6 +9,7 @@ import numpy as np
 
 from mtcool.kernels import inline, product_of_words, sum_of_words
 from mtcool.seeds import Seed
+from mtcool.types import Floats, Integers
 from mtcool.validation import count
 
 SPEAK, PICK, ROUND_ROW, ROUND_GRADIENT = 1, 2, 3, 4
@@ -44,6 +45,15 @@ def seed_number(seed: Seed) -> np.uint64:
 def draw(seed: np.uint64, kind: int, i: int, j: int, n: int, c: int) -> float:
     """A number in [0, 1) for this question about agents i and j in round n of i."""
     return draw_at(begin(seed, kind, i, j, n), c)
+
+
+@inline
+def draw_all(
+    seed: np.uint64, kind: int, i: int, others: Integers, n: int, count: int, out: Floats
+) -> None:
+    """The draws for agent i and the first so many others, each in the same round of i."""
+    for k in range(count):
+        out[k] = draw(seed, kind, i, others[k], n, 0)
 
 
 @inline

@@ -98,8 +98,18 @@ class Messages:
         >>> Messages(partners=3).silent, Messages(budget=1000).silent
         (False, True)
         """
-        limited = self.budget is not None or self.budget_bytes is not None
-        return self.every > 1 or self.probability < 1.0 or limited
+        return self.every > 1 or self.probability < 1.0 or self.ends
+
+    @property
+    def ends(self) -> bool:
+        """Whether a budget ends all talk.
+
+        Examples
+        --------
+        >>> Messages(every=2).ends, Messages(budget_bytes=10_000).ends
+        (False, True)
+        """
+        return self.budget is not None or self.budget_bytes is not None
 
     @property
     def is_plain(self) -> bool:

@@ -20,11 +20,30 @@ def compact_labels(labels: Iterable[Hashable]) -> Sequence[Hashable]:
         raise ValueError(f"labels must be a sequence of names, got {labels!r}") from None
     if not names:
         raise ValueError(f"labels must not be empty, got {labels!r}")
-    counted = all(
+    return range(len(names)) if _counted(names, 0) else names
+
+
+def continued(labels: Sequence[Hashable], more: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Compact labels and some more, compact again; a range of a million is not looked through.
+
+    Examples
+    --------
+    >>> continued(range(3), [3, 4]), continued(range(2), ["new"])
+    (range(0, 5), (0, 1, 'new'))
+    """
+    if not more:
+        return labels
+    if isinstance(labels, range) and _counted(more, len(labels)):
+        return range(len(labels) + len(more))
+    return (*labels, *more)
+
+
+def _counted(names: Sequence[Hashable], first: int) -> bool:
+    """Whether the names are the whole numbers from the first on, in order."""
+    return all(
         isinstance(name, int | np.integer) and not isinstance(name, bool) and name == i
-        for i, name in enumerate(names)
+        for i, name in enumerate(names, first)
     )
-    return range(len(names)) if counted else names
 
 
 def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:

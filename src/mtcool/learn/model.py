@@ -540,7 +540,8 @@ class Model:
         """Play events that were checked."""
         out = np.full((len(rows), 3), np.nan)
         width = self._panel.vector.shape[2] - 1
-        play(self._panel, who, padded(rows, width), target, order, said, out)
+        # A copy: columns of tables and read-only arrays would be compiled for once more.
+        play(self._panel, who, padded(rows, width), target.copy(), order, said, out)
         score, alone = out[:, 0], out[:, 1]
         if self.task == "classification":
             score, alone = _probability(score), _probability(alone)

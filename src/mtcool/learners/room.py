@@ -1,7 +1,8 @@
 """Room for more: states with longer arrays, for cliques that come, grow and gain experts.
 
 Kernels cannot allocate, so everything that a network may need next is there before they run. What
-stands behind the part in use is never read before it is written.
+stands behind the part in use is never read before it is written, so it takes addresses and no
+memory until then.
 """
 
 import functools
@@ -33,7 +34,7 @@ class Room(NamedTuple):
 
 @functools.singledispatch
 def enlarged(state: State, room: Room, table: Floats) -> State:
-    """The same state with at least so much room, in arrays of its own that can be written to.
+    """The same state with at least so much room; arrays that have it are those of before.
 
     `table` is what the experts of MT-FTRL guess, for all sizes that cliques may have next.
     """
@@ -80,7 +81,7 @@ def _(state: MTFTRLState, room: Room, table: Floats) -> MTFTRLState:
         n=cliques["n"],
         rate=cliques["rate"],
         table=table,
-        experts=np.ascontiguousarray(longer(state.experts.T, room.experts).T),
+        experts=_wider(state.experts, room.experts),
         centre=longer(state.centre, room.experts),
         work=work,
     )
@@ -96,13 +97,26 @@ def _(state: SquaredWeightsState, room: Room, table: Floats) -> SquaredWeightsSt
 
 
 def longer(array: AnyArray, length: int) -> AnyArray:
-    """A copy with room for at least so many entries; new ones are zero.
+    """The array, if it has so many entries and can be written to, else a copy that has.
+
+    New entries are zero.
 
     Examples
     --------
     >>> longer(np.array([1.0, 2.0]), 3)
     array([1., 2., 0.])
     """
+    if len(array) >= length and array.flags.writeable and array.flags.c_contiguous:
+        return array
     new = np.zeros((max(length, len(array)), *array.shape[1:]), array.dtype)
     new[: len(array)] = array
+    return new
+
+
+def _wider(array: Floats, columns: int) -> Floats:
+    """As `longer`, for columns."""
+    if array.shape[1] >= columns:
+        return array
+    new = np.zeros((len(array), columns))
+    new[:, : array.shape[1]] = array
     return new

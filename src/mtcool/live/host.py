@@ -14,9 +14,9 @@ row. `docs/live.md` has the rules, and why each gradient is learned from once an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from mtcool.agents.messages import (
     FieldGradient,
@@ -44,6 +44,7 @@ from mtcool.live.journal import (
 )
 from mtcool.live.link import Link
 from mtcool.live.share import Share
+from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Kept, Replied, Token
 from mtcool.live.wire import (
     Ask,
     Deliver,
@@ -56,13 +57,11 @@ from mtcool.live.wire import (
 )
 from mtcool.types import Floats, Label, Name
 
-Token: TypeAlias = Hashable
-"""Whatever the driver of a host knows a question by."""
-
 TO_LEARN_FROM = (Gradient, Sums, LossShared, Lesson, FieldGradient)
 """Messages that an agent takes from those that were its neighbours, too: they may be late."""
 MOST_ITEMS = 4096  # in one question
 COUNT = 8  # bytes of the number of rounds, before the state of an agent
+LONGEST_REASON, MOST_REASONS = 300, 1000
 EVERYTHING = 2**62
 """A number above those of all messages."""
 LARGEST_BATCH = 1 << 18
@@ -79,62 +78,6 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
-
-
-class Replied(NamedTuple):
-    """Effect: this is the reply to a question."""
-
-    token: Token
-    content: bytes
-
-
-class Durable(NamedTuple):
-    """Effect: what this call asked for is done, and survives a crash."""
-
-    token: Token
-
-
-class Acknowledged(NamedTuple):
-    """Effect before the commit: reply with the position that will be durable then."""
-
-    token: Token
-    host: str
-
-
-Effect: TypeAlias = Replied | Durable
-
-
-class Changes(NamedTuple):
-    """What must be written in one transaction, and what follows from it."""
-
-    version: int
-    rounds: int
-    agents: dict[Label, bytes]
-    links: dict[str, tuple[int, int]]
-    """Of each link that moved: `sent` and `taken`."""
-    outbox: list[tuple[str, int, Name, bytes]]
-    delivered: dict[str, int]
-    """Messages up to this number may be forgotten."""
-    journal: list[bytes]
-    share: Lives | None
-    """Who lives here, if that has changed."""
-    effects: list[Replied | Durable | Acknowledged]
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to write."""
-        return not (self.agents or self.links or self.outbox or self.delivered or self.journal)
-
-
-class Kept(NamedTuple):
-    """What a host reads from its disk when it begins again."""
-
-    version: int
-    rounds: int
-    agents: Mapping[Label, bytes]
-    links: Mapping[str, tuple[int, int]]
-    outbox: Iterable[tuple[str, int, Name, bytes]]
-    lives: Lives
 
 
 class Asked(NamedTuple):
@@ -516,7 +459,10 @@ class Host:
         return reason
 
     def _refuse(self, host: str, error: ValueError) -> None:
-        self.refused[host, str(error)] += 1
+        reason = str(error)[:LONGEST_REASON]
+        if (host, reason) not in self.refused and len(self.refused) >= MOST_REASONS:
+            reason = "other reasons"  # whoever lies in many ways takes no memory
+        self.refused[host, reason] += 1
 
     # --- the graph changes ------------------------------------------------------------------------
 

@@ -21,13 +21,14 @@ from mtcool.graphs.labels import label_of
 from mtcool.live.counts import Counts, Paid
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
-from mtcool.live.host import Durable, Effect, Limits, Replied, Token
+from mtcool.live.host import Limits
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
+from mtcool.live.transactions import Durable, Effect, Replied, Token
 from mtcool.live.transport.transport import Reply, Transport
 from mtcool.live.warming import warm
 from mtcool.types import Floats, Given, Label, Plain

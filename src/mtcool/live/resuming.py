@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver
-from mtcool.live.host import Host, Kept, Limits, near_in
+from mtcool.live.host import Host, Limits, near_in
 from mtcool.live.journal import Changed
 from mtcool.live.share import Share
+from mtcool.live.transactions import Kept
 from mtcool.types import Label
 
 

@@ -12,8 +12,8 @@ from types import TracebackType
 import msgspec
 
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.host import Changes, Kept
 from mtcool.live.journal import Lives
+from mtcool.live.transactions import Changes, Kept
 from mtcool.types import Label, Name
 
 FORM = 1

@@ -10,8 +10,9 @@ import numpy as np
 
 from mtcool.live.description import Description, described, drivers_of
 from mtcool.live.driving import Feedback
-from mtcool.live.host import Host, Kept, Limits, Replied
+from mtcool.live.host import Host, Limits
 from mtcool.live.resuming import resume
+from mtcool.live.transactions import Kept, Replied
 from mtcool.streams import Loss, Quadratic
 from mtcool.types import Floats, Plain
 

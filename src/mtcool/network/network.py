@@ -24,9 +24,10 @@ from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
+from mtcool.peers.field.checking import Still, check_uniform, checked
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.exchange import FieldExchange, field_exchange, names_of
-from mtcool.peers.field.making import in_the_field
+from mtcool.peers.field.making import are_uniform, in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
@@ -64,7 +65,7 @@ class Network:
         self.exchange = algorithm.exchange(peers, settings, graph, noise)
         if arrays is None:
             self.exchange.begin()
-        elif settings.field is not None:
+        elif self.exchange.in_the_field() is not None:
             origin = Origin(peers, settings, Directory(graph, joined), weights)
             self.exchange = resumed(origin, arrays, from_file)
         else:
@@ -293,23 +294,43 @@ class Network:
             field = self.exchange.in_the_field()
             if field is None:
                 raise ValueError(
-                    "network must have messages, delays or changes of its own to say what it "
-                    "received, got none; `mtcool.theory` has bounds of the others"
+                    "network must have messages, delays or changes of its own, and not be private, "
+                    "to say what it received; `mtcool.theory` has bounds of the others, "
+                    f"got {self!r}"
                 )
             return received(field.peers, self.settings, field.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
         with self.turn.lock:
             self.exchange.finish()
+            if self.exchange.in_the_field() is None:  # refused, it stays as it is
+                self.check_changeable()
+                checked(Still(self._graph), event, agent, others)
             self.in_the_field().change(event, agent, others)
 
-    def in_the_field(self) -> FieldExchange:
-        """The exchange of a network that can change; the first call makes it one."""
+    def check_changeable(self) -> None:
+        """Refuse changes of a graph that cannot change."""
+        field = self.exchange.in_the_field()
+        if field is not None:
+            field.check_uniform()
+            return
+        self._changeable()
+        check_uniform(are_uniform(self.weights, self._graph))
+
+    def _changeable(self) -> Settings:
+        """The settings of a network that can change; refuses those of others."""
+        return replace(self.settings, field=FieldSettings())
+
+    def in_the_field(self, agents: int = 0) -> FieldExchange:
+        """The exchange of a network that can change; the first call makes it one.
+
+        It then has places for so many agents at least. `check_changeable` comes first.
+        """
         field = self.exchange.in_the_field()
         if field is not None:
             return field
-        settings = replace(self.settings, field=FieldSettings())  # refuses what cannot change
-        peers = in_the_field(self.peers, settings, self._graph, self.weights)
+        settings = self._changeable()
+        peers = in_the_field(self.peers, settings, self._graph, None, agents)
         field = field_exchange(peers, settings, self._graph)
         field.begin()
         # Both at once: Ctrl-C between two lines would leave a network that cannot be saved.

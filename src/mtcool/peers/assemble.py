@@ -1,25 +1,37 @@
 """Which agent listens to which clique: the peers of each named algorithm."""
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.learners import Cliques, Learner
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.entries import Entries, freeze
 from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
+from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.settings import Settings
+from mtcool.peers.silence import (
+    cost_of_talking,
+    limits,
+    places,
+    policy_of,
+    shares_of_time,
+    silence_of,
+)
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels, make_channels
 from mtcool.privacy.release import GRID
 from mtcool.privacy.sanitiser import CAPACITY
-from mtcool.types import AnyArray, Floats, Indices, Integers
+from mtcool.privacy.settings import PrivacySettings
+from mtcool.types import Floats, Indices, Integers
 
-Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
+Peers: TypeAlias = CliquePeers | PrivatePeers | QuietPeers | SingleTaskPeers
 
 
 def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers:
@@ -29,7 +41,7 @@ def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePee
     if settings.rates == "estimated":
         by_row = np.empty_like(entries.weight)
         by_row[entries.row] = entries.weight
-        _freeze(by_row)
+        freeze(by_row)
         learner = TwoPhase(learner, by_row, settings.first_phase(graph.size))
     return CliquePeers(
         *entries,
@@ -40,21 +52,7 @@ def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePee
     )
 
 
-class _Entries(NamedTuple):
-    """Who listens to which row of which clique, as in `CliquePeers`."""
-
-    ptr: Integers
-    clique: Indices
-    row: Indices
-    weight: Floats
-
-    @property
-    def most(self) -> int:
-        """Largest number of models that one agent fetches."""
-        return int(np.diff(self.ptr).max())
-
-
-def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[_Entries, Cliques]:
+def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[Entries, Cliques]:
     ptr, clique = graph.ptr, settings.algorithm.cliques(graph)
     count = int(clique.max()) + 1
     kept = weight > 0.0
@@ -62,25 +60,77 @@ def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[_Entries
         ptr = np.concatenate(([0], np.cumsum(kept)))[ptr]
         clique, weight = clique[kept], weight[kept]
     start, row = _rows(clique, count)
-    _freeze(ptr, clique, row, weight, start)
-    q = None if settings.q is None or settings.rates != "stochastic" else np.array(settings.q)
-    bound = np.zeros(count)
-    np.maximum.at(bound, clique, weight)
-    rate = bound if q is None else _stochastic_rate(q, ptr, clique, weight, bound)
-    return _Entries(ptr, clique, row, weight), Cliques(start, rate, bound)
+    freeze(ptr, clique, row, weight, start)
+    entries = Entries(ptr, clique, row, weight)
+    return entries, _cliques(entries, start, _activity(settings))
 
 
-def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers:
-    """Agents that learn from noisy sums."""
+def _activity(settings: Settings) -> Floats | None:
+    """How often agents are active, if rates are made for that."""
+    return None if settings.q is None or settings.rates != "stochastic" else np.array(settings.q)
+
+
+def _cliques(entries: Entries, start: Integers, q: Floats | None) -> Cliques:
+    bound = np.zeros(len(start) - 1)
+    np.maximum.at(bound, entries.clique, entries.weight)
+    rate = bound if q is None else _stochastic_rate(q, *entries, bound)
+    return Cliques(start, rate, bound)
+
+
+def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers | QuietPeers:
+    """Agents that learn from noisy sums, and may be silent in some rounds."""
     entries, cliques = _entries(settings, graph, weights)
-    privacy, learner = settings.published
+    if settings.field is None:
+        return _publishing_peers(settings, entries, cliques, settings.published[0])
+    return _quiet_peers(settings, graph, entries, cliques, settings.field)
+
+
+def _quiet_peers(
+    settings: Settings, graph: Graph, entries: Entries, cliques: Cliques, field: FieldSettings
+) -> QuietPeers:
+    silence, (privacy, learner) = silence_of(entries, graph), settings.published
+    q = _activity(settings)
+    if q is not None:
+        q = shares_of_time(field.messages, q, silence.owner)
+    experts = learner.numbers(np.diff(cliques.start))
+    products = np.where(experts > 1, experts, 0)[entries.clique]
+    cost = cost_of_talking(entries, products, graph, settings.dim)
+    limit = limits(field.messages, privacy, silence, cost)
+    place = places(entries, products, silence.own, settings.dim)
+    horizon = np.array(privacy.horizon, np.int64)
+    freeze(cost, limit, place, horizon)
+    whole = _publishing_peers(
+        settings,
+        silence.entries,
+        _cliques(silence.entries, cliques.start, q),
+        privacy.chosen(silence.owner.tolist(), limit.tolist()),
+    )
+    return QuietPeers(
+        *whole._replace(horizon=horizon),
+        policy=policy_of(field),
+        silent=silence.silent,
+        limit=limit,
+        messages=cost[0],
+        size=cost[1],
+        own=silence.own,
+        place=place,
+        both=np.zeros(settings.dim + int(experts.max())),
+        ahead=np.zeros(len(limit), np.int64),
+    )
+
+
+def _publishing_peers(
+    settings: Settings, entries: Entries, cliques: Cliques, privacy: PrivacySettings
+) -> PrivatePeers:
+    """Peers with a channel for each level and horizon that `privacy` has."""
+    _, learner = settings.published
     state = make_private_state(learner, cliques, settings.dim)
     channels = _channels(settings, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)
     blocks = Blocks(channels.width, horizon)
     widest = int(channels.width.max())
     products = np.diff(state.first)[entries.row]
-    _freeze(horizon, products)
+    freeze(horizon, products)
     return PrivatePeers(
         *entries,
         state=PrivateState(state, privacy.aggregator.make_state(blocks, privacy.law)),
@@ -106,14 +156,14 @@ def channels_for(settings: Settings, graph: Graph, weights: Floats) -> Channels:
     return _channels(settings, *_entries(settings, graph, weights))
 
 
-def _channels(settings: Settings, entries: _Entries, cliques: Cliques) -> Channels:
+def _channels(settings: Settings, entries: Entries, cliques: Cliques) -> Channels:
     sizes, (_, learner) = np.diff(cliques.start), settings.published
     experts = learner.numbers(sizes)
     return make_channels(settings.dim, entries.ptr, entries.clique, entries.weight, experts, sizes)
 
 
 def _stochastic_rate(
-    q: Floats, ptr: Integers, clique: Indices, weight: Floats, bound: Floats
+    q: Floats, ptr: Integers, clique: Indices, row: Indices, weight: Floats, bound: Floats
 ) -> Floats:
     """sqrt(sum_i (q_i / Q_j) w_ij^2) over the rows of clique j (Theorem `thm:sto`)."""
     by_entry = np.repeat(q, np.diff(ptr))
@@ -127,7 +177,7 @@ def _stochastic_rate(
 def single_task_peers(settings: Settings, graph: Graph, weights: Floats) -> SingleTaskPeers:
     """Agents that share one task: the graph tells who hears whom, and weights play no part."""
     cliques = Cliques(np.arange(graph.size + 1), np.ones(graph.size), np.ones(graph.size))
-    _freeze(cliques.start)
+    freeze(cliques.start)
     return SingleTaskPeers(
         ptr=graph.ptr,
         idx=graph.idx,
@@ -154,9 +204,3 @@ def _number_rows(clique: Indices, following: Integers, row: Indices) -> None:
     for e in range(clique.shape[0]):
         row[e] = following[clique[e]]
         following[clique[e]] += 1
-
-
-def _freeze(*arrays: AnyArray) -> None:
-    """Read-only, as the arrays of a graph are: numba then sees one type, whoever made them."""
-    for array in arrays:
-        array.setflags(write=False)

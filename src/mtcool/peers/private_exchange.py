@@ -9,7 +9,15 @@ import numpy as np
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import LONGEST_GRADIENT, Exchange, one_gradient, refuse
-from mtcool.peers.private import PrivatePeers, begin_publication
+from mtcool.peers.private import begin_publication
+from mtcool.peers.private_rounds import (
+    Publishing,
+    account_of,
+    channels_ahead,
+    channels_of,
+    levels_of,
+    rounds_of,
+)
 from mtcool.peers.protocol import fetch, send
 from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import make_channels
@@ -24,7 +32,7 @@ class PrivateExchange(Exchange):
     sanitiser: Sanitiser
 
     def __init__(
-        self, peers: PrivatePeers, settings: Settings, graph: Graph, sanitiser: Sanitiser
+        self, peers: Publishing, settings: Settings, graph: Graph, sanitiser: Sanitiser
     ) -> None:
         self.peers = peers
         self.sanitiser = sanitiser
@@ -58,8 +66,9 @@ class PrivateExchange(Exchange):
     def provide(self, agents: Integers) -> int:
         """Draw the noise for the next rounds of `agents`; returns how many may be played now."""
         self.settle()  # what an interrupt left open
-        scratch = self.peers.work
-        draws, rounds = self.sanitiser.draws(self.peers.state.aggregator.activations, agents)
+        scratch, count = self.peers.work, self.peers.state.aggregator.activations
+        channels = channels_ahead(self.peers, agents[: self.sanitiser.most_releases])
+        draws, rounds = self.sanitiser.draws(count, channels)
         scratch.draws[: len(draws)] = draws
         scratch.cursor[:] = 0, len(draws)
         return rounds
@@ -72,7 +81,7 @@ class PrivateExchange(Exchange):
     def check(self, agents: Integers) -> None:
         """Refuse rounds in which an agent would be active beyond its horizon."""
         active, more = np.unique(agents, return_counts=True)
-        count = self.peers.state.aggregator.activations[active]
+        count = rounds_of(self.peers, active)
         horizon = self.peers.horizon[active]
         over = np.flatnonzero(count + more > horizon)
         if over.size:
@@ -90,15 +99,18 @@ class PrivateExchange(Exchange):
 
     def ledger(self) -> dict[Label, Account]:
         """What each agent has spent, has released and has left."""
-        count = self.peers.state.aggregator.activations
-        return {
-            label: self.sanitiser.account(i, int(count[i]))
-            for i, label in enumerate(self._graph.labels)
-        }
+        peers, count = self.peers, self.peers.state.aggregator.activations
+        accounts = {}
+        for i, label in enumerate(self._graph.labels):
+            channels, horizon = channels_of(peers, i), int(peers.horizon[i])
+            accounts[label] = account_of(
+                self.sanitiser, channels, count[channels].tolist(), horizon
+            )
+        return accounts
 
 
 def private_exchange(
-    peers: PrivatePeers, settings: Settings, graph: Graph, noise: Noise | None
+    peers: Publishing, settings: Settings, graph: Graph, noise: Noise | None
 ) -> PrivateExchange:
     """For peers that learn from noisy sums; noise that is not given is drawn as settings say."""
     (privacy, _), plan = settings.published, peers.state.learner.base.plan
@@ -108,7 +120,8 @@ def private_exchange(
     channels = make_channels(
         settings.dim, peers.ptr, peers.clique, peers.weight, plan["experts"], plan["size"]
     )
-    return PrivateExchange(peers, settings, graph, Sanitiser(privacy, channels, source))
+    sanitiser = Sanitiser(levels_of(peers, privacy), channels, source)
+    return PrivateExchange(peers, settings, graph, sanitiser)
 
 
 @kernel

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from mtcool import validation
+from mtcool.field.messages import Messages
 from mtcool.field.settings import FieldSettings
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
 from mtcool.learners.adaptive.adaptive import Adaptive
@@ -157,6 +158,9 @@ def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None
 def check_field(settings: Settings) -> None:
     """Refuse messages, delays and changes where nothing is known of them."""
     algorithm, learner, field = settings.algorithm, settings.learner, settings.field
+    if algorithm.silences and field is not None:
+        check_silence(settings, field)
+        return
     if not algorithm.changing:
         raise ValueError(
             "messages, delays and changes of the graph are for mt_co2ol only, got them for "
@@ -180,6 +184,41 @@ def check_field(settings: Settings) -> None:
         )
     if field is not None:
         field.check(settings.dim)
+
+
+def check_silence(settings: Settings, field: FieldSettings) -> None:
+    """Refuse what private agents cannot do: all but silent rounds that no data decide on."""
+    algorithm, messages = settings.algorithm, field.messages
+    check_private_messages(algorithm, messages)
+    if not field.delays.is_none:
+        raise ValueError(
+            f"delays do not apply to a network of {algorithm}, got {field.delays!r}: "
+            "mtcool.agents.PrivateCarrier carries the messages of its agents that late"
+        )
+    if not messages.silent:
+        raise ValueError(
+            f"the graph of {algorithm} cannot change, because noise is calibrated for whom agents "
+            "listen to when the network is made"
+        )
+    if settings.rates == "stochastic" and messages.ends:
+        raise ValueError(
+            f"rates must be 'adversarial' for {algorithm} with a budget of messages, got "
+            "'stochastic': agents would be silent more often when it is spent"
+        )
+
+
+def check_private_messages(algorithm: Algorithm, messages: Messages) -> None:
+    """Refuse messages that are not private, or that one sum for all neighbours cannot serve."""
+    for name, reason in (
+        ("partners", "one noisy sum serves all neighbours, with weights that stay"),
+        ("bits", "its sums are not rounded"),
+        ("coordinates", "which of them are largest gives the data away"),
+    ):
+        value = getattr(messages, name)
+        if value is not None:
+            raise ValueError(
+                f"{name} of messages must be None for {algorithm}, got {value!r}: {reason}"
+            )
 
 
 def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:

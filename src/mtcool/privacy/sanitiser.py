@@ -65,9 +65,10 @@ class Sanitiser:
         )
         # A release must cost the same in a network of any size: what looks at all agents is here.
         self._width = constant(channels.width)
-        self._narrowest = int(self._width.min())
         self.capacity = max(CAPACITY, int(self._width.max()))
         """Length that the buffer of draws must have."""
+        self.most_releases = self.capacity // int(self._width.min())
+        """The buffer never has noise for more."""
         self._check_scales()
         self._sealed = True
 
@@ -93,7 +94,7 @@ class Sanitiser:
         `count` has the number of releases of every agent so far. Returns the noise, and for how
         many of the agents it is.
         """
-        agents = agents[: self.capacity // self._narrowest]
+        agents = agents[: self.most_releases]
         served = int(np.searchsorted(np.cumsum(self._width[agents]), self.capacity, side="right"))
         agents = agents[:served]
         growth = self.privacy.aggregator.growth(_numbered(agents, count), self.privacy.law)

@@ -1,6 +1,9 @@
 """The privacy settings of a network: a `Privacy` spread over its agents, as a file keeps it."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from mtcool.privacy.aggregators.aggregator import Aggregator
@@ -23,3 +26,12 @@ class PrivacySettings:
     adjacency: Adjacency
     split: float | Literal["optimal"]
     noise: Source
+
+    def chosen(self, agents: Sequence[int], horizon: Sequence[int]) -> PrivacySettings:
+        """The levels of these agents, in this order, with these horizons."""
+        given = {field.name: getattr(self.budget, field.name) for field in fields(self.budget)}
+        levels = {
+            name: None if values is None else tuple(values[agent] for agent in agents)
+            for name, values in given.items()
+        }
+        return replace(self, budget=Budget(**levels), horizon=tuple(horizon))

@@ -10,9 +10,8 @@ from mtcool.network.network import Network
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.events import DONE
-from mtcool.peers.field.exchange import FieldExchange
-from mtcool.simulation.loop import let_happen
-from mtcool.types import Integers
+from mtcool.simulation.loop import play_on
+from mtcool.types import Given, Integers
 
 NEVER = 2**62
 
@@ -27,11 +26,11 @@ class Changes:
     def __init__(self, network: Network, schedule: Schedule) -> None:
         if not isinstance(schedule, Schedule):
             raise ValueError(f"changes must be an mtcool.changes.Schedule, got {schedule!r}")
-        graph = network.graph
-        events = schedule.compile(graph)  # refuses what does not fit the graph
-        self._exchange = network.in_the_field()
-        self._exchange.check_uniform()
-        known, agents = self._exchange.names, schedule.agents(graph)
+        network.check_changeable()
+        graph, field = network.graph, network.exchange.in_the_field()
+        known = Directory(graph) if field is None else field.names
+        # refuses what does not fit the graph
+        events, agents = schedule.played(graph, () if field is None else field.gone())
         # Most networks have been as they are from the beginning: then nobody need be looked up.
         same = graph.size if graph.labels == known.start.labels else 0
         self._new = [name for name in agents[same:] if not known.knows(name)]
@@ -41,23 +40,41 @@ class Changes:
             events, np.concatenate((np.arange(same), np.array(others, np.int64)))
         )
         self._cursor = np.zeros(2, np.int64)
+        self._network = network
 
     def register(self) -> None:
-        """Make all agents known to the network that will join."""
-        self._exchange.register(self._new)
+        """Make all agents known to the network that will join, and room for all that changes."""
+        exchange = self._exchange = self._network.in_the_field(self.names.size)
+        exchange.register(self._new)
+        exchange.reserve(self.events)
 
     def until(self, now: int) -> int:
-        """Let all changes happen that are due before round `now`; returns when the next one is."""
+        """How far rounds may be played from `now` on; what must happen before them has happened.
+
+        Where messages take time a queue must have room for them, and who has which neighbours must
+        stay as it is: then the next change ends the rounds. Else changes may come between them.
+        """
         exchange = self._exchange
+        if not exchange.peers.rules.late:
+            return NEVER
         if self._following() <= now:
             exchange.expect(self.events, self._cursor)
-            while True:
-                missing = let_happen(exchange.peers, self.events, self._cursor, exchange.slow, now)
-                if missing == DONE:
-                    break
-                exchange.make_room_for(self.events, self._cursor, missing)
+            while self._following() <= now:
+                exchange.go_on(self.events, self._cursor)
             exchange.changed()
         return self._following()
+
+    def play(self, first: int, last: int, given: Given, totals: Given) -> int:
+        """Play rounds with their changes as `play` does; returns the next round."""
+        exchange, missing = self._exchange, NEVER
+        exchange.expect(self.events, self._cursor)
+        while missing != DONE:
+            coming = self.events, self._cursor, exchange.slow
+            first, missing = play_on(exchange.peers, first, last, *coming, *given, *totals)
+            if missing != DONE:
+                exchange.make_room_for(self.events, self._cursor, missing)
+        exchange.changed()
+        return first
 
     def _following(self) -> int:
         k = int(self._cursor[0])
@@ -68,10 +85,11 @@ def check_present(
     network: Network, names: Names, changes: Changes | None, agents: Integers
 ) -> None:
     """Refuse a stream with an agent that is active while it is not in the network."""
-    if not isinstance(network.exchange, FieldExchange):
+    field = network.exchange.in_the_field()
+    if field is None and changes is None:
         return
     present, known = np.zeros(names.size, np.bool_), network.names.size
-    present[:known] = network.peers.state.agents["present"][:known]
+    present[:known] = True if field is None else field.peers.state.agents["present"][:known]
     comings = [] if changes is None else _comings(changes.events)
     begun = 0
     for time, agent, joins in (*comings, (len(agents), 0, True)):
@@ -87,6 +105,20 @@ def check_present(
         if begun >= len(agents):
             return
         present[agent] = joins
+
+
+def check_places(network: Network) -> None:
+    """Refuse a stream without labels if its numbers could be places in two lists.
+
+    `network.graph` has those who are there; the network counts those who have left as well.
+    """
+    field = network.exchange.in_the_field()
+    gone = None if field is None else field.first_gone()
+    if gone is not None:
+        raise ValueError(
+            f"stream must be labelled after {gone!r} has left, because a number could be a place "
+            "in network.graph or among all that were ever known, got no labels"
+        )
 
 
 def _comings(events: Events) -> list[tuple[int, int, bool]]:

@@ -56,12 +56,53 @@ def play(
 
 
 @kernel
-def let_happen(
-    peers: FieldPeers, events: Events, cursor: Integers, slow: NDArray[np.void], now: int
-) -> int:
-    """Let all events happen that are due before round `now`; returns what is missing, or DONE."""
-    while cursor[0] < events.time.shape[0] and events.time[cursor[0]] <= now:
-        missing = happen(peers, events, cursor, slow)
-        if missing != DONE:
-            return missing
-    return DONE
+def play_on(
+    peers: FieldPeers,
+    first: int,
+    last: int,
+    events: Events,
+    cursor: Integers,
+    slow: NDArray[np.void],
+    losses: Losses,
+    agents: Integers,
+    comparator: Floats,
+    x: Floats,
+    activations: Integers,
+    paid: Floats,
+    regret: Floats,
+    clipped: Integers,
+    predictions: Floats,
+    round_loss: Floats,
+    round_regret: Floats,
+) -> tuple[int, int]:
+    """As `play`, with the events that are due before each round.
+
+    Returns the next round, and what an event before it lacks, or DONE.
+    """
+    t = first
+    while True:
+        while cursor[0] < events.time.shape[0] and events.time[cursor[0]] <= t:
+            missing = happen(peers, events, cursor, slow)
+            if missing != DONE:
+                return t, missing
+        goal = last
+        if cursor[0] < events.time.shape[0]:
+            goal = min(last, events.time[cursor[0]])
+        t = play(
+            peers,
+            losses,
+            agents,
+            comparator,
+            x,
+            t,
+            goal,
+            activations,
+            paid,
+            regret,
+            clipped,
+            predictions,
+            round_loss,
+            round_regret,
+        )
+        if t < goal or goal == last:
+            return t, DONE

@@ -16,12 +16,13 @@ from mtcool.kernels import CompileError
 from mtcool.network.network import Network
 from mtcool.peers.exchange import Names
 from mtcool.peers.protocol import count_clipped
-from mtcool.simulation.changing import Changes, check_present
+from mtcool.simulation.changing import Changes, check_places, check_present
 from mtcool.simulation.communication import Counting
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
 from mtcool.streams import Stream
+from mtcool.streams.by_number import by_number
 from mtcool.streams.loss import loss_of
 from mtcool.types import Floats, Integers
 
@@ -127,7 +128,9 @@ def _simulated(
         for k, mark in enumerate((*marks.tolist(), len(stream))):
             while done < mark:
                 goal = mark if coming is None else min(mark, coming.until(done))
-                chunk = _advance(network, stream, tasks, done, goal, totals, every, chunk, advance)
+                chunk = _advance(
+                    network, stream, tasks, coming, done, goal, totals, every, chunk, advance
+                )
                 done = goal
             if k < len(marks):
                 counting.mark(k)
@@ -195,6 +198,7 @@ def _advance(
     network: Network,
     stream: Stream,
     tasks: Floats,
+    coming: Changes | None,
     first: int,
     last: int,
     totals: _Totals,
@@ -206,6 +210,9 @@ def _advance(
 
     Returns the size of the next chunk.
     """
+    losses = stream.losses
+    if network.settings.field is not None:
+        losses = by_number(losses)  # its rounds are much code
     while first < last:
         if network.is_slow:
             _play_one_round(network, stream, tasks, first, totals, every)
@@ -213,21 +220,14 @@ def _advance(
             first += 1
             continue
         goal = min(first + chunk, last)
-        x = np.empty(stream.dim)
+        given = losses, stream.agents, tasks, np.empty(stream.dim)
         try:
             goal = first + network.exchange.provide(stream.agents[first:goal])
             began = time.perf_counter()
-            stop = play(
-                network.peers,
-                stream.losses,
-                stream.agents,
-                tasks,
-                x,
-                first,
-                goal,
-                *totals,
-                *every,
-            )
+            if coming is None:
+                stop = play(network.peers, *given, first, goal, *totals, *every)
+            else:
+                stop = coming.play(first, goal, given, (*totals, *every))
         except CompileError as error:
             raise network.blamed(error) from None
         finally:
@@ -299,8 +299,10 @@ def _nodes(network: Network, names: Names, stream: Stream) -> Integers | None:
     if stream.dim != network.settings.dim:
         raise ValueError(f"stream must have dim {network.settings.dim}, got {stream.dim}")
     ours, theirs = names.labels, stream.labels
-    same = len(ours) == len(theirs) and not any(map(ne, ours, theirs))
+    same = len(ours) == len(theirs) and (ours == theirs or not any(map(ne, ours, theirs)))
     nodes = None if same or not stream.named else np.array([_node(names, k) for k in theirs])
+    if not stream.named:
+        check_places(network)
     if not (same or stream.named):
         _check_unnamed(ours, theirs)
     # Its arrays can be written to, and the compiled code trusts them.

@@ -71,7 +71,11 @@ def _networks() -> list[functools.partial[Network]]:
     unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
     no_bound = {"lipschitz": "adaptive", "on_excess": "raise"}
     hedge = [
-        *(functools.partial(private, privacy=_private(one)) for one in _one_of_each_state()),
+        *(
+            functools.partial(private, privacy=_private(one), messages=messages)
+            for one in _one_of_each_state()
+            for messages in (None, Messages(every=2))
+        ),
         functools.partial(shared, learner=MTFTRL()),
         functools.partial(unknown, learner=MTFTRL()),
         functools.partial(shared, learner=MTFTRL(), rates="adaptive"),
@@ -135,7 +139,7 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
     shared = network.settings.algorithm.shares_losses
     network.update(0, loss.subgradient if shared else gradient)
     simulate(network, stream)
-    if network.settings.field is not None:
+    if network.settings.algorithm.changing and network.settings.field is not None:
         network.join(3, [0])
         simulate(network, stream, changes=Schedule([leave(1, 3)]))
         _play_in_the_field(make, gradient)

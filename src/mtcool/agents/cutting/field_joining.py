@@ -68,7 +68,6 @@ def _peers(
     counters[records.CLOCK] = sum(agent.begun for agent in agents)
     counters[records.AGENTS] = len(agents)
     counters[[records.ENTRIES, records.ROWS, records.EXPERTS]] = size
-    counters[[records.FREE, records.LABELS_FREE]] = NONE
     bare = fresh._replace(
         state=fresh.state._replace(
             learner=learner,

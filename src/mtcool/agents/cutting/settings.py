@@ -19,12 +19,7 @@ def settings_of(settings: Settings, agent: int) -> Settings:
     q = None if settings.q is None else settings.q[agent : agent + 1]
     if settings.privacy is None:
         return settings if q is None else replace(settings, q=q)
-    levels = {
-        name: None if values is None else (values[agent],)
-        for name, values in _levels(settings.privacy)
-    }
-    horizon = (settings.privacy.horizon[agent],)
-    privacy = replace(settings.privacy, budget=Budget(**levels), horizon=horizon)
+    privacy = settings.privacy.chosen([agent], [settings.privacy.horizon[agent]])
     return replace(settings, q=q, privacy=privacy)
 
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from mtcool import validation
 from mtcool.agents.field.activation import FieldActivation
-from mtcool.agents.field.bounds import bound_for_others, own_bound
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.coding import Code
 from mtcool.agents.field.neighbour import Neighbour, check_new
@@ -20,6 +19,7 @@ from mtcool.agents.messages import Announcement, Message, sender_of
 from mtcool.agents.received import Position
 from mtcool.graphs.labels import plain_name
 from mtcool.peers.exchange import refuse
+from mtcool.peers.field.bounds import bound_for_others, own_bound
 from mtcool.peers.field.making import rules_of
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Label

@@ -32,7 +32,7 @@ class Carrier:
     --------
     >>> import mtcool
     >>> delays = mtcool.Delays(gradients=1, rows=2)
-    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, delays=delays)
+    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, rates="adaptive", delays=delays)
     >>> carrier = Carrier(net.agents().values())
     >>> for agent in (0, 3, 0):
     ...     x = carrier.update(agent, [0.5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -78,7 +79,8 @@ class FieldClique:
         before = self._table(old).shape[1]
         experts = table.shape[1] - before
         room = Room(1, old + slots, before + experts, slots, max(before, experts))
-        grown = enlarged(self.state, room, table)
+        # A copy, because Ctrl-C may come before the slots are counted.
+        grown = enlarged(copy.deepcopy(self.state), room, table)
         grow_alone(grown, old, old, slots, before, experts, before)
         self.slots, self.doublings = slots, self.doublings + 1
         self.state = self._make_state()

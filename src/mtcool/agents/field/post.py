@@ -5,9 +5,8 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.kernels import drawn, rounds_late
 from mtcool.field.draws import (
     DELAY_GRADIENT,
@@ -18,6 +17,7 @@ from mtcool.field.draws import (
 )
 from mtcool.field.settings import FieldSettings
 from mtcool.peers.field.records import Rules
+from mtcool.types import Label
 
 LOST = -1
 
@@ -44,13 +44,25 @@ class UnderWay(Generic[Item]):
             yield heapq.heappop(self._heap)[2]
 
 
+class Placed(Protocol):
+    """An agent, of which draws need to know no more."""
+
+    @property
+    def name(self) -> Label:
+        """Its name, by which edges have delays of their own."""
+
+    @property
+    def index(self) -> int:
+        """Its place among all."""
+
+
 class Waits:
     """Rounds until something arrives, drawn as in a network that holds all agents in one block."""
 
     def __init__(self, rules: Rules, field: FieldSettings) -> None:
         self._rules, self._delays = rules, field.delays
 
-    def of_row(self, asker: FieldAgent, other: FieldAgent, number: int, size: int) -> int:
+    def of_row(self, asker: Placed, other: Placed, number: int, size: int) -> int:
         """Of the answer to a request, or `LOST`."""
         rules, edges = self._rules, self._delays.rows.edges
         constant = rules.row_constant + edges.get((asker.name, other.name), 0.0)
@@ -59,7 +71,7 @@ class Waits:
             return LOST
         return self._drawn(constant, rules.row_mean, DELAY_ROW, asker.index, other.index, number)
 
-    def of_gradient(self, sender: FieldAgent, other: FieldAgent, number: int, size: int) -> int:
+    def of_gradient(self, sender: Placed, other: Placed, number: int, size: int) -> int:
         """Of a gradient, or `LOST`."""
         rules, edges = self._rules, self._delays.gradients.edges
         constant = rules.gradient_constant + edges.get((sender.name, other.name), 0.0)
@@ -69,7 +81,7 @@ class Waits:
         mean, ends = rules.gradient_mean, (sender.index, other.index)
         return self._drawn(constant, mean, DELAY_GRADIENT, *ends, number)
 
-    def of_label(self, agent: FieldAgent, number: int) -> int:
+    def of_label(self, agent: Placed, number: int) -> int:
         """Of what an agent learns from."""
         constant, mean = self._rules.label_constant, self._rules.label_mean
         return self._drawn(constant, mean, DELAY_LABEL, agent.index, 0, number)
@@ -77,6 +89,6 @@ class Waits:
     def _drawn(self, constant: float, mean: float, kind: int, i: int, j: int, n: int) -> int:
         return rounds_late(constant, mean, self._rules.seed, kind, i, j, n)
 
-    def _is_lost(self, kind: int, one: FieldAgent, two: FieldAgent, number: int) -> bool:
+    def _is_lost(self, kind: int, one: Placed, two: Placed, number: int) -> bool:
         seed, lost = self._rules.seed, self._rules.lost
         return lost > 0.0 and drawn(seed, kind, one.index, two.index, number) < lost

@@ -71,14 +71,15 @@ def _family(
         for name, value in swept.items()
         if "messages" not in name.split(".")
     ]
-    if not results.record_of(one.name).changing:
-        return "; ".join([one.name, *others]), ""
+    record = results.record_of(one.name)
     messages, plain = messages_of(described, one), Messages()
     keys = [key for key in FAMILIES if getattr(messages, key) != getattr(plain, key)]
+    numbers = ", ".join(f"{getattr(messages, key):g}" for key in keys)
+    if not record.changing:
+        return "; ".join([one.name, *others]), numbers if record.silences else ""
     words = [FAMILIES[key] for key in keys] or [ALWAYS]
     if messages.choose == "best":
         words = [word.replace("random", "best") for word in words]
-    numbers = ", ".join(f"{getattr(messages, key):g}" for key in keys)
     return "; ".join([", ".join(words), *others]), numbers
 
 

@@ -148,11 +148,11 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
 def build_network(replicate: Replicate, one: spec.Algorithm) -> mtcool.Network:
     """A fresh network that clips gradients to L; the same replicate has the same noise."""
     (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
-    if record.private:
-        settings["seed"] = noise_for(replicate.seed, one.name)
     if field is not None:
         # All algorithms ask the same questions of chance, and get the same answers.
         settings |= field._asdict() | {"seed": np.random.default_rng(replicate.draws)}
+    if record.private:  # whose noise is no question of chance that others ask
+        settings["seed"] = noise_for(replicate.seed, one.name)
     return make_network(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 

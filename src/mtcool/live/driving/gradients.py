@@ -12,13 +12,13 @@ from mtcool import validation
 from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.agent import Agent, answer_of
 from mtcool.agents.cliques import CliqueAgent
-from mtcool.agents.field.bounds import bound_for_others
 from mtcool.agents.field.receiving import row_in
 from mtcool.agents.messages import FieldRow, Message, Rows
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving.driver import Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.live.driving.noise import RecordedNoise
+from mtcool.peers.field.bounds import bound_for_others
 from mtcool.streams import Loss
 from mtcool.streams.losses import Kind
 from mtcool.types import Floats, Label

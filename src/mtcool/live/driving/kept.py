@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
@@ -91,7 +90,7 @@ def _(agent: PanelAgent, kept: Plain) -> None:
 def _(agent: FieldAgent) -> Plain:
     clique = agent.clique
     rows = [[plain_name(name, "kept"), row] for name, row in clique.rows.items()]
-    account = dataclasses.astuple(clique.account)
+    account = tuple(vars(clique.account).values())
     arrays = _bytes_of(state_arrays(clique.state))
     near = [
         [plain_name(name, "kept"), one.index, one.score, _kept_row(one.kept)]

@@ -15,12 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-# One thread for all of zenoh's work, before its runtime begins: it takes a third less of the
-# processor where hosts share one.
+# One thread for all of zenoh's work but sending, before its runtime begins: it takes less of the
+# processor where hosts share one. Sending has a thread of its own, because the loop may wait for
+# room in its queue while the other thread waits for the loop: they would stand still until zenoh
+# gives up the connection, five seconds later.
 os.environ.setdefault(
     "ZENOH_RUNTIME",
     "(app: (worker_threads: 1, max_blocking_threads: 4), acc: (handover: app), "
-    "net: (handover: app), tx: (handover: app), rx: (handover: app))",
+    "net: (handover: app), rx: (handover: app), tx: (worker_threads: 1, max_blocking_threads: 4))",
 )
 
 import zenoh

@@ -38,7 +38,6 @@ LABEL = np.dtype([(name, np.int64) for name in ("due", "agent", "number", "count
 TARGET = np.dtype(
     [
         ("clique", np.int64),
-        ("row", np.int64),
         *((name, np.float64) for name in ("weight", "stamp", "help")),
     ]
 )
@@ -146,10 +145,6 @@ def _in_order(first: Integers, waiting: AnyArray) -> Integers:
 
 
 def _targets(queue: Queue, labels: Integers) -> NDArray[np.void]:
-    count = queue.labels["count"][labels]
-    columns = counted(np.zeros_like(count), count)
-    chosen = queue.targets[np.repeat(labels, count), columns]
-    targets = copy_fields(chosen, np.zeros(len(chosen), TARGET))
-    own = targets["clique"] == np.repeat(queue.labels["agent"][labels], count)
-    targets["help"][own] = 0.0  # nobody reads it
-    return targets
+    """The targets of the labels, one label after the other."""
+    chosen = counted(queue.labels["first"][labels], queue.labels["count"][labels])
+    return copy_fields(queue.targets[chosen], np.zeros(len(chosen), TARGET))

@@ -3,22 +3,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool import memory
 from mtcool.learners import MTFTRL
 from mtcool.network.saved_field.form import (
     OF_PRESENT,
     Form,
     copy_fields,
-    counted,
     owners,
     present_entries,
 )
 from mtcool.network.saved_field.origin import Origin
 from mtcool.peers.field import records
-from mtcool.peers.field.making import slow_edges
 from mtcool.peers.field.queue import END
 from mtcool.peers.field.records import BUCKETS, Capacity, Edges, FieldPeers, FieldState, Queue
 from mtcool.peers.field.room import Need, enlarge
+from mtcool.peers.field.slow import SlowEdges
 from mtcool.types import AnyArray, Integers, State
 
 
@@ -35,7 +33,7 @@ def rebuilt(origin: Origin, form: Form, learner: State) -> FieldPeers:
             agents=_agents(form, origin),
             cliques=_cliques(form),
             edges=_edges(form, origin),
-            queue=_queue(form, most),
+            queue=_queue(form),
             counters=_counters(form, size),
         ),
         capacity=size,
@@ -47,10 +45,7 @@ def rebuilt(origin: Origin, form: Form, learner: State) -> FieldPeers:
 
 def _most(form: Form) -> int:
     """The most that an agent listens to, or did in a round whose label is still to come."""
-    most = max(form.agents["count"].max(), form.labels["count"].max(initial=0))
-    needed = len(form.labels) * most * records.TARGET.itemsize
-    memory.require("labels", f"{len(form.labels)} under way", float(needed))
-    return int(most)
+    return int(max(form.agents["count"].max(), form.labels["count"].max(initial=0)))
 
 
 def _counters(form: Form, size: Capacity) -> Integers:
@@ -59,7 +54,7 @@ def _counters(form: Form, size: Capacity) -> Integers:
     counters[records.AGENTS] = form.agents["present"].sum()
     counters[[records.ENTRIES, records.ROWS, records.EXPERTS]] = size
     counters[[records.WAITING, records.LABELS]] = len(form.messages), len(form.labels)
-    counters[[records.FREE, records.LABELS_FREE]] = END
+    counters[records.TARGETS] = len(form.targets)
     return counters
 
 
@@ -106,31 +101,30 @@ def _as_long(array: AnyArray, length: int) -> AnyArray:
 
 def _slow_down(edges: Edges, owner: Integers, origin: Origin) -> None:
     """Set the delays of entries that have some of their own."""
-    slow, size = slow_edges(origin.field, origin.directory), origin.directory.size
-    keys = np.concatenate((slow["one"] * size + slow["two"], slow["two"] * size + slow["one"]))
-    order, asked = np.argsort(keys), owner * size + edges.clique
-    places = np.searchsorted(keys, asked, sorter=order)
-    there = np.flatnonzero(places < len(keys))
-    there = there[keys[order[places[there]]] == asked[there]]
-    found = order[places[there]] % max(len(slow), 1)
-    edges.row_delay[there] = slow["row"][found]
-    edges.gradient_delay[there] = slow["gradient"][found]
+    slow = SlowEdges(origin.field, origin.directory).table
+    near = edges.clique.astype(np.int64)
+    asked = (np.maximum(owner, near) << 32) + np.minimum(owner, near)
+    places = np.searchsorted(slow["edge"], asked)
+    there = np.flatnonzero(places < len(slow))
+    there = there[slow["edge"][places[there]] == asked[there]]
+    edges.row_delay[there] = slow["row"][places[there]]
+    edges.gradient_delay[there] = slow["gradient"][places[there]]
 
 
-def _queue(form: Form, most: int) -> Queue:
+def _queue(form: Form) -> Queue:
     first, last, messages = _lists(form.messages, records.MESSAGE)
     label_first, label_last, labels = _lists(form.labels, records.LABEL)
-    targets = np.zeros((len(labels), most), records.TARGET)
-    count = form.labels["count"]
-    places = np.repeat(np.arange(len(labels)), count), counted(np.zeros_like(count), count)
-    targets[places] = copy_fields(form.targets, np.zeros(len(form.targets), records.TARGET))
+    targets = copy_fields(form.targets, np.zeros(len(form.targets), records.TARGET))
+    labels["first"], labels["room"] = np.cumsum(labels["count"]) - labels["count"], labels["count"]
     return Queue(
         first=first,
         last=last,
+        places=np.arange(len(messages)),
         messages=messages,
         content=form.content.copy(),
         label_first=label_first,
         label_last=label_last,
+        label_places=np.arange(len(labels)),
         labels=labels,
         gradients=form.gradients.copy(),
         targets=targets,

@@ -18,6 +18,8 @@ from mtcool.network.saved_states.checks import (
 from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
+from mtcool.peers.private_rounds import rounds_in
+from mtcool.peers.quiet import QuietPeers
 from mtcool.types import State
 
 __all__ = ["aggregators", "check_fit", "check_parts", "check_saved", "learners"]
@@ -29,6 +31,10 @@ def check_saved(peers: Peers, arrays: Saved) -> None:
     check_parts(peers.state, arrays, 1.0)
     if isinstance(peers, PrivatePeers):
         within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
+    if isinstance(peers, QuietPeers):
+        count = arrays["state.aggregator.activations"]
+        within("activations", count, 0, peers.limit)
+        within("activations", rounds_in(peers, count), 0, peers.horizon)
 
 
 def check_parts(whole: State, arrays: Saved, longest: Longest) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 
 from mtcool.graphs import Graph
-from mtcool.graphs.labels import compact_labels
+from mtcool.graphs.labels import continued
 
 
 class Directory:
@@ -34,9 +34,7 @@ class Directory:
     @property
     def labels(self) -> Sequence[Hashable]:
         """All names, in order."""
-        if not self.joined:
-            return self.start.labels
-        return compact_labels((*self.start.labels, *self.joined))
+        return continued(self.start.labels, self.joined)
 
     def knows(self, label: Hashable) -> bool:
         """Whether there is, or was, an agent of this name."""

@@ -36,6 +36,22 @@ def find_ever(state: FieldState, agent: int, neighbour: int) -> int:
 
 
 @inline
+def find_again(state: FieldState, agent: int, neighbour: int, entry: int) -> int:
+    """As `find_ever`, for an entry that was here."""
+    a = state.agents[agent]
+    if a["first"] <= entry < a["first"] + a["ever"] and state.edges.clique[entry] == neighbour:
+        return entry
+    return find_ever(state, agent, neighbour)
+
+
+@inline
+def is_there(state: FieldState, agent: int, entry: int) -> bool:
+    """Whether an entry of the agent is that of a neighbour which is there now."""
+    a = state.agents[agent]
+    return bool(a["first"] <= entry < a["first"] + a["count"])
+
+
+@inline
 def insert(state: FieldState, agent: int, neighbour: int, row: int) -> None:
     """Add an entry; a neighbour that vanished has its entry back. There is room for it."""
     a, edges = state.agents[agent], state.edges

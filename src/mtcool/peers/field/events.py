@@ -12,6 +12,7 @@ from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.vectors import whole
 from mtcool.kernels import inline, routine
 from mtcool.learners.changing import begin_clique, grow_clique, raise_bound
+from mtcool.peers.field.bounds import bound_for_others, own_bound
 from mtcool.peers.field.entries import clear, find, find_ever, insert, move, remove
 from mtcool.peers.field.records import (
     AGENTS,
@@ -26,13 +27,10 @@ from mtcool.types import Integers
 
 DONE, NEEDS_ROOM, NEEDS_TABLE = range(3)
 EVERYBODY = -1
-NOWHERE = -1
 ANY = 0
 
-# Extra delays of single edges: two agents, and rounds for a row and for a gradient.
-SLOW_EDGE = np.dtype(
-    [("one", np.int64), ("two", np.int64), ("row", np.float64), ("gradient", np.float64)]
-)
+# Extra delays of single edges, ascending by `edge_number`: rounds for a row and for a gradient.
+SLOW_EDGE = np.dtype([("edge", np.int64), ("row", np.float64), ("gradient", np.float64)])
 
 
 @routine
@@ -54,7 +52,7 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
         clear(state.edges, a["first"])
         c = state.cliques[agent]
         c["first"], c["slots"], c["used"] = first, slots, 1
-        c["bound"] = c["first_bound"] = own_bound(peers, neighbours)
+        c["bound"] = c["first_bound"] = own_bound(peers.rules, neighbours)
         begin_clique(
             state.learner, agent, first, slots, c["bound"], expert, experts, peers.tables[1, found]
         )
@@ -69,10 +67,13 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
 def connect(peers: FieldPeers, one: int, two: int, slow: NDArray[np.void]) -> int:
     """Let an edge appear; bounds are announced later."""
     entries, rows, experts = 0, 0, 0
+    met = find_ever(peers.state, one, two) >= 0  # then both have a row of the other
     for agent in (one, two):
         a, c = peers.state.agents[agent], peers.state.cliques[agent]
         if a["count"] == peers.models.shape[0]:
             return NEEDS_ROOM
+        if met:
+            continue
         if a["ever"] == a["room"]:
             entries += 2 * a["room"] + 2
         if c["used"] == c["slots"]:
@@ -96,16 +97,26 @@ def connect(peers: FieldPeers, one: int, two: int, slow: NDArray[np.void]) -> in
 
 
 @inline
+def edge_number(one: int, two: int) -> int:
+    """One number for both directions of an edge; those of an agent that comes later are larger."""
+    return (max(one, two) << 32) + min(one, two)
+
+
+@inline
 def slow_down(state: FieldState, agent: int, other: int, slow: NDArray[np.void]) -> None:
-    """Set the delays of an edge that has some of its own."""
-    for s in range(slow.shape[0]):
-        one, two = slow[s]["one"], slow[s]["two"]
-        entry = NOWHERE
-        if (one == agent and two == other) or (one == other and two == agent):
-            entry = find(state, agent, other)
-        if entry != NOWHERE:
-            state.edges.row_delay[entry] = slow[s]["row"]
-            state.edges.gradient_delay[entry] = slow[s]["gradient"]
+    """Set the delays of an edge, if it has some of its own."""
+    edge = edge_number(agent, other)
+    low, high = 0, slow.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if slow[middle]["edge"] < edge:
+            low = middle + 1
+        else:
+            high = middle
+    if low < slow.shape[0] and slow[low]["edge"] == edge:
+        entry = find(state, agent, other)
+        state.edges.row_delay[entry] = slow[low]["row"]
+        state.edges.gradient_delay[entry] = slow[low]["gradient"]
 
 
 @routine
@@ -142,10 +153,9 @@ def announce(peers: FieldPeers, agent: int, only: int) -> None:
     """
     state, rules, a = peers.state, peers.rules, peers.state.agents[agent]
     others = a["count"] - 1
-    asked = min(others, rules.partners)
     given = state.edges.weight.shape[0] > 0
-    some = asked < others or rules.may_miss
-    own = own_bound(peers, others)
+    some = rules.partners < others or rules.may_miss
+    own = own_bound(rules, others)
     self_weight = 1.0
     if given:
         self_weight = state.edges.weight[find(state, agent, agent)]
@@ -159,20 +169,10 @@ def announce(peers: FieldPeers, agent: int, only: int) -> None:
             weight = state.edges.weight[e]
             if some:
                 weight /= weight + self_weight
-        elif a["fresh"]:
-            weight = 1.0 if rules.may_miss else 1.0 / asked
+            weight *= rules.kappa
         else:
-            weight = 0.5 if rules.may_miss else 1.0 / (asked + 1.0)
-        tell_bound(peers, other, rules.kappa * weight)
-
-
-@inline
-def own_bound(peers: FieldPeers, others: int) -> float:
-    """The largest weight that an agent may give its own clique, if weights are uniform."""
-    rules = peers.rules
-    if rules.silent or rules.may_miss or others == 0:
-        return 1.0
-    return 1.0 / (min(others, rules.partners) + 1.0)
+            weight = bound_for_others(rules, others, a["fresh"] > 0)
+        tell_bound(peers, other, weight)
 
 
 @inline

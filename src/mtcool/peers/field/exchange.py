@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
+from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.sizes import name_sizes
-from mtcool.field.vectors import whole
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient, refuse
+from mtcool.peers.field.checking import check_present, check_uniform, checked
+from mtcool.peers.field.coming import coming
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import find
 from mtcool.peers.field.events import (
@@ -24,18 +25,19 @@ from mtcool.peers.field.events import (
     happen,
     slow_down,
 )
-from mtcool.peers.field.making import slow_edges
-from mtcool.peers.field.records import AGENTS, LABELS, WAITING, FieldPeers
-from mtcool.peers.field.room import Need, enlarge
+from mtcool.peers.field.partners import prepare
+from mtcool.peers.field.records import AGENTS, LABELS, TARGETS, WAITING, FieldPeers
+from mtcool.peers.field.room import Need, growing
 from mtcool.peers.field.rounds import tell_gradient
+from mtcool.peers.field.slow import UNKNOWN, SlowEdges
 from mtcool.peers.settings import Settings
-from mtcool.types import AnyArray, Floats, Given, GradientLike, Integers, Label
+from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
 
 if TYPE_CHECKING:
     from mtcool.field.settings import FieldSettings
 
-ROUNDS_AHEAD = 256  # that there is room in the queue for
-MOST_AHEAD = 2_000_000  # messages that they may send
+ROUNDS_AHEAD = 4096  # that there is room in the queue for
+MOST_AHEAD = 65536  # rows that they may hear, unless one round does
 
 
 class FieldExchange(Exchange):
@@ -50,7 +52,7 @@ class FieldExchange(Exchange):
         self.peers = peers
         self.names = directory
         self._settings = settings
-        self._slow, self._slow_among = slow_edges(self._field, directory), directory.size
+        self._slow = SlowEdges(self._field, directory)
         self._graph: Graph | None = None
         self._happening: tuple[Events, Integers] | None = None
 
@@ -61,11 +63,9 @@ class FieldExchange(Exchange):
         return self._settings.field
 
     @property
-    def slow(self) -> NDArray[np.void]:
+    def slow(self) -> AnyArray:
         """Edges with delays of their own, between agents that are known."""
-        if self._slow_among != self.names.size:
-            self._slow, self._slow_among = slow_edges(self._field, self.names), self.names.size
-        return self._slow
+        return self._slow.table
 
     def begin(self) -> None:
         """Tell all cliques how large weights may be, and which edges are slow."""
@@ -75,22 +75,16 @@ class FieldExchange(Exchange):
 
     def predict(self, agent: int, x: Floats) -> None:
         """Write the agent's prediction into `x`."""
-        self.check_present(agent)
+        check_present(self, agent)
         super().predict(agent, x)
 
     def update(self, agent: int, gradient: GradientLike) -> None:
         """Play a round of the agent to its end."""
-        self.check_present(agent)
+        check_present(self, agent)
         g = one_gradient(gradient, self._settings)
         self.provide(np.array([agent]))
         if not _tell(self.peers, agent, g.copy()):
             refuse(g, self._settings)
-
-    def check_present(self, agent: int) -> None:
-        """Refuse an agent that has left."""
-        if not self.peers.state.agents[agent]["present"]:
-            name = self.names.labels[agent]
-            raise ValueError(f"agent must be in the network, got {name!r}, which is not there now")
 
     def provide(self, agents: Integers) -> int:
         """Make room for what these rounds may put into the queue; returns how many have room."""
@@ -98,64 +92,73 @@ class FieldExchange(Exchange):
             return len(agents)
         state, rules = self.peers.state, self.peers.rules
         rounds = min(len(agents), ROUNDS_AHEAD)
-        asked = np.minimum(state.agents["count"][agents[:rounds]].astype(np.int64), rules.partners)
+        neighbours = state.agents["count"][agents[:rounds]].astype(np.int64)
+        asked = np.minimum(neighbours, rules.partners + 1)
         rounds = min(rounds, max(1, int(np.searchsorted(np.cumsum(asked), MOST_AHEAD))))
-        # A round may send each partner an answer and a gradient; so may a label that comes.
-        messages, labels = int(state.counters[WAITING]) + 2 * int(asked[:rounds].sum()), 0
-        if rules.label_constant > 0.0 or rules.label_mean > 0.0:
-            labels = int(state.counters[LABELS]) + rounds
-            messages += labels * int(min(self.peers.models.shape[0], rules.partners))
-        if labels > len(state.queue.labels) or messages > len(state.queue.messages):
-            self._make_room(Need(labels=2 * labels, messages=2 * messages))
+        need, queue = self._waiting(rounds, int(asked[:rounds].sum())), state.queue
+        if (
+            need.messages > len(queue.messages)
+            or need.labels > len(queue.labels)
+            or need.targets > len(queue.targets) - state.counters[TARGETS]
+        ):
+            self._make_room(
+                Need(messages=2 * need.messages, labels=2 * need.labels, targets=need.targets)
+            )
         return rounds
+
+    def _waiting(self, rounds: int, heard: int) -> Need:
+        """What may wait in the queue after so many rounds in which so many are heard."""
+        counters, delays = self.peers.state.counters, self._field.delays
+        labels = targets = messages = 0
+        if not delays.labels.is_none:
+            labels, targets = int(counters[LABELS]) + rounds, heard
+        if not delays.rows.is_none:
+            messages += heard
+        if not delays.gradients.is_none:
+            messages += heard + int(counters[TARGETS])  # of these rounds, and of labels that come
+        if messages > 0:
+            messages += int(counters[WAITING])
+        return Need(messages=messages, labels=labels, targets=targets)
 
     # --- changes -----------------------------------------------------------------------------
 
     def change(self, event: int, agent: Label, others: Sequence[Label]) -> None:
         """Let an event happen, or refuse it with nothing changed."""
         self.check_uniform()
-        if event == JOIN:
-            self._join(agent, others)
-            return
-        i = self._present(agent)
-        if event == LEAVE:
-            if self.peers.state.counters[AGENTS] == 1:
-                raise ValueError(f"agent must not be the last one to leave, got {agent!r}")
-            self.apply(LEAVE, i, [])
-            return
-        j = self._present(others[0])
-        if i == j:
-            raise ValueError(f"agents must be different, got {agent!r} twice")
-        there = find(self.peers.state, i, j) >= 0
-        if there == (event == CONNECT):
-            what = "not be connected yet" if there else "be connected"
-            raise ValueError(f"agents must {what}, got {agent!r} and {others[0]!r}")
-        self.apply(event, i, [j])
+        i, them = checked(self, event, agent, others)
+        if i == self.names.size:
+            self.register([agent])
+        self.apply(event, i, them)
 
     def check_uniform(self) -> None:
         """Refuse changes where nobody could say what the weight of a new edge is."""
-        if self.peers.state.edges.weight.size:
-            raise ValueError(
-                "weights must be uniform in a network whose graph changes, got weights of one's own"
-            )
+        check_uniform(not self.peers.state.edges.weight.size)
 
-    def _join(self, agent: Label, others: Sequence[Label]) -> None:
-        known = self.names.knows(agent)
-        if known and self.peers.state.agents[self.names.index(agent)]["present"]:
-            raise ValueError(f"agent must not be in the network yet, got {agent!r}")
-        if not is_name(agent):
-            raise ValueError(f"agent must have a name that can be a key, got {agent!r}")
-        neighbours = [self._present(other) for other in others]
-        if len(set(neighbours)) < len(neighbours):
-            raise ValueError(f"neighbours must be different, got {list(others)!r}")
-        if not known:
-            self.register([agent])
-        self.apply(JOIN, self.names.index(agent), sorted(neighbours))
+    def gone(self) -> list[Label]:
+        """Names of those who are known and not there."""
+        if self.crowd == self.names.size:
+            return []
+        labels, there = self.names.labels, self.peers.state.agents["present"][: self.names.size]
+        return [labels[i] for i in np.flatnonzero(there == 0).tolist()]
 
-    def _present(self, agent: Label) -> int:
-        i = self.names.index(agent)
-        self.check_present(i)
-        return i
+    def first_gone(self) -> Label | None:
+        """The first who left and has somebody behind who is there, if there is one."""
+        there = self.peers.state.agents["present"][: self.names.size]
+        gone = int(there.argmin())
+        return None if there[gone] or gone >= self.crowd else self.names.labels[gone]
+
+    @property
+    def crowd(self) -> int:
+        """How many agents are there."""
+        return int(self.peers.state.counters[AGENTS])
+
+    def is_there(self, agent: int) -> bool:
+        """Whether an agent that is known is in the network."""
+        return bool(self.peers.state.agents[agent]["present"])
+
+    def are_connected(self, one: int, two: int) -> bool:
+        """Whether there is an edge between two agents that are in the network."""
+        return find(self.peers.state, one, two) >= 0
 
     def register(self, names: Sequence[Label]) -> None:
         """Make agents known that will join."""
@@ -167,12 +170,19 @@ class FieldExchange(Exchange):
         self.peers.state.agents["name"][before:known] = name_sizes(tuple(names))
         self.names.add(names)  # last: whoever has a name has a place
 
+    def reserve(self, events: Events) -> None:
+        """Make room for all changes of a schedule at once; its agents are registered."""
+        found = coming(self.peers.state, events)
+        self._make_room(Need(sizes=tuple(found.slots)))
+        experts = self._experts(found.slots)
+        self._make_room(Need(entries=found.entries, rows=found.rows, experts=experts))
+
     def apply(self, event: int, agent: int, others: Sequence[int]) -> None:
         """Let an event happen that was checked."""
         events, cursor = one_event(event, agent, others), np.zeros(2, np.int64)
         self.expect(events, cursor)
         while cursor[0] == 0:
-            self._go_on(events, cursor)
+            self.go_on(events, cursor)
         self.changed()
 
     def expect(self, events: Events, cursor: Integers) -> None:
@@ -185,14 +195,15 @@ class FieldExchange(Exchange):
         if self._happening is not None:
             events, cursor = self._happening
             while cursor[1] > 0:
-                self._go_on(events, cursor)
+                self.go_on(events, cursor)
                 self.changed()
 
     def changed(self) -> None:
         """Forget the graph as it was."""
         self._graph = None
 
-    def _go_on(self, events: Events, cursor: Integers) -> None:
+    def go_on(self, events: Events, cursor: Integers) -> None:
+        """Let the next part of an event happen, or make the room that it lacks."""
         missing = _happen(self.peers, events, cursor, self.slow)
         if missing != DONE:
             self.make_room_for(events, cursor, missing)
@@ -214,7 +225,7 @@ class FieldExchange(Exchange):
         need = Need(
             entries=int((2 * agents["room"] + 2).sum()),
             rows=sum(slots),
-            experts=self._experts(slots),
+            experts=self._experts(Counter(slots)),
             neighbours=int(agents["count"].max()) + 1,
         )
         self._make_room(need)
@@ -224,17 +235,19 @@ class FieldExchange(Exchange):
         if missing == NEEDS_TABLE:
             self._make_room(Need(sizes=(slots,)))
         else:
-            experts = self._experts([slots])
+            experts = self._experts({slots: 1})
             self._make_room(Need(entries=neighbours + 2, rows=slots, experts=experts))
 
-    def _experts(self, slots: list[int]) -> int:
+    def _experts(self, slots: Mapping[int, int]) -> int:
+        """Experts of cliques with so many slots, each as often as it says."""
         numbers = dict(
             zip(self.peers.tables[0].tolist(), self.peers.tables[2].tolist(), strict=True)
         )
-        return sum(numbers.get(size, 0) for size in slots)
+        return sum(numbers.get(size, 0) * times for size, times in slots.items())
 
     def _make_room(self, need: Need) -> None:
-        self.peers = enlarge(self.peers, self._settings, need)
+        for larger in growing(self.peers, self._settings, need):
+            self.peers = larger  # and the array that was too short is gone
 
     # --- what there is -------------------------------------------------------------------------
 
@@ -251,21 +264,6 @@ class FieldExchange(Exchange):
         if self._graph is None:
             self._graph = graph_of(self.peers, self.names)
         return self._graph
-
-
-def is_name(agent: Given) -> bool:
-    """Whether this can be the name of an agent: a key that equals itself.
-
-    Examples
-    --------
-    >>> is_name("rome"), is_name(["rome"]), is_name(float("nan"))
-    (True, False, False)
-    """
-    try:
-        hash(agent)
-    except TypeError:
-        return False
-    return bool(agent == agent)
 
 
 def names_of(neighbours: Iterable[Label]) -> list[Label]:
@@ -300,13 +298,15 @@ def _begin(peers: FieldPeers, slow: AnyArray) -> None:
         for agent in range(peers.state.counters[AGENTS]):
             announce(peers, agent, EVERYBODY)
     for s in range(slow.shape[0]):
-        one, two = whole(slow[s]["one"]), whole(slow[s]["two"])
-        slow_down(peers.state, one, two, slow[s : s + 1])
-        slow_down(peers.state, two, one, slow[s : s + 1])
+        one, two = slow[s]["edge"] >> 32, slow[s]["edge"] & 0xFFFFFFFF
+        if slow[s]["edge"] != UNKNOWN and find(peers.state, one, two) >= 0:
+            slow_down(peers.state, one, two, slow)
+            slow_down(peers.state, two, one, slow)
 
 
 @kernel
 def _tell(peers: FieldPeers, agent: int, gradient: Floats) -> bool:
+    prepare(peers, agent)
     return tell_gradient(peers, agent, gradient, False)
 
 

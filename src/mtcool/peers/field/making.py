@@ -11,8 +11,6 @@ from mtcool.field.sizes import gradient_size, name_sizes, request_size, row_size
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL
 from mtcool.peers.cliques import CliquePeers
-from mtcool.peers.field.directory import Directory
-from mtcool.peers.field.events import SLOW_EDGE
 from mtcool.peers.field.records import (
     AGENT,
     AGENTS,
@@ -21,9 +19,8 @@ from mtcool.peers.field.records import (
     COUNTERS,
     ENTRIES,
     EXPERTS,
-    FREE,
+    KEYS,
     LABEL,
-    LABELS_FREE,
     MESSAGE,
     ROWS,
     TARGET,
@@ -43,37 +40,38 @@ UNLIMITED = 2**62
 
 
 def in_the_field(
-    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats
+    peers: CliquePeers, settings: Settings, graph: Graph, weights: Floats | None, agents: int = 0
 ) -> FieldPeers:
-    """Peers in the field that know what these know.
+    """Peers in the field that know what these know, with places for so many agents.
 
-    Bounds on weights that the rules make larger are not announced yet: `begin` of the exchange
-    does that.
+    Weights are None if they were found to be uniform before.
+
+    What the learner keeps is theirs from now on: it is not copied where it is long enough. Bounds
+    on weights that the rules make larger are not announced yet: `begin` of the exchange does that.
     """
     if settings.field is None:
         raise ValueError("settings must have a field, got None")
-    if len(peers.weight) < len(weights):
+    if weights is not None and len(peers.weight) < len(weights):
         raise ValueError(
             "weights must be positive for all neighbours in a network with messages, delays or "
             f"changes of its own, got {int((weights == 0.0).sum())} zeros"
         )
     rules = rules_of(settings.field, settings.dim)
     sizes = graph.neighbourhood_sizes
-    uniform = np.array_equal(weights, np.repeat(1.0 / sizes, sizes))
+    uniform = weights is None or are_uniform(weights, graph)
     size, entries, rows = graph.size, len(graph.idx), int(np.diff(graph.ptr).sum())
     counters = np.zeros(COUNTERS, np.int64)
     counters[[AGENTS, ENTRIES, ROWS]] = size, entries, rows
-    counters[[FREE, LABELS_FREE]] = -1
     tables, experts = _tables(settings, peers)
     counters[EXPERTS] = experts
     most = int(np.diff(graph.ptr).max())
     bare = FieldPeers(
         state=FieldState(
             learner=peers.state,
-            agents=_agents(graph),
-            cliques=_cliques(peers, graph),
+            agents=_agents(graph, agents),
+            cliques=_cliques(peers, graph, uniform, agents),
             edges=_edges(peers, settings.field, settings.dim, rules, uniform),
-            queue=_queue(settings.dim, most),
+            queue=_queue(settings.dim),
             counters=counters,
         ),
         units=settings.units,
@@ -128,39 +126,37 @@ def _bandwidth(given: float | None) -> float:
     return math.inf if given is None else given
 
 
-def slow_edges(field: FieldSettings, directory: Directory) -> NDArray[np.void]:
-    """Edges with delays of their own, between agents that are known."""
-    rows, gradients = field.delays.rows.edges, field.delays.gradients.edges
-    pairs = {frozenset(pair) for pair in (*rows, *gradients)}
-    found = []
-    for pair in pairs:
-        one, two = tuple(pair)
-        if directory.knows(one) and directory.knows(two):
-            ends = directory.index(one), directory.index(two)
-            found.append((*ends, rows.get((one, two), 0.0), gradients.get((one, two), 0.0)))
-    return np.array(sorted(found), SLOW_EDGE)
+def are_uniform(weights: Floats, graph: Graph) -> bool:
+    """Whether all agents listen to themselves and their neighbours alike."""
+    sizes = graph.neighbourhood_sizes
+    return np.array_equal(weights, np.repeat(1.0 / sizes, sizes))
 
 
-def _agents(graph: Graph) -> NDArray[np.void]:
-    agents = np.zeros(graph.size, AGENT)
+def _agents(graph: Graph, places: int) -> NDArray[np.void]:
+    everybody = np.zeros(max(graph.size, places), AGENT)
+    agents = everybody[: graph.size]
     agents["first"] = graph.ptr[:-1]
     for field in ("count", "ever", "room"):
         agents[field] = graph.neighbourhood_sizes
     agents["present"] = 1
-    names = name_sizes(graph.labels)
+    names = name_sizes(graph.labels).astype(agents["name"].dtype)
     agents["name"] = names
     agents["around"] = np.add.reduceat(names[graph.idx], graph.ptr[:-1]) - names
-    return agents
+    return everybody
 
 
-def _cliques(peers: CliquePeers, graph: Graph) -> NDArray[np.void]:
+def _cliques(peers: CliquePeers, graph: Graph, uniform: bool, places: int) -> NDArray[np.void]:
     sizes = graph.neighbourhood_sizes  # a clique has a row for each of its owner's neighbours
-    cliques = np.zeros(graph.size, CLIQUE)
+    everybody = np.zeros(max(graph.size, places), CLIQUE)
+    cliques = everybody[: graph.size]
     cliques["slots"] = cliques["used"] = sizes
     cliques["first"] = np.cumsum(sizes) - sizes
-    np.maximum.at(cliques["bound"], peers.clique, peers.weight)
+    if uniform:  # an edge has two directions, and neighbours stand together
+        cliques["bound"] = np.maximum.reduceat((1.0 / sizes)[graph.idx], graph.ptr[:-1])
+    else:
+        np.maximum.at(cliques["bound"], peers.clique, peers.weight)
     cliques["first_bound"] = cliques["bound"]
-    return cliques
+    return everybody
 
 
 def _edges(
@@ -184,36 +180,41 @@ def _edges(
     )
 
 
-def _queue(dim: int, most: int) -> Queue:
+def _queue(dim: int) -> Queue:
     return Queue(
         first=np.full(BUCKETS, -1),
         last=np.full(BUCKETS, -1),
+        places=np.zeros(0, np.int64),
         messages=np.zeros(0, MESSAGE),
         content=np.zeros((0, dim)),
         label_first=np.full(BUCKETS, -1),
         label_last=np.full(BUCKETS, -1),
+        label_places=np.zeros(0, np.int64),
         labels=np.zeros(0, LABEL),
         gradients=np.zeros((0, dim)),
-        targets=np.zeros((0, most), TARGET),
+        targets=np.zeros(0, TARGET),
     )
 
 
 def _round(most: int, dim: int) -> Round:
     return Round(
-        targets=np.zeros(most, TARGET),
+        asked=np.zeros(most, np.uint32),
+        waits=np.zeros(most, np.int64),
+        heard=np.zeros(most, np.uint32),
         weights=np.zeros(most),
+        stamps=np.zeros(most),
+        helps=np.zeros(most),
         others=np.zeros(most, np.int64),
         scores=np.zeros(most),
         keys=np.zeros(most),
+        draws=np.zeros(most),
         order=np.zeros(most, np.int64),
         chosen=np.zeros(most, np.int64),
         own=np.zeros(dim),
-        answer=np.zeros(dim),
         coded=np.zeros(dim),
         rest=np.zeros(dim),
         picked=np.zeros(dim, np.int64),
-        key=np.full(5, -1),
-        cursor=np.full(1, -1),
+        key=np.full(KEYS, -1),
     )
 
 

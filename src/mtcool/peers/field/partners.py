@@ -4,26 +4,28 @@ Nothing changes here but scratch: what a round leaves behind is written in `roun
 gradient is there. So a prediction can be asked for as often as one likes.
 """
 
+import numpy as np
+
 from mtcool.field.choosing import choose, speaks
 from mtcool.field.codes import keep_largest, round_to_bits
-from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW, draw
+from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
-from mtcool.peers.field.queue import delay
+from mtcool.peers.field.queue import NEVER
 from mtcool.peers.field.records import (
     AGENT_OF,
+    ASKED,
+    HEARD,
     NAMES,
-    PARTNERS,
-    TARGETS,
+    TOLD,
     VERSION,
     VERSION_OF,
     FieldPeers,
 )
+from mtcool.peers.field.waiting import find_waits
 from mtcool.types import Floats
-
-NEVER = -1
 
 
 @inline
@@ -35,11 +37,11 @@ def prepare(peers: FieldPeers, agent: int) -> int:
     key, version = peers.work.key, peers.state.counters[VERSION]
     if key[AGENT_OF] != agent or key[VERSION_OF] != version:
         if peers.rules.plain and peers.state.agents[agent]["fresh"] == 0:
-            key[TARGETS] = fetch_all(peers, agent)
+            key[HEARD] = fetch_all(peers, agent)
         else:
-            key[TARGETS] = fetch_some(peers, agent)
+            key[HEARD] = fetch_some(peers, agent)
         key[AGENT_OF], key[VERSION_OF] = agent, version
-    return whole(key[TARGETS])
+    return whole(key[HEARD])
 
 
 @inline
@@ -62,67 +64,101 @@ def fetch_all(peers: FieldPeers, agent: int) -> int:
 
 @inline
 def fetch_some(peers: FieldPeers, agent: int) -> int:
-    """Fetch the rows that the rules allow, and weigh them."""
-    state, work = peers.state, peers.work
-    a, own = state.agents[agent], find(state, agent, agent)
-    predict_row(state.learner, agent, whole(state.edges.row[own]), work.own)
-    partners = choose_partners(peers, agent, own)
-    work.key[PARTNERS] = partners
-    count, place = 0, NEVER
-    for k in range(partners + 1):
-        # The agent itself is in its turn among the partners, who ascend.
-        if place == NEVER and (k == partners or work.chosen[k] > own):
-            place = count
-            take(peers, agent, own, count, state.cliques[agent]["received"], work.own)
-            count += 1
-        if k < partners:
-            count += listen(peers, agent, whole(work.chosen[k]), count)
-    if a["fresh"] and count > 1:
-        for k in range(place, count - 1):
-            work.targets[k] = work.targets[k + 1]
+    """Fetch the rows that the rules allow, and weigh them; returns how many there are."""
+    state, rules, work, edges = peers.state, peers.rules, peers.work, peers.state.edges
+    asked = choose_partners(peers, agent)
+    if rules.may_miss:
+        find_row_waits(peers, agent, asked)
+    coded = rules.bits > 0 or rules.coordinates > 0
+    heard, own = 0, 0
+    for k in range(asked):
+        e, row = whole(work.asked[k]), peers.models[heard]
+        clique, stamp = whole(edges.clique[e]), 0.0
+        if rules.may_miss and work.waits[k] != 0:
+            if edges.number[e] == NEVER:
+                continue
+            copy_vector(edges.kept[e], row)
+            stamp = edges.stamp[e]
+        else:
+            predict_row(state.learner, clique, whole(edges.row[e]), row)
+            if coded and clique != agent:
+                code(peers, agent, e, row)
+            if rules.late:
+                stamp = state.cliques[clique]["received"]
+        if clique == agent:
+            own = heard
+        work.heard[heard], work.stamps[heard] = e, stamp
+        heard += 1
+    work.key[ASKED], work.key[TOLD] = asked, heard - 1
+    if rules.best:
+        copy_vector(peers.models[own], work.own)
+    if heard > 1 and state.agents[agent]["fresh"]:
+        heard -= 1
+        for k in range(own, heard):
+            work.heard[k], work.stamps[k] = work.heard[k + 1], work.stamps[k + 1]
             copy_vector(peers.models[k + 1], peers.models[k])
-        count -= 1
-    weigh(peers, agent, count)
-    return whole(count)
+    weigh(peers, agent, heard)
+    return whole(heard)
 
 
 @inline
-def choose_partners(peers: FieldPeers, agent: int, own: int) -> int:
-    """Write the entries of the partners of this round, ascending; returns how many there are."""
+def choose_partners(peers: FieldPeers, agent: int) -> int:
+    """Write the entries of the agent and of its partners, ascending; returns how many there are."""
     state, rules, work = peers.state, peers.rules, peers.work
-    a, n = state.agents[agent], state.agents[agent]["begun"]
-    work.key[NAMES] = 0
-    if not speaks(rules.every, rules.probability, rules.seed, agent, n):
-        return 0
-    others = 0
-    for e in range(a["first"], a["first"] + a["count"]):
-        if e != own:
-            work.others[others] = state.edges.clique[e]
-            if rules.best:
-                work.scores[others] = state.edges.score[e]
-            others += 1
-    count = choose(
+    a, partners = state.agents[agent], 0
+    others = whole(a["count"]) - 1
+    if speaks(rules.every, rules.probability, rules.seed, agent, a["begun"]):
+        if rules.partners >= others:
+            partners, work.key[NAMES] = others, a["around"]
+            for k in range(others + 1):
+                work.asked[k] = a["first"] + k
+        else:
+            partners = pick_partners(peers, agent)
+        cost = cost_of_asking(peers, agent, partners, work.key[NAMES])
+        cost += cost_of_telling(peers, agent, partners)
+        if a["messages"] + 3 * partners > rules.budget or a["bytes"] + cost > rules.budget_bytes:
+            partners = 0
+    if partners == 0:
+        work.asked[0], work.key[NAMES] = find(state, agent, agent), 0
+    return partners + 1
+
+
+@inline
+def pick_partners(peers: FieldPeers, agent: int) -> int:
+    """Choose some of the neighbours; returns how many."""
+    state, rules, work = peers.state, peers.rules, peers.work
+    a = state.agents[agent]
+    first, others, own = whole(a["first"]), 0, 0
+    for e in range(first, first + a["count"]):
+        if state.edges.clique[e] == agent:
+            own = e
+            continue
+        work.others[others] = state.edges.clique[e]
+        if rules.best:
+            work.scores[others] = state.edges.score[e]
+        others += 1
+    partners = choose(
         work.others[:others],
         work.scores[:others],
         rules.partners,
         rules.best,
         rules.seed,
         agent,
-        n,
+        a["begun"],
         work.keys,
         work.order,
         work.chosen,
     )
-    for k in range(count):
-        work.key[NAMES] += state.agents[work.others[work.chosen[k]]]["name"]
-        e = a["first"] + work.chosen[k]
-        work.chosen[k] = e if e < own else e + 1
-    cost = cost_of_asking(peers, agent, count, work.key[NAMES])
-    cost += cost_of_telling(peers, agent, count)
-    if a["messages"] + 3 * count > rules.budget or a["bytes"] + cost > rules.budget_bytes:
-        work.key[NAMES] = 0
-        return 0
-    return whole(count)
+    # The agent itself is in its turn among the partners.
+    names, place = 0, 0
+    for k in range(partners):
+        position = work.chosen[k]
+        names += state.agents[work.others[position]]["name"]
+        after = first + position >= own
+        work.asked[k + after] = first + position + after
+        place += not after
+    work.asked[place], work.key[NAMES] = own, names
+    return whole(partners)
 
 
 @inline
@@ -139,74 +175,53 @@ def cost_of_telling(peers: FieldPeers, agent: int, partners: int) -> int:
 
 
 @inline
-def listen(peers: FieldPeers, agent: int, entry: int, place: int) -> int:
-    """Make a partner a target if there is a row of its; returns how many there are, 0 or 1."""
-    state, rules, edges = peers.state, peers.rules, peers.state.edges
-    other = whole(edges.clique[entry])
-    if rules.may_miss and row_delay(peers, agent, entry) != 0:
-        if edges.number[entry] == NEVER:
-            return 0
-        take(peers, agent, entry, place, edges.stamp[entry], edges.kept[entry])
-        return 1
-    answer(peers, agent, entry, peers.work.answer)
-    take(peers, agent, entry, place, state.cliques[other]["received"], peers.work.answer)
-    return 1
+def find_row_waits(peers: FieldPeers, agent: int, asked: int) -> None:
+    """Write down in how many rounds the answers arrive; the agent's own row is there at once."""
+    state, rules, work, edges = peers.state, peers.rules, peers.work, peers.state.edges
+    lost, n, slow = rules.lost, whole(state.agents[agent]["begun"]), edges.row_delay
+    for k in range(asked):
+        e, constant = whole(work.asked[k]), rules.row_constant
+        other = whole(edges.clique[e])
+        if slow.shape[0] > 0:
+            constant += slow[e]
+        if rules.row_bandwidth < np.inf:
+            size = rules.answer_bytes + state.agents[other]["name"]
+            constant += size / rules.row_bandwidth
+        work.others[k], work.keys[k] = other, constant
+    find_waits(work, asked, rules.row_mean, lost, rules.seed, (DELAY_ROW, LOST_ROW), agent, n)
+    for k in range(asked):
+        if work.others[k] == agent:
+            work.waits[k] = 0
 
 
 @inline
-def row_delay(peers: FieldPeers, agent: int, entry: int) -> int:
-    """Rounds until the answer of this round arrives; -1 if it never does."""
-    rules, edges, n = peers.rules, peers.state.edges, peers.state.agents[agent]["begun"]
-    other = whole(edges.clique[entry])
-    if rules.lost > 0.0 and draw(rules.seed, LOST_ROW, agent, other, n, 0) < rules.lost:
-        return NEVER
-    size = rules.answer_bytes + peers.state.agents[other]["name"]
-    constant = rules.row_constant
-    if edges.row_delay.shape[0] > 0:
-        constant += edges.row_delay[entry]
-    constant += size / rules.row_bandwidth
-    return delay(constant, rules.row_mean, rules.seed, DELAY_ROW, agent, other, n)
-
-
-@inline
-def answer(peers: FieldPeers, agent: int, entry: int, out: Floats) -> None:
-    """Write what a partner answers in this round: its row of the agent's task, coded."""
-    state, rules, work = peers.state, peers.rules, peers.work
-    other, n = whole(state.edges.clique[entry]), state.agents[agent]["begun"]
-    predict_row(state.learner, other, whole(state.edges.row[entry]), out)
+def code(peers: FieldPeers, agent: int, entry: int, row: Floats) -> None:
+    """Code the row that a partner answers with in this round."""
+    rules, edges, work = peers.rules, peers.state.edges, peers.work
+    other, n = whole(edges.clique[entry]), whole(peers.state.agents[agent]["begun"])
     if rules.bits > 0:
-        round_to_bits(out, rules.bits, rules.seed, ROUND_ROW, agent, other, n, out)
+        round_to_bits(row, rules.bits, rules.seed, ROUND_ROW, agent, other, n, row)
     if rules.coordinates > 0:
-        copy = state.edges.kept[entry]
-        for k in range(out.shape[0]):
-            work.rest[k] = out[k] - copy[k]
-        keep_largest(work.rest, rules.coordinates, work.picked, out)
-        for k in range(out.shape[0]):
-            out[k] += copy[k]
+        copy = edges.kept[entry]
+        for k in range(row.shape[0]):
+            work.rest[k] = row[k] - copy[k]
+        keep_largest(work.rest, rules.coordinates, work.picked, row)
+        for k in range(row.shape[0]):
+            row[k] += copy[k]
 
 
 @inline
-def take(peers: FieldPeers, agent: int, entry: int, place: int, stamp: float, row: Floats) -> None:
-    """Make the clique of an entry a target of the round, with this row."""
-    state, target = peers.state, peers.work.targets[place]
-    clique = whole(state.edges.clique[entry])
-    target["clique"], target["entry"], target["stamp"] = clique, entry, stamp
-    target["row"] = whole(state.edges.row[entry]) - state.cliques[clique]["first"]
-    copy_vector(row, peers.models[place])
-
-
-@inline
-def weigh(peers: FieldPeers, agent: int, count: int) -> None:
-    """Weigh the targets: all alike, or in proportion to the weights that were given."""
-    edges, work = peers.state.edges, peers.work
-    given, total = edges.weight.shape[0] > 0, 1.0
-    if given and count < peers.state.agents[agent]["count"]:
-        total = 0.0
-        for k in range(count):
-            total += edges.weight[work.targets[k]["entry"]]
-    for k in range(count):
-        weight = 1.0 / count
-        if given:
-            weight = edges.weight[work.targets[k]["entry"]] / total
-        work.targets[k]["weight"] = weight
+def weigh(peers: FieldPeers, agent: int, heard: int) -> None:
+    """Weigh the rows that are there: all alike, or in proportion to the weights that were given."""
+    given, work = peers.state.edges.weight, peers.work
+    weight = 1.0 / heard
+    for k in range(heard):
         work.weights[k] = weight
+    if given.shape[0] > 0:
+        total = 1.0
+        if heard < peers.state.agents[agent]["count"]:
+            total = 0.0
+            for k in range(heard):
+                total += given[whole(work.heard[k])]
+        for k in range(heard):
+            work.weights[k] = given[whole(work.heard[k])] / total

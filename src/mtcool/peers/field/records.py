@@ -47,14 +47,13 @@ CLIQUE = np.dtype(
     ]
 )
 
-# A clique that the active agent listens to in this round. Row and clique outlive the entry.
+# A clique that an agent listened to in a round whose label is still to come.
 TARGET = np.dtype(
     [
-        ("clique", np.int64),
-        ("row", np.int64),  # of the agent, counted from the clique's first
+        ("clique", np.uint32),
+        ("entry", np.uint32),  # where the edge was; it may have moved
         ("weight", np.float64),
         ("stamp", np.float64),  # what the clique had received when it gave the row
-        ("entry", np.int64),  # where the edge is now; a label that comes late looks it up again
         ("help", np.float64),  # <gradient, own row - its row>
     ]
 )
@@ -63,10 +62,11 @@ TARGET = np.dtype(
 MESSAGE = np.dtype(
     [
         ("due", np.int64),  # the round at whose end it arrives
-        ("next", np.int64),  # in the list of its bucket, or of free places; -1 ends it
-        ("sender", np.int64),  # of a gradient: the agent that was active; of a row: who answers
-        ("receiver", np.int64),
-        ("row", np.int64),  # of a gradient: where it belongs; of a row: -1
+        ("next", np.int64),  # in the list of its bucket; -1 ends it
+        ("sender", np.uint32),  # of a gradient: the agent that was active; of a row: who answers
+        ("receiver", np.uint32),
+        ("row", np.int32),  # of a gradient: where it belongs; of a row: -1
+        ("entry", np.uint32),  # of a row: where the edge was; it may have moved
         ("number", np.int64),  # of the round of the active agent
         ("weight", np.float64),
         ("stamp", np.float64),
@@ -81,6 +81,8 @@ LABEL = np.dtype(
         ("agent", np.int64),
         ("number", np.int64),
         ("count", np.int64),  # of its targets
+        ("first", np.int64),  # of them
+        ("room", np.int64),  # how many there is room for from there on, also if the place is free
     ]
 )
 
@@ -88,11 +90,12 @@ BUCKETS = 4096
 """Lists of what is due: an entry stands in the list of its round modulo this number."""
 
 # Where the counters are in `FieldState.counters`.
-CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, FREE, WAITING, LABELS_FREE, LABELS, VERSION = range(10)
-COUNTERS = 10
-# What `Round.key` holds: agent and version that the scratch is about; numbers of targets and of
-# partners; bytes of the partners' names.
-AGENT_OF, VERSION_OF, TARGETS, PARTNERS, NAMES = range(5)
+CLOCK, AGENTS, ENTRIES, ROWS, EXPERTS, WAITING, LABELS, TARGETS, VERSION = range(9)
+COUNTERS = 9
+# What `Round.key` holds: agent and version that the scratch is about; how many are asked and heard,
+# the agent itself included; to how many others its gradient goes; bytes of the partners' names.
+AGENT_OF, VERSION_OF, ASKED, HEARD, TOLD, NAMES = range(6)
+KEYS = 6
 
 
 class Rules(NamedTuple):
@@ -139,18 +142,26 @@ class Queue(NamedTuple):
     first: Integers
     """First message of each bucket, or -1."""
     last: Integers
+    places: Integers
+    """Free places for messages, behind so many that mean nothing as there are waiting."""
     messages: NDArray[np.void]
     """Of type `MESSAGE`."""
     content: Floats
     """A vector for each message."""
     label_first: Integers
     label_last: Integers
+    label_places: Integers
+    """The same for labels."""
     labels: NDArray[np.void]
     """Of type `LABEL`."""
     gradients: Floats
     """A gradient for each label."""
     targets: NDArray[np.void]
-    """Of type `TARGET`: whom the round listened to, (labels, most)."""
+    """Of type `TARGET`: whom the rounds of the labels listened to.
+
+    Those of a label stand in a row, where its place has room for so many, or else behind all
+    others, the first `TARGETS`. Room that nobody uses any more is found again in `room.py`.
+    """
 
 
 class Edges(NamedTuple):
@@ -193,21 +204,28 @@ class FieldState(NamedTuple):
 class Round(NamedTuple):
     """Scratch for the round that is played: whom the active agent listens to."""
 
-    targets: NDArray[np.void]
-    """Of type `TARGET`, (most,)."""
+    asked: Indices
+    """The entries of the partners and of the agent itself, ascending."""
+    waits: Integers
+    """In how many rounds their answers, or the gradients for those heard, arrive; -1 for never."""
+    heard: Indices
+    """The entries whose rows are there, ascending."""
     weights: Floats
-    """Of the targets."""
+    """Theirs, as the two that follow."""
+    stamps: Floats
+    """What their cliques had received when they gave their rows."""
+    helps: Floats
+    """<gradient, own row - their row>, if the best are chosen."""
     others: Integers
     """Neighbours that may be asked."""
     scores: Floats
     keys: Floats
+    draws: Floats
     order: Integers
     chosen: Integers
-    """The entries of the partners."""
+    """Which of them are."""
     own: Floats
     """The agent's row in its own clique, (dim,)."""
-    answer: Floats
-    """A row of a partner, (dim,)."""
     coded: Floats
     """What is sent, (dim,)."""
     rest: Floats
@@ -216,8 +234,6 @@ class Round(NamedTuple):
     """Scratch for the choice of coordinates, (dim,)."""
     key: Integers
     """See `AGENT_OF` and those that follow."""
-    cursor: Integers
-    """How far a list of the queue was looked through, (1,)."""
 
 
 class Capacity(NamedTuple):

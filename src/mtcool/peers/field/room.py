@@ -1,5 +1,6 @@
 """Room for what comes next: kernels cannot allocate, so they say what is missing and wait."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +10,9 @@ from mtcool.learners.room import Room, enlarged, longer
 from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
-    FREE,
-    LABELS_FREE,
+    LABELS,
     ROWS,
+    TARGETS,
     Capacity,
     Edges,
     FieldPeers,
@@ -21,8 +22,11 @@ from mtcool.peers.field.records import (
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Integers, State
 
-SPARE = 16  # arrays grow by at least one part in so many
-LEAST = 64
+LEAST = 64  # places that are added at once
+BY_NEIGHBOUR = (
+    *("asked", "waits", "heard", "weights", "stamps", "helps"),
+    *("others", "scores", "keys", "draws", "order", "chosen"),
+)
 
 
 class Need(NamedTuple):
@@ -40,54 +44,75 @@ class Need(NamedTuple):
     messages: int = 0
     """That may be under way, in all."""
     labels: int = 0
+    targets: int = 0
+    """Of labels to come."""
 
 
 def enlarge(peers: FieldPeers, settings: Settings, need: Need) -> FieldPeers:
     """The same peers with room for what is needed."""
-    state = peers.state
+    for larger in growing(peers, settings, need):
+        peers = larger
+    return peers
+
+
+def growing(peers: FieldPeers, settings: Settings, need: Need) -> Iterator[FieldPeers]:
+    """The same peers with more and more room, at last with room for what is needed.
+
+    One array is copied at a time, and only if it is too short: who keeps the last peers only has
+    no other array twice. All of them can be played on, whenever Ctrl-C comes: what says how much
+    room there is follows the room itself.
+    """
     tables, table = _tables(peers, settings, need.sizes)
-    # A copy, because they say where free places are: Ctrl-C leaves the old peers as they were.
-    counters, capacity = state.counters.copy(), peers.capacity
-    new = Capacity(
+    new = _capacity(peers, settings, need)
+    agents, most = _grown(len(peers.state.agents), need.agents), _most(peers, need.neighbours)
+    largest = int(tables[0].max()), int(tables[2].max())
+    for cliques, experts in ((0, 0), (agents, new.experts)):
+        room = Room(cliques, new.rows, experts, *largest)
+        peers = _with(peers, learner=enlarged(peers.state.learner, room, table))
+        yield peers
+    peers = peers._replace(tables=tables)
+    for name in Edges._fields:
+        peers = _with(peers, edges=_with_longer(peers.state.edges, name, new.entries))
+        yield peers
+    peers = _with(peers, cliques=longer(peers.state.cliques, agents))
+    yield peers
+    peers = _with(peers, agents=longer(peers.state.agents, agents))
+    yield peers
+    counters = peers.state.counters.copy()  # they say where the first free places are
+    queue = _queue(peers.state.queue, counters, need)
+    peers = _with(peers, queue=queue, counters=counters)
+    models, work = longer(peers.models, most), _round(peers.work, most)
+    yield peers._replace(capacity=new, models=models, work=work)
+
+
+def _with(peers: FieldPeers, **parts: State) -> FieldPeers:
+    return peers._replace(state=peers.state._replace(**parts))
+
+
+def _with_longer(edges: Edges, name: str, length: int) -> Edges:
+    array = getattr(edges, name)
+    # An array that is not used stays empty.
+    return edges._replace(**{name: longer(array, length)}) if len(array) else edges
+
+
+def _capacity(peers: FieldPeers, settings: Settings, need: Need) -> Capacity:
+    counters, capacity = peers.state.counters, peers.capacity
+    hedge = isinstance(settings.learner, MTFTRL)
+    return Capacity(
         entries=_grown(capacity.entries, counters[ENTRIES] + need.entries),
         rows=_grown(capacity.rows, counters[ROWS] + need.rows),
-        experts=_grown(capacity.experts, counters[EXPERTS] + need.experts),
-    )
-    if not isinstance(settings.learner, MTFTRL):
-        new = new._replace(experts=0)
-    agents = max(len(state.agents), need.agents)
-    if agents > len(state.agents):
-        agents = _grown(len(state.agents), agents)
-    most = _most(peers, need.neighbours)
-    learner = state.learner
-    slots = int(max(tables[0].max(), state.cliques["slots"].max()))
-    if new != capacity or agents > len(state.agents) or tables is not peers.tables:
-        room = Room(agents, new.rows, new.experts, slots, int(tables[2].max()))
-        learner = enlarged(learner, room, table)
-    queue = _queue(state.queue, counters, need, most)
-    return peers._replace(
-        state=state._replace(
-            learner=learner,
-            agents=longer(state.agents, agents),
-            cliques=longer(state.cliques, agents),
-            edges=_edges(state.edges, new.entries)
-            if new.entries > capacity.entries
-            else state.edges,
-            queue=queue,
-            counters=counters,
-        ),
-        capacity=new,
-        tables=tables,
-        models=longer(peers.models, most),
-        work=_round(peers.work, most),
+        experts=_grown(capacity.experts, counters[EXPERTS] + need.experts) if hedge else 0,
     )
 
 
 def _grown(capacity: int, need: int) -> int:
-    """A capacity for as much: the same, or larger by a good piece."""
-    if need < capacity:
+    """A capacity for as much: the same, or larger by a good piece.
+
+    By half, so whatever comes one by one is copied three times on average, however much there is.
+    """
+    if need <= capacity:
         return capacity
-    return int(need + max(capacity // SPARE, LEAST))
+    return int(need + max(capacity // 2, LEAST))
 
 
 def _most(peers: FieldPeers, neighbours: int) -> int:
@@ -95,44 +120,53 @@ def _most(peers: FieldPeers, neighbours: int) -> int:
     return there if neighbours < there else neighbours + neighbours // 2 + 8
 
 
-def _edges(edges: Edges, length: int) -> Edges:
-    # An array that is not used stays empty.
-    return Edges._make(longer(array, length) if len(array) else array for array in edges)
-
-
 def _round(work: Round, most: int) -> Round:
-    by_neighbour = ("targets", "weights", "others", "scores", "keys", "order", "chosen")
-    arrays = {name: longer(getattr(work, name), most) for name in by_neighbour}
+    arrays = {name: longer(getattr(work, name), most) for name in BY_NEIGHBOUR}
     return work._replace(**arrays, key=np.full_like(work.key, -1))
 
 
-def _queue(queue: Queue, counters: Integers, need: Need, most: int) -> Queue:
-    """A queue with so many places; `counters` tell where the first free ones are."""
-    targets = queue.targets
-    if most > targets.shape[1]:
-        targets = np.zeros((len(targets), most), targets.dtype)
-        targets[:, : queue.targets.shape[1]] = queue.targets
-    messages = _with_places(queue.messages, need.messages, counters, FREE)
-    labels = _with_places(queue.labels, need.labels, counters, LABELS_FREE)
+def _queue(queue: Queue, counters: Integers, need: Need) -> Queue:
+    """A queue with so many places; `counters` tell how many are taken."""
+    messages = longer(queue.messages, max(need.messages, len(queue.messages)))
+    labels, targets = longer(queue.labels, max(need.labels, len(queue.labels))), queue.targets
+    if need.targets > 0:
+        labels, targets = _without_used(queue, labels, need.targets, counters)
     return queue._replace(
+        places=_places(queue.places, len(messages)),
         messages=messages,
         content=longer(queue.content, len(messages)),
+        label_places=_places(queue.label_places, len(labels)),
         labels=labels,
         gradients=longer(queue.gradients, len(labels)),
-        targets=longer(targets, len(labels)),
+        targets=targets,
     )
 
 
-def _with_places(entries: AnyArray, need: int, counters: Integers, free: int) -> AnyArray:
-    """Entries with so many places at least; new ones are put on the list of free ones."""
-    before = len(entries)
-    if need <= before:
-        return entries
-    new = longer(entries, need)
-    new["next"][before:-1] = np.arange(before + 1, len(new))
-    new["next"][-1] = counters[free]
-    counters[free] = before
-    return new
+def _places(places: Integers, length: int) -> Integers:
+    """So many places; new ones are free."""
+    return np.concatenate((places, np.arange(len(places), length)))
+
+
+def _without_used(
+    queue: Queue, labels: AnyArray, more: int, counters: Integers
+) -> tuple[AnyArray, AnyArray]:
+    """Labels and their targets, of which none has been used, and room for so many more.
+
+    There is room for as many again as are kept: so seldom is this done.
+    """
+    waits = np.ones(len(queue.labels), bool)
+    waits[queue.label_places[counters[LABELS] :]] = False
+    waiting = np.flatnonzero(waits)
+    count = labels["count"][waiting]
+    first = np.cumsum(count) - count
+    kept = np.repeat(labels["first"][waiting] - first, count) + np.arange(count.sum())
+    targets = np.zeros(2 * (len(kept) + more), queue.targets.dtype)
+    targets[: len(kept)] = queue.targets[kept]
+    labels = labels.copy()
+    labels["room"] = 0
+    labels["first"][waiting], labels["room"][waiting] = first, count
+    counters[TARGETS] = len(kept)
+    return labels, targets
 
 
 def _tables(

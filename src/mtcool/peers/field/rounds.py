@@ -5,17 +5,21 @@ import numpy as np
 from mtcool.field.draws import DELAY_LABEL
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
-from mtcool.learners.learner import update_row
-from mtcool.peers.field.learning import ANSWER, deliver, teach
-from mtcool.peers.field.partners import (
-    answer,
-    cost_of_asking,
-    cost_of_telling,
-    prepare,
-    row_delay,
+from mtcool.learners.learner import predict_row, update_row
+from mtcool.peers.field.labels import postpone
+from mtcool.peers.field.learning import ANSWER, end_round
+from mtcool.peers.field.partners import code, cost_of_asking, cost_of_telling, prepare
+from mtcool.peers.field.queue import NEVER, delay, put_message
+from mtcool.peers.field.records import (
+    ASKED,
+    CLOCK,
+    HEARD,
+    NAMES,
+    TOLD,
+    VERSION,
+    WAITING,
+    FieldPeers,
 )
-from mtcool.peers.field.queue import delay, put_label, put_message
-from mtcool.peers.field.records import CLOCK, NAMES, PARTNERS, VERSION, FieldPeers
 from mtcool.peers.protocol import fetch, observe, send, to_units
 from mtcool.streams.losses import Kind, subgradient
 from mtcool.types import Floats
@@ -35,22 +39,21 @@ def _(peers: FieldPeers, agent: int, kind: Kind, row: Floats, x: Floats) -> int:
 
 @send.register
 def _(peers: FieldPeers, agent: int, gradients: Floats) -> bool:
-    return tell_gradient(peers, agent, gradients[0], True)
+    return tell_gradient(peers, agent, gradients[0], True)  # what `fetch` prepared
 
 
 @inline
 def tell_gradient(peers: FieldPeers, agent: int, gradient: Floats, late: bool) -> bool:
     """Play a round to its end; `late`: its label may come late. False if the gradient is refused.
 
-    With ask and tell the caller decides when the label comes.
+    With ask and tell the caller decides when the label comes. The round was prepared.
     """
     if not to_units(gradient, peers.units):
         return False
-    count = prepare(peers, agent)
     if peers.rules.plain and peers.state.agents[agent]["fresh"] == 0:
         learn_all(peers, agent, gradient)
     else:
-        finish(peers, agent, count, gradient, late)
+        finish(peers, agent, whole(peers.work.key[HEARD]), gradient, late)
     return True
 
 
@@ -71,69 +74,69 @@ def learn_all(peers: FieldPeers, agent: int, gradient: Floats) -> None:
 
 
 @inline
-def finish(peers: FieldPeers, agent: int, count: int, gradient: Floats, late: bool) -> None:
+def finish(peers: FieldPeers, agent: int, heard: int, gradient: Floats, late: bool) -> None:
     """Keep the rows that were fetched, then learn, or wait for the label; then end the round."""
     state, rules, work = peers.state, peers.rules, peers.work
-    a, targets = state.agents[agent], work.targets
-    keep_rows(peers, agent)
-    partners, told, number = work.key[PARTNERS], 0, whole(a["begun"])
-    for k in range(count):
-        target = targets[k]
-        if rules.late:
-            state.cliques[target["clique"]]["under_way"] += target["weight"]
-        if target["clique"] != agent:
-            told += 1
-            if rules.best:
-                target["help"] = help_of(gradient, work.own, peers.models[k])
-                if state.edges.score[target["entry"]] == np.inf:
-                    state.edges.score[target["entry"]] = 0.0  # it was used
-    a["messages"] += 2 * partners + told
-    a["bytes"] += cost_of_asking(peers, agent, partners, work.key[NAMES])
+    a, asked, told, wait = state.agents[agent], whole(work.key[ASKED]), work.key[TOLD], 0
+    number = whole(a["begun"])
+    if rules.may_miss or rules.coordinates > 0:
+        keep_rows(peers, agent, asked)
+    if rules.best:
+        note_help(peers, agent, heard, gradient)
+    a["messages"] += 2 * (asked - 1) + told
+    a["bytes"] += cost_of_asking(peers, agent, asked - 1, work.key[NAMES])
     a["bytes"] += cost_of_telling(peers, agent, told)
     a["begun"] += 1
     a["fresh"] = 0
-    wait = 0
     if late:
         wait = delay(
             rules.label_constant, rules.label_mean, rules.seed, DELAY_LABEL, agent, 0, number
         )
-    if wait == 0:
-        teach(peers, agent, number, targets, count, gradient, False)
-    else:
-        place = put_label(state, whole(state.counters[CLOCK]) + wait)
-        label = state.queue.labels[place]
-        label["agent"], label["number"], label["count"] = agent, number, count
-        copy_vector(gradient, state.queue.gradients[place])
-        for k in range(count):
-            state.queue.targets[place, k] = targets[k]
-    deliver(peers)
+    if wait > 0:
+        postpone(peers, agent, number, heard, gradient, wait)
+        heard = 0
+    end_round(peers, agent, number, heard, gradient)
 
 
 @inline
-def keep_rows(peers: FieldPeers, agent: int) -> None:
+def keep_rows(peers: FieldPeers, agent: int, asked: int) -> None:
     """Keep the partners' answers that are there, and put those that are late into the queue."""
-    state, rules, work = peers.state, peers.rules, peers.work
-    if not (rules.may_miss or rules.coordinates > 0):
-        return
-    number = state.agents[agent]["begun"]
-    for k in range(work.key[PARTNERS]):
-        entry = whole(work.chosen[k])
-        rounds = row_delay(peers, agent, entry) if rules.may_miss else 0
-        if rounds < 0:
+    state, work, edges = peers.state, peers.work, peers.state.edges
+    number, heard = state.agents[agent]["begun"], 0
+    now, waiting = whole(state.counters[CLOCK]), whole(state.counters[WAITING])
+    for k in range(asked):
+        e, wait = whole(work.asked[k]), work.waits[k] if peers.rules.may_miss else 0
+        other, place = whole(edges.clique[e]), heard
+        heard += work.heard[heard] == e
+        if other == agent or wait == NEVER:
             continue
-        other = whole(state.edges.clique[entry])
-        answer(peers, agent, entry, work.answer)
-        if rounds == 0:
-            copy_vector(work.answer, state.edges.kept[entry])
-            state.edges.number[entry] = number
-            state.edges.stamp[entry] = state.cliques[other]["received"]
+        stamp = state.cliques[other]["received"]
+        if wait == 0:
+            copy_vector(peers.models[place], edges.kept[e])
+            edges.number[e], edges.stamp[e] = number, stamp
             continue
-        place = put_message(state, whole(state.counters[CLOCK]) + rounds)
-        message = state.queue.messages[place]
+        place = put_message(state.queue, waiting, now + wait)
+        waiting += 1
+        message, answer = state.queue.messages[place], state.queue.content[place]
         message["sender"], message["receiver"], message["row"] = other, agent, ANSWER
-        message["number"], message["stamp"] = number, state.cliques[other]["received"]
+        message["entry"], message["number"], message["stamp"] = e, number, stamp
         message["weight"] = 0.0
-        copy_vector(work.answer, state.queue.content[place])
+        predict_row(state.learner, other, whole(edges.row[e]), answer)
+        code(peers, agent, e, answer)
+    state.counters[WAITING] = waiting
+
+
+@inline
+def note_help(peers: FieldPeers, agent: int, heard: int, gradient: Floats) -> None:
+    """Note how much each partner's row helped; those that never did begin with zero."""
+    work, edges = peers.work, peers.state.edges
+    for k in range(heard):
+        e = whole(work.heard[k])
+        work.helps[k] = 0.0
+        if edges.clique[e] != agent:
+            work.helps[k] = help_of(gradient, work.own, peers.models[k])
+            if edges.score[e] == np.inf:
+                edges.score[e] = 0.0  # it was used
 
 
 @inline

@@ -9,7 +9,6 @@ from mtcool.agents import Agent, encode
 from mtcool.agents.private import PrivateAgent
 from mtcool.network import Network
 from mtcool.simulation import simulate
-from mtcool.simulation.communication import communication
 from mtcool.testing.checks import require, require_equal
 from mtcool.testing.peers.trial import Trial, all_predictions, content, play, tell
 
@@ -85,13 +84,12 @@ def _with_own_noise(agent: Agent) -> Agent:
 
 def messages_are_counted(trial: Trial) -> None:
     """Messages and bytes of a trace are those that the agents send in the same rounds."""
-    network, stream = trial.used(), trial.stream(ROUNDS)
-    agents = network.agents()
+    agents = trial.used().agents()
     sent = [play(agents, agent, loss).messages for agent, loss in trial.rounds(ROUNDS)]
-    counted = communication(network, stream, np.arange(ROUNDS + 1))
-    if counted is None:
+    trace = simulate(trial.used(), trial.stream(ROUNDS), times=range(ROUNDS + 1))
+    messages, size = trace.messages, trace.message_bytes
+    if messages is None or size is None:
         raise AssertionError("mtcool.agents.traffic is not registered for these peers")
-    messages, size = counted
     numbers = np.cumsum([0, *(len(one) for one in sent)])
     sizes = np.cumsum([0, *(sum(len(encode(message)) for message in one) for one in sent)])
     require_equal(messages, numbers, "the trace counts other messages than agents send")
