@@ -122,7 +122,7 @@ def index_of(agent: Label) -> int:
     Examples
     --------
     >>> index_of(3), index_of("rome")
-    (3, 1040287447166)
+    (3, 37241700208)
     """
     if isinstance(agent, int) and 0 <= agent < SMALL:
         return agent

@@ -19,7 +19,7 @@ class History(Generic[Row]):
     >>> for k in range(9):
     ...     history.add(k)
     >>> history.rows
-    [0, 2, 4, 6, 7, 8]
+    [0, 4, 7, 8]
     """
 
     def __init__(self, new: int = NEW, old: int = OLD) -> None:
