@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz clean
+.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz disasters clean
 
 venv: .venv/ready
 
@@ -47,6 +47,10 @@ bench-learn: venv
 # Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
 fuzz: venv
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_load
+
+# Ten thousand schedules of faults on simulated networks and disks: nothing lost, nothing twice.
+disasters: venv
+	cd tests && ../$(BIN)/python -m live.disasters
 
 fidelity: venv
 	$(BIN)/python -m fidelity
