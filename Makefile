@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz disasters clean
+.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz disasters soak clean
 
 venv: .venv/ready
 
@@ -51,6 +51,10 @@ fuzz: venv
 # Ten thousand schedules of faults on simulated networks and disks: nothing lost, nothing twice.
 disasters: venv
 	cd tests && ../$(BIN)/python -m live.disasters
+
+# Half an hour of learning with a link that is cut now and then: memory, outboxes and pace.
+soak: venv
+	cd tests && ../$(BIN)/python -m live.soak
 
 fidelity: venv
 	$(BIN)/python -m fidelity
