@@ -10,7 +10,7 @@ from mtcool.agents.messages import Sums, decode, encode
 from mtcool.live.host import Host
 from mtcool.live.link import Link
 from mtcool.live.transactions import Acknowledged, Changes, Effect, Replied
-from mtcool.live.wire import Deliver, Position, to_bytes
+from mtcool.live.wire import Position, to_bytes
 
 
 class AcknowledgesBeforeCommit(Host):
@@ -79,18 +79,18 @@ class ForgetsPositions(Host):
 class TakesTwice(Host):
     """A batch that was taken before is taken again."""
 
-    def _take(self, host: str, batch: Deliver, token) -> None:
-        if batch.items and batch.first <= self.links[host].taken:
-            self.links[host].taken = batch.first - 1
-        super()._take(host, batch, token)
+    def _take(self, host: str, first: int, items) -> None:
+        if items and first <= self.links[host].taken:
+            self.links[host].taken = first - 1
+        super()._take(host, first, items)
 
 
 class AcceptsAGap(Host):
     """A batch that begins too late is taken, from a sender that forgets one message too many."""
 
-    def _take(self, host: str, batch: Deliver, token) -> None:
-        self.links[host].taken = max(self.links[host].taken, batch.first - 1)
-        super()._take(host, batch, token)
+    def _take(self, host: str, first: int, items) -> None:
+        self.links[host].taken = max(self.links[host].taken, first - 1)
+        super()._take(host, first, items)
 
     def delivered(self, host: str, content: bytes | None) -> bool:
         link = self.links[host]

@@ -105,9 +105,11 @@ class Proxy:
         await asyncio.gather(_pump(reader, back), _pump(there, writer))
         self._pipes -= {writer, back}
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self.cut(True)
         self._server.close()
+        while self._pipes:
+            await asyncio.sleep(0.01)
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -149,7 +151,7 @@ async def two_hosts(folder: Path) -> AsyncIterator[tuple[Node, Node, list[Proxy]
     async with Node(network, "one") as one, Node(network, "two") as two:
         yield one, two, proxies
     for proxy in proxies:
-        proxy.close()
+        await proxy.close()
 
 
 def test_a_network_that_is_cut_in_two_heals_and_nothing_is_lost(tmp_path: Path) -> None:

@@ -32,6 +32,9 @@ def with_node(folder, calls, rounds=0, **changes):
         network = small(folder, **changes)
         async with opened(network) as nodes, called(nodes["host0"]) as client:
             await play(network, nodes, rounds)
+            for node in nodes.values():
+                if rounds:
+                    assert await node.delivered()
             return await calls(client, nodes["host0"])
 
     return asyncio.run(run())

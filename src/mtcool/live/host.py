@@ -95,6 +95,8 @@ class _Open:
     round: Round
     asked: dict[str, list[Label]] = field(default_factory=dict)
     """Neighbours that other hosts were asked about, in the order of the questions."""
+    riding: set[str] = field(default_factory=set)
+    """Hosts to which messages travel with the questions."""
     predicted: bool = False
 
 
@@ -196,14 +198,25 @@ class Host:
         if self._journal:
             given = None if features is None else features.tolist()
             self._entries.append(entry_bytes(Begun(plain_name(agent, "kept"), number, given)))
-        network, revision = self.share.network, self.share.revision
-        return Asked(
-            number, {host: to_bytes(Ask(network, revision, them)) for host, them in items.items()}
-        )
+        questions = {host: self._question(host, begun, them) for host, them in items.items()}
+        return Asked(number, questions)
+
+    def _question(self, host: str, begun: _Open, items: list[tuple[Name, bytes]]) -> bytes:
+        """A question for rows; messages that wait for the same host travel with it."""
+        network, revision, link = self.share.network, self.share.revision, self.links[host]
+        first, told = 0, list[tuple[Name, bytes]]()
+        if link.outbox and not link.waiting and host not in self.trouble:
+            first, told = link.batch(MOST_ITEMS - len(items), LARGEST_BATCH)
+        if not told:
+            return to_bytes(Ask(network, revision, items))
+        link.waiting = True
+        begun.riding.add(host)
+        return to_bytes(Ask(network, revision, items, first, told))
 
     def predict(self, number: int, replies: Mapping[str, bytes]) -> Prediction:
         """Step 3: predict with what other hosts have replied; some may be missing."""
         begun = self._round(number)
+        self._arrive(begun, replies)
         answers: dict[Label, Message] = {}
         used: list[Used] = []
         for host, content in replies.items():
@@ -221,6 +234,18 @@ class Host:
             value = list(said.value) if isinstance(said.value, tuple) else [said.value]
             self._entries.append(entry_bytes(Predicted(number, used, value)))
         return said
+
+    def _arrive(self, begun: _Open, replies: Mapping[str, bytes]) -> None:
+        """Note how far the messages came that travelled with the questions of a round."""
+        for host in begun.riding & self.links.keys():
+            self.links[host].waiting = False
+            try:
+                reply = reply_in(replies[host]) if host in replies else None
+                if isinstance(reply, Rows) and reply.last >= 0:
+                    self._acknowledge(host, reply.last)
+            except ValueError as error:
+                self._refuse(host, error)
+        begun.riding.clear()
 
     def _read_rows(
         self,
@@ -329,12 +354,14 @@ class Host:
 
     def forget(self, number: int) -> None:
         """Give up a round: it will not be learned from."""
-        self._open.pop(number, None)
+        begun = self._open.pop(number, None)
+        if begun is not None:
+            self._arrive(begun, {})
 
     def _forget_old_rounds(self, agent: Label) -> None:
         mine = [number for number, begun in self._open.items() if begun.agent == agent]
         for number in mine[: max(0, len(mine) - self.limits.rounds)]:
-            del self._open[number]
+            self.forget(number)
 
     # --- other hosts ------------------------------------------------------------------------------
 
@@ -351,12 +378,16 @@ class Host:
                     f"description must be read again: host {host!r} has revision "
                     f"{question.revision}, and we have {self.share.revision}"
                 )
-            if len(question.items) > MOST_ITEMS:
-                raise ValueError(f"items must be at most {MOST_ITEMS}, got {len(question.items)}")
-            if isinstance(question, Ask):
-                self._answer(host, question, token)
+            count = len(question.items) + (len(question.told) if isinstance(question, Ask) else 0)
+            if count > MOST_ITEMS:
+                raise ValueError(f"items must be at most {MOST_ITEMS}, got {count}")
+            if isinstance(question, Deliver):
+                self._take(host, question.first, question.items)
+                self._effects.append(Acknowledged(token, host))
             else:
-                self._take(host, question, token)
+                if question.told:
+                    self._take(host, question.first, question.told)
+                self._answer(host, question, token)
         except ValueError as error:
             if not isinstance(error, _Behind):
                 self._refuse(host, error)
@@ -372,15 +403,19 @@ class Host:
                 if not isinstance(error, _Behind):
                     self._refuse(host, error)
                 items.append(None)
-        self._effects.append(Replied(token, to_bytes(Rows(self.version, items))))
+        rows = Rows(self.version, items)
+        if question.told:
+            self._effects.append(Acknowledged(token, host, rows))
+        else:
+            self._effects.append(Replied(token, to_bytes(rows)))
 
-    def _take(self, host: str, batch: Deliver, token: Token) -> None:
+    def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
         link = self.links[host]
-        if batch.first > link.taken + 1:
-            raise ValueError(self._distrust(host, batch.first - 1, link.taken))
-        new = batch.items[link.taken + 1 - batch.first :]
+        if first > link.taken + 1:
+            raise ValueError(self._distrust(host, first - 1, link.taken))
+        new = items[link.taken + 1 - first :]
         if new:
-            first = link.taken + 1
+            begins = link.taken + 1
             for to, content in new:
                 try:
                     if self._neighbour_says(host, to, content) is not None:
@@ -393,8 +428,7 @@ class Host:
             self.version += 1
             self._moved.add(host)
             if self._journal:
-                self._entries.append(entry_bytes(Taken(host, first, new)))
-        self._effects.append(Acknowledged(token, host))
+                self._entries.append(entry_bytes(Taken(host, begins, new)))
 
     def _neighbour_says(self, host: str, to: Name, content: bytes) -> Message | None:
         """Let an agent take a message, whose sender must live on the host that sent it."""
@@ -438,15 +472,20 @@ class Host:
                 return False
             if not isinstance(reply, Position):
                 raise ValueError(f"reply must be a position, got {type(reply).__name__}")
-            if reply.last > link.durable:
-                raise ValueError(self._distrust(host, reply.last, link.durable))
+            self._acknowledge(host, reply.last)
         except ValueError as error:
             self._refuse(host, error)
             return False
-        link.greeted = True
-        if link.acknowledge(reply.last):
-            self._delivered[host] = reply.last
         return True
+
+    def _acknowledge(self, host: str, last: int) -> None:
+        """Everything up to this number is durable at the other host."""
+        link = self.links[host]
+        if last > link.durable:
+            raise ValueError(self._distrust(host, last, link.durable))
+        link.greeted = True
+        if link.acknowledge(last):
+            self._delivered[host] = last
 
     def _distrust(self, host: str, theirs: int, ours: int) -> str:
         """Remember that a host knows of messages that we do not; returns what is wrong."""
@@ -484,7 +523,7 @@ class Host:
             self.left[name].meet([])
             self._changed.add(name)
             for number in [k for k, begun in self._open.items() if begun.agent == name]:
-                del self._open[number]
+                self.forget(number)
         for name, driver in drivers.items():
             driver.meet(near[name])
         for name in drivers:
@@ -572,7 +611,9 @@ class Host:
                 if effect.host not in self.links:
                     continue
                 last = self.links[effect.host].taken_durable
-                said.append(Replied(effect.token, to_bytes(Position(last))))
+                rows = effect.rows
+                reply = Position(last) if rows is None else Rows(rows.version, rows.items, last)
+                said.append(Replied(effect.token, to_bytes(reply)))
             else:
                 said.append(effect)
         return said

@@ -35,6 +35,8 @@ from mtcool.types import Floats, Given, Label, Plain
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds until a host that did not acknowledge is tried again."""
+PATIENCE = 0.01
+"""Seconds in which gradients may travel with the next question to the same host."""
 IDLE = 1.0
 """Seconds after which what nobody waits for is written, too."""
 
@@ -105,6 +107,7 @@ class Node:
         self._scheduled = False
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
+        self._soon: dict[str, asyncio.TimerHandle] = {}
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -219,6 +222,8 @@ class Node:
         trace: TracebackType | None,
     ) -> None:
         tasks = [*self._senders.values(), self._idler]
+        for timer in self._soon.values():
+            timer.cancel()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -249,6 +254,7 @@ class Node:
         except BaseException:
             host.forget(asked.number)
             raise
+        self._remind()
         said = self._last[agent] = _Said(asked.number, row, prediction)
         self.counts.old += len(prediction.old)
         self.counts.missing += len(prediction.missing)
@@ -296,6 +302,9 @@ class Node:
         while any(link.outbox for link in self.host.links.values()):
             if self._loop.time() > end:
                 return False
+            for host, link in self.host.links.items():
+                if link.outbox and not link.waiting:
+                    self._news[host].set()
             await asyncio.sleep(0.001)
         return True
 
@@ -350,9 +359,18 @@ class Node:
             self._say(self.host.ready())
             return
         self._commit()
+        self._remind()
+
+    def _remind(self) -> None:
+        """Deliver what waits, unless the next questions to the same hosts carry it before."""
         for host, link in self.host.links.items():
-            if link.outbox:
-                self._news[host].set()
+            if link.outbox and host not in self._soon:
+                self._soon[host] = self._loop.call_later(PATIENCE, self._due, host)
+
+    def _due(self, host: str) -> None:
+        self._soon.pop(host, None)
+        if host in self._news:
+            self._news[host].set()
 
     def _commit(self) -> None:
         changes = self.host.changes()

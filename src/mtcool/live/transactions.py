@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from mtcool.live.journal import Lives
+from mtcool.live.wire import Rows
 from mtcool.types import Label, Name
 
 Token: TypeAlias = Hashable
@@ -30,6 +31,8 @@ class Acknowledged(NamedTuple):
 
     token: Token
     host: str
+    rows: Rows | None = None
+    """What was asked for at the same time."""
 
 
 Effect: TypeAlias = Replied | Durable

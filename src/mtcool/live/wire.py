@@ -22,7 +22,7 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     Examples
     --------
     >>> len(to_bytes(Ask(7, 0, [("rome", b"request")])))
-    21
+    23
     """
 
     network: int
@@ -31,6 +31,10 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     """Of the description that the asker has; who has an older one must read it again first."""
     items: list[tuple[Name, bytes]]
     """Who is asked, and the request as `mtcool.agents.encode` writes it."""
+    first: int = 0
+    """Number of the first message in `told`, if there are any: they travel with the question."""
+    told: list[tuple[Name, bytes]] = []
+    """As in `Deliver`."""
 
 
 class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
@@ -45,6 +49,8 @@ class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
     version: int
     """How many changes the state had seen from which the rows were read."""
     items: list[bytes | None]
+    last: int = -1
+    """As in `Position`, if messages came with the question."""
 
 
 class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):

@@ -90,7 +90,7 @@ class GradientDriver:
             if name not in agent.neighbours:
                 agent.connect(name, index)
         for near in neighbours:  # all hosts know the graph, so nobody has to announce its weights
-            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), fresh=True))
+            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), True))
 
     def begin(self, features: Floats | None) -> GradientRound:
         """Begin a round."""
