@@ -32,6 +32,8 @@ def non_negative(name: str, value: float) -> float:
 
 def finite(name: str, value: float) -> float:
     """A finite real number; strings, booleans and arrays are refused."""
+    if type(value) is float and math.isfinite(value):
+        return value  # nearly always, and messages have many
     try:
         fits = not isinstance(value, str | bytes | bool | np.bool_) and np.ndim(value) == 0
         number = float(value) if fits and not np.iscomplexobj(value) else None
@@ -87,6 +89,9 @@ def matrix(
 
 def numbers(name: str, value: ArrayLike, *, unknown: bool = False) -> NDArray[np.float64]:
     """A contiguous array of finite floats, any shape; NaN passes where some may be `unknown`."""
+    plain = type(value) is np.ndarray and value.dtype == np.float64 and value.flags.c_contiguous
+    if plain and np.isfinite(value).all():
+        return value  # type: ignore[return-value]  # as `plain` says
     try:
         given = np.asarray(value)
         # NumPy would read numbers from strings and dates, and drop masks and imaginary parts.

@@ -1,7 +1,9 @@
 """Strangers, liars and nonsense: nothing changes, and all of it is counted."""
 
+import asyncio
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -18,8 +20,11 @@ from mtcool.agents.messages import (
     decode,
     encode,
 )
+from mtcool.live.description import described
 from mtcool.live.host import MOST_ITEMS, Host
+from mtcool.live.node import TOO_MANY, Node
 from mtcool.live.transactions import Replied
+from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.wire import Ask, Deliver, Refused, Rows, reply_in, to_bytes
 
 NETWORK = 7
@@ -259,3 +264,25 @@ def test_mangled_replies_never_stop_a_host(small: Small) -> None:
 def test_agents_decode_what_they_encode() -> None:
     message = Gradient("rome", 3.0, np.array([0.5]))
     assert decode(encode(message)).gradient == 0.5
+
+
+def test_a_host_that_asks_too_often_is_refused(tmp_path: Path) -> None:
+    table = {
+        "name": "pace",
+        "graph": {"kind": "ring", "agents": 3},
+        "learn": {"features": ["x"]},
+        "shards": {"count": 3},
+        "limits": {"rate": 5},
+    }
+    network = described(table, tmp_path)
+
+    async def flood() -> int:
+        exchange = Exchange()
+        other = MemoryTransport("host1", exchange)
+        async with Node(network, "host0", transport=MemoryTransport("host0", exchange)) as node:
+            content = to_bytes(Deliver(network.number, 0, 1, []))
+            for _ in range(40):
+                await other.ask({"host0": content}, 1.0)
+            return node.host.refused["host1", TOO_MANY]
+
+    assert asyncio.run(flood()) >= 20

@@ -67,6 +67,8 @@ def plain_name(label: Hashable | Name, purpose: str) -> Name:
     >>> plain_name(("rome", 1), "saved")
     ['rome', 1]
     """
+    if type(label) is str:
+        return label
     if isinstance(label, tuple | list):
         return [plain_name(item, purpose) for item in label]
     if isinstance(label, np.generic) and label.dtype.kind in "biufU":

@@ -137,6 +137,7 @@ class Host:
         """Agents that were here, and have left: they may join again, and go on counting."""
         self._journal = journal
         self._share_changed = False
+        self._neighbours: frozenset[str] | None = None
         self._open: dict[int, _Open] = {}
         self._changed: set[Label] = set()
         self._moved: set[str] = set()
@@ -173,10 +174,13 @@ class Host:
             self.links[host].outbox.append((number, to, content))
 
     @property
-    def neighbours(self) -> set[str]:
+    def neighbours(self) -> frozenset[str]:
         """The other hosts on which our agents have neighbours now."""
-        others = (name for driver in self.drivers.values() for name in driver.neighbours)
-        return {self.share.home[name] for name in others} - {self.share.host}
+        if self._neighbours is None:
+            others = (name for driver in self.drivers.values() for name in driver.neighbours)
+            hosts = {self.share.home[name] for name in others}
+            self._neighbours = frozenset(hosts - {self.share.host})
+        return self._neighbours
 
     # --- an agent of this host --------------------------------------------------------------------
 
@@ -497,6 +501,11 @@ class Host:
         self.trouble[host] = reason
         return reason
 
+    def refuse(self, host: str, reason: str) -> Refused:
+        """Count a question that is not looked at; returns the reply."""
+        self._refuse(host, ValueError(reason))
+        return Refused(reason)
+
     def _refuse(self, host: str, error: ValueError) -> None:
         reason = str(error)[:LONGEST_REASON]
         if (host, reason) not in self.refused and len(self.refused) >= MOST_REASONS:
@@ -528,7 +537,7 @@ class Host:
             driver.meet(near[name])
         for name in drivers:
             self.left.pop(name, None)
-        self.drivers = drivers
+        self.drivers, self._neighbours = drivers, None
         home = {label_of(name): host for name, host in change.home}
         there = {name: host for name, host in self.share.home.items() if host in change.hosts}
         self.share = self.share._replace(revision=change.revision, home=there | home)

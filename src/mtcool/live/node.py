@@ -31,10 +31,12 @@ from mtcool.live.store import Store
 from mtcool.live.transactions import Durable, Effect, Replied, Token
 from mtcool.live.transport.transport import Reply, Transport
 from mtcool.live.warming import warm
+from mtcool.live.wire import to_bytes
 from mtcool.types import Floats, Given, Label, Plain
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 """Seconds until a host that did not acknowledge is tried again."""
+TOO_MANY = "questions must not be more in a second than the description allows"
 PATIENCE = 0.01
 """Seconds in which gradients may travel with the next question to the same host."""
 IDLE = 1.0
@@ -108,6 +110,8 @@ class Node:
         self._senders: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
         self._soon: dict[str, asyncio.TimerHandle] = {}
+        self._pace: dict[str, tuple[int, int]] = {}
+        """How many questions of each host came in which second."""
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -341,11 +345,22 @@ class Node:
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
         if host in self.cut:
             return
+        if not self._in_time(host):
+            reply(to_bytes(self.host.refuse(host, TOO_MANY)))
+            return
         token = next(self._numbers)
         self._replies[token] = host, reply
         self.counts.received.add(content)
         self.host.receive(host, content, token)
         self._wake()
+
+    def _in_time(self, host: str) -> bool:
+        """Whether a host has not asked too often in this second."""
+        now = int(self._loop.time())
+        second, count = self._pace.get(host, (now, 0))
+        count = count + 1 if second == now else 1
+        self._pace[host] = now, count
+        return count <= self.network.file.limits.rate
 
     def _wake(self) -> None:
         if not self._scheduled:
