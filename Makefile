@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench bench-learn fidelity blt fuzz disasters soak clean
+.PHONY: venv lock test lint types layers unit paper bench bench-learn bench-live fidelity blt fuzz disasters soak clean
 
 venv: .venv/ready
 
@@ -43,6 +43,10 @@ bench: venv
 # The learner on real streams, next to Vowpal Wabbit, River and others that run again.
 bench-learn: venv
 	$(BIN)/python -m benchmarks.learn
+
+# The live network over bare zenoh and bare SQLite, in activations a second, and watched.
+bench-live: venv
+	$(BIN)/python -m benchmarks.live
 
 # Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
 fuzz: venv

@@ -29,6 +29,11 @@ BARE = 1_000
 """Added to the network's number: the sessions of the floor must not meet those of the nodes."""
 
 
+def run(quick: bool) -> list[Result]:
+    """Predictions and learning, each over its floor."""
+    return [*predicting(quick), *learning(quick)]
+
+
 def predicting(quick: bool) -> list[Result]:
     """A prediction with k neighbours in other processes, over k bare queries in parallel."""
     results = []

@@ -209,7 +209,7 @@ def test_every_file_with_compiled_code_is_in_the_key():
     marks = re.compile(
         r"^@(kernel|routine|inline|dispatched|overload"
         r"|(?!check_state|place_of|block_of|cut|join|traffic|said|enlarged|take|clique_part"
-        r"|rounds_of|channels_of|channels_ahead)\w+\.register)\b",
+        r"|rounds_of|channels_of|channels_ahead|kept_of|go_on)\w+\.register)\b",
         re.MULTILINE,
     )
     files = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}

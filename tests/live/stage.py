@@ -10,7 +10,7 @@ import threading
 import pytest
 from fastapi import FastAPI
 
-from live.small import play
+from live.small_network import play
 from mtcool.live import Node
 from mtcool.live.description import Description
 from mtcool.live.http import serving

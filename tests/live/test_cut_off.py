@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from live.test_strangers import free_ports
+from live.ports import free_ports
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import described
@@ -102,14 +102,21 @@ class Proxy:
             writer.close()
             return
         self._pipes |= {writer, back}
-        await asyncio.gather(_pump(reader, back), _pump(there, writer))
-        self._pipes -= {writer, back}
+        try:
+            await asyncio.gather(_pump(reader, back), _pump(there, writer))
+        finally:
+            for one in (writer, back):
+                one.close()
+                with contextlib.suppress(OSError):
+                    await one.wait_closed()
+            self._pipes -= {writer, back}
 
     async def close(self) -> None:
         self.cut(True)
         self._server.close()
         while self._pipes:
             await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)  # the last ones are closed by the loop
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from live.small import PRIVATE, opened, play, small
+from live.small_network import PRIVATE, opened, play, small
 from mtcool.live.http import http_app, serving, token_in
 
 TOKEN = "correct horse battery staple"

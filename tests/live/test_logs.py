@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from live.small import opened, play, small
+from live.small_network import opened, play, small
 from mtcool.live.logs import LOG, log_to
 from mtcool.live.reporting import MOST_LINES, Reporter
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from live.small import PRIVATE, small
+from live.small_network import PRIVATE, small
 from live.stage import Stage, launched
 from mtcool.live.page.words import number, percent, size
 

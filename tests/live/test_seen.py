@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from live.small import opened, play, small
+from live.small_network import opened, play, small
 from mtcool.live.http import http_app, serving
 from mtcool.live.page.history import History
 from mtcool.live.page.layout import edges_of, places_of

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import socket
 import time
 from collections.abc import Callable
 
 import pytest
 import zenoh
 
+from live.ports import free_ports
 from mtcool.agents.messages import RowRequest, encode
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
@@ -19,16 +19,6 @@ from mtcool.live.wire import Ask, Rows, reply_in, to_bytes
 WAIT = 1.5  # seconds for an answer that never comes
 AGENTS = {"one": ["a"], "two": ["b"], "three": ["c"]}
 """A path: the agent a is a neighbour of b, and b of c."""
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 @pytest.fixture(scope="module")
