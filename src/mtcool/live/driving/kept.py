@@ -35,24 +35,12 @@ def go_on(agent: Agent | PanelAgent, kept: Plain) -> None:
 
 
 @kept_of.register
-def _(agent: CliqueAgent) -> Plain:
+def _(agent: CliqueAgent | SingleTaskAgent) -> Plain:
     return [agent.activations, _positions(agent.heard), _bytes_of(state_arrays(agent.state))]
 
 
 @go_on.register
-def _(agent: CliqueAgent, kept: Plain) -> None:
-    activations, heard, arrays = kept
-    _fill(state_arrays(agent.state), arrays)
-    agent.activations, agent.heard = activations, _heard(heard)
-
-
-@kept_of.register
-def _(agent: SingleTaskAgent) -> Plain:
-    return [agent.activations, _positions(agent.heard), _bytes_of(state_arrays(agent.state))]
-
-
-@go_on.register
-def _(agent: SingleTaskAgent, kept: Plain) -> None:
+def _(agent: CliqueAgent | SingleTaskAgent, kept: Plain) -> None:
     activations, heard, arrays = kept
     _fill(state_arrays(agent.state), arrays)
     agent.activations, agent.heard = activations, _heard(heard)
