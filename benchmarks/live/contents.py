@@ -1,10 +1,17 @@
 """The benchmarks of the live network by name, in the order in which they run."""
 
-from benchmarks.live import activations, calls, page
+from benchmarks.live import activations, calls, memory, page, reading, restart
 from benchmarks.suite import Suite
 
 SUITE = Suite(
-    benchmarks={"calls": calls, "activations": activations, "page": page},
+    benchmarks={
+        "calls": calls,
+        "activations": activations,
+        "restart": restart,
+        "memory": memory,
+        "reading": reading,
+        "page": page,
+    },
     purpose="Measure the live network against bare zenoh, bare SQLite, and its targets.",
     document="live-benchmarks.md",
     title="Benchmarks of the live network",

@@ -8,15 +8,22 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
+from live.forgetful import Forgetful
 from live.networks import NETWORKS
 from live.world import World
 
 CHUNK = 100
+FORGETFUL = {f"forgetful_{kind}": kind for kind in ("ring", "shards", "private", "changing")}
+"""Kinds of networks in which hosts also begin again from older disks."""
+KINDS = [*NETWORKS, *FORGETFUL]
 
 
 def play(kind: str, seed: int) -> str | None:
     """Play one schedule; returns what went wrong."""
-    world = World(seed, NETWORKS[kind]())
+    if kind in FORGETFUL:
+        world: World = Forgetful(seed, NETWORKS[FORGETFUL[kind]]())
+    else:
+        world = World(seed, NETWORKS[kind]())
     try:
         world.run()
         world.check()
@@ -34,10 +41,10 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--schedules", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--kind", choices=[*NETWORKS])
+    parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--seed", type=int, help="play this one alone")
     asked = parser.parse_args()
-    kinds = [asked.kind] if asked.kind else [*NETWORKS]
+    kinds = [asked.kind] if asked.kind else KINDS
     if asked.seed is not None:
         found = [one for kind in kinds for one in play_many(kind, [asked.seed])]
         sys.exit("\n".join(found) or None)

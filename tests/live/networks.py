@@ -95,10 +95,10 @@ def _private(size: int) -> mtcool.Network:
     return mtcool.dpmt_co2ol(mtcool.graphs.ring(size), 1, level, learner=experts)
 
 
-def private() -> Small:
-    """Private agents, two on each of three hosts, with noise that nobody can draw again."""
-    drivers = lambda i: GradientDriver(_private(6).agent(i).with_noise())  # noqa: E731
-    return _small(6, 3, drivers, private=True)
+def private(size: int = 6) -> Small:
+    """Private agents on three hosts, with noise that nobody can draw again."""
+    drivers = lambda i: GradientDriver(_private(size).agent(i).with_noise())  # noqa: E731
+    return _small(size, 3, drivers, private=True)
 
 
 def changing() -> Small:

@@ -1,38 +1,67 @@
-"""Mistakes that are easily made, planted one by one: each must be found."""
+"""Mistakes that are easily made, planted one by one: each must be found, by what it does."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
+from live.forgetful import Forgetful
 from live.networks import Small
 from live.world import Disk, World
 from mtcool.agents.messages import Sums, decode, encode
+from mtcool.live.history import NOTHING
 from mtcool.live.host import Host
 from mtcool.live.link import Link
-from mtcool.live.transactions import Acknowledged, Changes, Effect, Replied
-from mtcool.live.wire import Position, to_bytes
+from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Replied
+from mtcool.live.wire import Position, Rows, to_bytes
 
 
-class AcknowledgesBeforeCommit(Host):
-    """A batch is acknowledged as soon as it is taken."""
+class _SaysBeforeCommit(Host):
+    """Some effects do not wait for the transaction that they rest on."""
+
+    early: type
 
     def ready(self) -> list[Effect]:
-        early = [one for one in self._effects if isinstance(one, Acknowledged)]
-        self._effects = [one for one in self._effects if not isinstance(one, Acknowledged)]
-        replies: list[Effect] = [
-            Replied(one.token, to_bytes(Position(self.links[one.host].taken))) for one in early
-        ]
-        return replies + super().ready()
+        early = [self._now(one) for one in self._effects if isinstance(one, self.early)]
+        self._effects = [one for one in self._effects if not isinstance(one, self.early)]
+        return early + super().ready()
+
+    def _now(self, effect: Replied | Durable | Acknowledged) -> Effect:
+        if not isinstance(effect, Acknowledged):
+            return effect
+        last, rows = self.links[effect.host].taken, effect.rows
+        reply = Position(last) if rows is None else Rows(rows.version, rows.items, last)
+        return Replied(effect.token, to_bytes(reply))
 
     @property
     def urgent(self) -> bool:
-        if any(isinstance(one, Acknowledged) for one in self._effects):
+        if any(isinstance(one, self.early) for one in self._effects):
             return False
         return super().urgent
 
 
+class AcknowledgesBeforeCommit(_SaysBeforeCommit):
+    """A batch is acknowledged as soon as it is taken."""
+
+    early, found_by = Acknowledged, "trouble"
+
+
+class SaysRowsBeforeCommit(_SaysBeforeCommit):
+    """Rows are read from a state that a crash may undo."""
+
+    early, found_by = Replied, "another row"
+
+
+class PromisesBeforeCommit(_SaysBeforeCommit):
+    """An application is told that its round is durable before it is."""
+
+    early, found_by = Durable, "forgotten"
+
+
 class SendsBeforeCommit(Host):
     """Gradients leave before the transaction that holds them."""
+
+    found_by = "other messages"
 
     def batch(self, host: str) -> bytes | None:
         self.links[host].durable = self.links[host].sent
@@ -42,13 +71,21 @@ class SendsBeforeCommit(Host):
 class AcknowledgesBeyondTheSnapshot(Host):
     """What came while a transaction was written is acknowledged with it."""
 
+    found_by = "trouble"
+
     def committed(self, changes: Changes) -> list[Effect]:
-        now = {host: (sent, self.links[host].taken) for host, (sent, _) in changes.links.items()}
+        now = {
+            host: numbers._replace(taken=self.links[host].taken)
+            for host, numbers in changes.links.items()
+            if host in self.links
+        }
         return super().committed(changes._replace(links=now))
 
 
 class DoesNotResend(Host):
     """After a restart only new messages are sent."""
+
+    found_by = "lost"
 
     def _go_on(self, kept):
         super()._go_on(kept)
@@ -59,48 +96,64 @@ class DoesNotResend(Host):
 class ForgetsItsNumbers(Host):
     """The number of the last message is not kept."""
 
+    found_by = "waiting"
+
     def changes(self) -> Changes:
         changes = super().changes()
         return changes._replace(
-            links={host: (0, taken) for host, (_, taken) in changes.links.items()}
+            links={host: numbers._replace(sent=0) for host, numbers in changes.links.items()}
         )
 
 
 class ForgetsPositions(Host):
     """What was taken last is not kept."""
 
+    found_by = "taken twice"
+
     def changes(self) -> Changes:
         changes = super().changes()
         return changes._replace(
-            links={host: (sent, 0) for host, (sent, _) in changes.links.items()}
+            links={
+                host: numbers._replace(taken=0, history=NOTHING)
+                for host, numbers in changes.links.items()
+            }
         )
 
 
 class TakesTwice(Host):
     """A batch that was taken before is taken again."""
 
-    def _take(self, host: str, first: int, items) -> None:
-        if items and first <= self.links[host].taken:
-            self.links[host].taken = first - 1
-        super()._take(host, first, items)
+    found_by = "taken twice"
+
+    def _take(self, host: str, first: int, items, after: int, ahead: int = 0) -> None:
+        link = self.links[host]
+        if items and first <= link.taken:
+            link.taken, link.history = first - 1, after
+        super()._take(host, first, items, after, ahead)
 
 
 class AcceptsAGap(Host):
     """A batch that begins too late is taken, from a sender that forgets one message too many."""
 
-    def _take(self, host: str, first: int, items) -> None:
-        self.links[host].taken = max(self.links[host].taken, first - 1)
-        super()._take(host, first, items)
+    found_by = "lost"
+
+    def _take(self, host: str, first: int, items, after: int, ahead: int = 0) -> None:
+        link = self.links[host]
+        if first > link.taken + 1:
+            link.taken, link.history = first - 1, after
+        super()._take(host, first, items, after, ahead)
 
     def delivered(self, host: str, content: bytes | None) -> bool:
         link = self.links[host]
         if content is not None and link.outbox and link.outbox[-1][0] <= link.durable:
-            link.outbox.popleft()
+            link.acknowledge(link.outbox[0][0])
         return super().delivered(host, content)
 
 
 class ForgetsWhatItSends(Host):
     """A message leaves the outbox when it is sent, not when it is acknowledged."""
+
+    found_by = "lost"
 
     def batch(self, host: str) -> bytes | None:
         content = super().batch(host)
@@ -110,23 +163,10 @@ class ForgetsWhatItSends(Host):
         return content
 
 
-class SaysRowsBeforeCommit(Host):
-    """Rows are read from a state that a crash may undo."""
-
-    def ready(self) -> list[Effect]:
-        early: list[Effect] = [one for one in self._effects if isinstance(one, Replied)]
-        self._effects = [one for one in self._effects if not isinstance(one, Replied)]
-        return early + super().ready()
-
-    @property
-    def urgent(self) -> bool:
-        if any(isinstance(one, Replied) for one in self._effects):
-            return False
-        return super().urgent
-
-
 class SendsTheNewestFirst(Host):
     """Messages leave in another order than the agents have said them."""
+
+    found_by = "other messages"
 
     def changes(self) -> Changes:
         changes = super().changes()
@@ -138,8 +178,22 @@ class SendsTheNewestFirst(Host):
         return changes
 
 
+class KeepsAnEqualName(Host):
+    """The state of an agent is kept under the name that it was called by."""
+
+    found_by = "another state"
+
+    def begin(self, agent, features=None):
+        asked = super().begin(agent, features)
+        self._residents.changed.discard(agent)
+        self._residents.changed.add(agent)
+        return asked
+
+
 class RedrawsNoise(Host):
     """After a restart, sums that wait are published with other noise."""
+
+    found_by = "other messages"
 
     def _go_on(self, kept):
         super()._go_on(kept)
@@ -150,9 +204,21 @@ class RedrawsNoise(Host):
                 link.outbox[k] = number, to, encode(again)
 
 
+class ComparesNumbersAlone(Host):
+    """Whether another host remembers the same messages is not looked at."""
+
+    found_by = "silence"
+
+    def __init__(self, *args, **more) -> None:
+        super().__init__(*args, **more)
+        self._mail.compare = lambda *_: None
+
+
 @dataclasses.dataclass
 class TwoTransactions(Disk):
     """State and positions are written one after the other, and a crash may come between."""
+
+    found_by: ClassVar[str] = "taken twice"
 
     links_later: dict = dataclasses.field(default_factory=dict)
 
@@ -164,6 +230,8 @@ class TwoTransactions(Disk):
 @dataclasses.dataclass
 class LosesCommits(Disk):
     """Some transactions return and are not there."""
+
+    found_by: ClassVar[str] = "forgotten"
 
     count: int = 0
 
@@ -184,13 +252,19 @@ HOSTS = (
     AcceptsAGap,
     ForgetsWhatItSends,
     SaysRowsBeforeCommit,
+    PromisesBeforeCommit,
     SendsTheNewestFirst,
+    KeepsAnEqualName,
 )
 DISKS = (TwoTransactions, LosesCommits)
+FORGETFUL = (ComparesNumbersAlone,)
+"""Found where hosts forget."""
 
 
 def world_with(bug: type, seed: int, small: Small) -> World:
     """A world in which every host has this mistake, or every disk."""
+    if bug in FORGETFUL:
+        return Forgetful(seed, small, host_class=bug)
     if issubclass(bug, Host):
         return World(seed, small, host_class=bug)
     return World(seed, small, disk_class=bug)

@@ -7,7 +7,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,19 +14,11 @@ from pathlib import Path
 
 import tomli_w
 
+from live.ports import free_ports
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import read_description
 
 PATIENCE = 60.0
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def write_network(folder: Path, table: dict, shares: dict[str, list]) -> Path:
@@ -60,7 +51,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self.rest = b""
+        self.rest, self.ending = b"", False
 
     def wait_until_ready(self) -> None:
         assert self.read()["ready"]
@@ -102,11 +93,16 @@ class Child:
         self.process.stdin.close()
         self.process.stdout.close()
 
-    def end(self) -> int:
-        """Stop it cleanly; returns its status."""
-        if self.process.poll() is None:
+    def ask_to_end(self) -> None:
+        """Once: a second signal might end it less cleanly."""
+        if self.process.poll() is None and not self.ending:
+            self.ending = True
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
+
+    def end(self) -> int:
+        """Stop it cleanly; returns its status."""
+        self.ask_to_end()
         code = self.process.wait(PATIENCE)
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
@@ -115,15 +111,17 @@ class Child:
 
 
 @contextlib.contextmanager
-def running(path: Path, hosts: list[str]):
-    """Processes of these hosts, ready; ended in the end."""
+def running(path: Path, hosts: list[str], files: dict[str, Path] | None = None):
+    """Processes of these hosts, ready; ended in the end. Some may have a file of their own."""
     children = {}
     try:
         for host in hosts:
-            children[host] = Child(path, host)
+            children[host] = Child((files or {}).get(host, path), host)
         for child in children.values():
             child.wait_until_ready()
         yield children
     finally:
+        for child in children.values():
+            child.ask_to_end()
         for child in children.values():
             child.end()

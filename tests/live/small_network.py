@@ -6,11 +6,15 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import numpy as np
+import pytest
 
 from mtcool.live import Node
 from mtcool.live.description import Description, described
+from mtcool.live.pace import Pace
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
+# A learner that is compiled for other tests as well.
+KT = {"learner": "MTFTRLKT", "rates": "adaptive"}
 PRIVATE = {
     "algorithm": {
         "algorithm": "dpmt_co2ol", "dim": 2, "loss": "squared", "law": "gaussian", "lipschitz": 4.0,
@@ -36,6 +40,12 @@ async def opened(network: Description) -> AsyncIterator[dict[str, Node]]:
             node = Node(network, name, transport=MemoryTransport(name, exchange))
             nodes[name] = await stack.enter_async_context(node)
         yield nodes
+
+
+def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all questions come in the same second."""
+    allows = Pace.allows
+    monkeypatch.setattr(Pace, "allows", lambda pace, host, now, most: allows(pace, host, 7.0, most))
 
 
 async def play(network: Description, nodes: dict[str, Node], rounds: int, seed: int = 0) -> None:

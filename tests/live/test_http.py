@@ -11,6 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from live.small_network import PRIVATE, opened, play, small
+from mtcool.live.driving import feedback_in
 from mtcool.live.http import http_app, serving, token_in
 
 TOKEN = "correct horse battery staple"
@@ -48,10 +49,10 @@ def test_predictions_over_http_are_those_of_the_node(tmp_path):
         assert (over_http["value"], over_http["alone"]) == (said.value, said.alone)
         assert over_http["old"] == over_http["missing"] == []
         learned = await client.post("/learn", json=row | {"target": 2.0})
-        assert learned.json() == {"durable": True}
+        assert learned.json() == {"durable": True, "activations": 3}
         assert node.host.learned[0] == 2 + 1
 
-    with_node(tmp_path, calls, rounds=12)
+    with_node(tmp_path, calls, rounds=12, timing={"rows": 5.0})
 
 
 def test_gradients_over_http_move_the_point(tmp_path):
@@ -59,10 +60,35 @@ def test_gradients_over_http_move_the_point(tmp_path):
         first = (await client.post("/predict", json={"agent": 1})).json()["value"]
         assert first == [0.0, 0.0]
         done = await client.post("/update", json={"agent": 1, "gradient": [0.5, 0.0]})
-        assert done.json() == {"durable": True}
+        assert done.json() == {"durable": True, "activations": 1}
         assert (await client.post("/predict", json={"agent": 1})).json()["value"][0] < 0
 
-    with_node(tmp_path, calls, algorithm={"dim": 2})
+    with_node(tmp_path, calls, algorithm={"dim": 2, "rates": "adaptive"})
+
+
+def test_losses_over_http_move_the_point_as_the_node_does(tmp_path):
+    loss = {"kind": "quadratic", "row": [0.5, 0.25]}
+
+    async def over_http(client, node):
+        done = await client.post("/update", json={"agent": 1, "loss": loss})
+        assert done.json() == {"durable": True, "activations": 1}
+        both = {"agent": 1, "loss": loss, "gradient": [1.0, 1.0]}
+        for body in (both, {"agent": 1}):
+            answer = await client.post("/update", json=body)
+            assert (answer.status_code, answer.json()) == (
+                400, {"error": "one of gradient and loss must be given"},
+            )  # fmt: skip
+        return (await node.predict(1)).value
+
+    async def by_itself(client, node):
+        await node.update(1, feedback_in(["loss", "quadratic", [], loss["row"]]))
+        return (await node.predict(1)).value
+
+    found = [
+        with_node(tmp_path / name, calls, algorithm={"dim": 2, "rates": "adaptive"})
+        for name, calls in (("http", over_http), ("node", by_itself))
+    ]
+    assert found[0] == found[1] != (0.0, 0.0)
 
 
 @pytest.mark.parametrize(

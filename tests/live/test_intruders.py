@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from live.networks import NETWORKS, Small
+from live.small_network import stop_the_clock
 from live.world import World
+from mtcool.agents import FieldAgent, PrivateAgent
 from mtcool.agents.messages import (
     FieldGradient,
     Gradient,
@@ -20,26 +22,40 @@ from mtcool.agents.messages import (
     decode,
     encode,
 )
+from mtcool.learn.agent import PanelAgent
 from mtcool.live.description import described
-from mtcool.live.host import MOST_ITEMS, Host
+from mtcool.live.history import NOTHING, chained
+from mtcool.live.host import Host
+from mtcool.live.journal import Taken, entry_in
+from mtcool.live.mailbox import MOST_ITEMS
 from mtcool.live.node import TOO_MANY, Node
 from mtcool.live.transactions import Replied
 from mtcool.live.transport.memory import Exchange, MemoryTransport
-from mtcool.live.wire import Ask, Deliver, Refused, Rows, reply_in, to_bytes
+from mtcool.live.wire import SCHEMA, Ask, Deliver, Refused, Rows, question_in, reply_in, to_bytes
 
 NETWORK = 7
 FUZZED = 25_000
 """For each of the kinds of networks."""
+COMPARED = 5
+"""Every fifth time, everything is compared with how it was before."""
 
 
-def victim(small: Small) -> tuple[Host, str, object, object]:
-    """A host that has learned a little; another host, its agent and that agent's neighbour here."""
+def played(small: Small) -> World:
     world = World(5, small)
     world.faults, world.left = False, 60
     while world.left > 0:
         world.step()
     world.calm()
-    host = world.processes[small.hosts[0]].host
+    return world
+
+
+def victim(small: Small) -> tuple[Host, str, object, object]:
+    """A host that has learned a little; another host, its agent and that agent's neighbour here."""
+    return victim_in(played(small))
+
+
+def victim_in(world: World) -> tuple[Host, str, object, object]:
+    host = world.processes["host0"].host
     home = host.share.home
     for mine, driver in host.drivers.items():
         for other in driver.neighbours:
@@ -48,10 +64,17 @@ def victim(small: Small) -> tuple[Host, str, object, object]:
     raise AssertionError("a host must have neighbours elsewhere")
 
 
+def taken_from(peer: str, world: World) -> list[tuple[object, bytes]]:
+    """All messages that the victim has taken from another host."""
+    entries = map(entry_in, world.processes["host0"].disk.journal)
+    taken = [one for one in entries if isinstance(one, Taken) and one.host == peer]
+    return [item for one in taken for item in one.items]
+
+
 def everything(host: Host) -> tuple[object, ...]:
     agents = {name: driver.keep() for name, driver in host.drivers.items()}
-    links = {name: (link.sent, link.taken) for name, link in host.links.items()}
-    return agents, links, host.version
+    links = {name: (link.numbers, [*link.outbox]) for name, link in host.links.items()}
+    return agents, links, host.version, host.rounds, dict(host.learned)
 
 
 def replies(host: Host) -> list[object]:
@@ -59,11 +82,39 @@ def replies(host: Host) -> list[object]:
     return [reply_in(one.content) for one in effects if isinstance(one, Replied)]
 
 
-def told_by(sender: object, small: Small, number: float, size: float = 0.1) -> object:
+def told_by(host: Host, sender: object, number: float, size: float = 0.1) -> object:
     """A message to learn from, as agents of this network send it."""
-    if small.features:
-        return Lesson(sender, number, np.full(2 * 2 * 3, size))
+    agent = next(iter(host.drivers.values())).agent
+    if isinstance(agent, PanelAgent):
+        return Lesson(sender, number, np.full(2 * 2 * 2, size))
+    if isinstance(agent, FieldAgent):
+        return FieldGradient(sender, number, 1 / 3, 0.0, np.full(1, size).tobytes())
+    if isinstance(agent, PrivateAgent):
+        return Sums(sender, number, np.full(1, size), np.full(3, size))
     return Gradient(sender, number, np.full(1, size))
+
+
+Way = Callable[[int, list[tuple[object, bytes]], int], bytes]
+"""How messages come: their first number, they themselves, and the digest of all before them."""
+
+
+def delivered(first: int, items: list[tuple[object, bytes]], after: int) -> bytes:
+    return to_bytes(Deliver(NETWORK, 0, first, items, after=after))
+
+
+def riding(first: int, items: list[tuple[object, bytes]], after: int) -> bytes:
+    return to_bytes(Ask(NETWORK, 0, [], first, items, after))
+
+
+def next_of(host: Host, peer: str, message: tuple[object, bytes]) -> tuple[int, list, int]:
+    """A message as the next one of a host that remembers all that it has said."""
+    link = host.links[peer]
+    return link.taken + 1, [message], link.history
+
+
+@pytest.fixture(params=[delivered, riding])
+def way(request: pytest.FixtureRequest) -> Way:
+    return request.param
 
 
 @pytest.fixture(params=[*NETWORKS])
@@ -89,21 +140,25 @@ def test_a_host_that_is_no_neighbour_is_refused(small: Small) -> None:
 def test_another_network_another_schema_and_too_much_are_refused(small: Small) -> None:
     host, peer, other, mine = victim(small)
     before, good = everything(host), to_bytes(Deliver(NETWORK, 0, 1, []))
-    many = [(mine, encode(RowRequest(other)))] * (MOST_ITEMS + 1)
+    request, told = encode(RowRequest(other)), encode(told_by(host, other, 1e9))
+    many = [(mine, request)] * (MOST_ITEMS + 1)
+    first = host.links[peer].taken + 1
     for content in (
         to_bytes(Deliver(NETWORK + 1, 0, 1, [])),
-        bytes([2]) + good[1:],
+        bytes([SCHEMA + 1]) + good[1:],
         good[:-1],
         good + b"x",
         to_bytes(Ask(NETWORK, 0, many)),
-        b"\x01" + msgspec.msgpack.encode([3, -1, 0, [], {}]),
-        b"\x01" + b"\x91" * 100_000,
+        to_bytes(Ask(NETWORK, 0, many[:1], first, [(mine, told)] * MOST_ITEMS)),
+        to_bytes(Deliver(NETWORK, 0, first, [(mine, told)] * (MOST_ITEMS + 1))),
+        bytes([SCHEMA]) + msgspec.msgpack.encode([3, -1, 0, [], {}]),
+        bytes([SCHEMA]) + b"\x91" * 100_000,
     ):
         host.receive(peer, content, 1)
         (said,) = replies(host)
         assert isinstance(said, Refused)
     assert everything(host) == before
-    assert sum(host.refused.values()) == 7
+    assert sum(host.refused.values()) == 9
 
 
 def test_a_row_is_told_to_the_agent_whose_task_it_is_and_to_nobody_else(small: Small) -> None:
@@ -119,18 +174,18 @@ def test_a_row_is_told_to_the_agent_whose_task_it_is_and_to_nobody_else(small: S
     assert sum(host.refused.values()) == len(strangers) + 2
 
 
-def wrong_messages(host: Host, other: object, small: Small) -> list[bytes]:
+def wrong_messages(host: Host, other: object) -> list[bytes]:
     """What a neighbour may not say, each in a message of its own."""
     away = [name for name in range(6) if host.share.home.get(name) not in (None, "host1")]
     nan, huge = float("nan"), 1e300
     found = [
-        encode(told_by(away[0], small, 1.0)),  # in another's name
-        encode(told_by("nobody", small, 1.0)),
-        encode(told_by(other, small, 1e9, nan)),
-        encode(told_by(other, small, 1e9, huge)),
-        encode(told_by(other, small, -1.0)),
-        encode(told_by(other, small, nan)),
-        encode(told_by(other, small, 1.5)),
+        encode(told_by(host, away[0], 1.0)),  # in another's name
+        encode(told_by(host, "nobody", 1.0)),
+        encode(told_by(host, other, 1e9, nan)),
+        encode(told_by(host, other, 1e9, huge)),
+        encode(told_by(host, other, -1.0)),
+        encode(told_by(host, other, nan)),
+        encode(told_by(host, other, 1.5)),
         encode(RowRequest(other)),
         encode(Gradient(other, 1e9, np.zeros(17))),
         encode(Gradient(other, 1e9, np.full(1, 1.1))),
@@ -147,37 +202,70 @@ def wrong_messages(host: Host, other: object, small: Small) -> list[bytes]:
     return found
 
 
-def test_wrong_messages_leave_the_agents_as_they_are(small: Small) -> None:
+def test_a_right_message_is_learned_from(small: Small, way: Way) -> None:
     host, peer, other, mine = victim(small)
-    agents, _, _ = everything(host)
-    for content in wrong_messages(host, other, small):
-        counted, first = sum(host.refused.values()), host.links[peer].taken + 1
-        host.receive(peer, to_bytes(Deliver(NETWORK, 0, first, [(mine, content)])), 1)
-        replies(host)
+    before = everything(host)
+    host.receive(
+        peer,
+        way(*next_of(host, peer, (mine, encode(told_by(host, other, 1e3))))),
+        1,
+    )
+    (said,) = replies(host)
+    assert not isinstance(said, Refused)
+    assert said.last == host.links[peer].taken
+    assert everything(host)[0] != before[0]
+    assert not host.refused
+
+
+def test_wrong_messages_leave_the_agents_as_they_are(small: Small, way: Way) -> None:
+    host, peer, other, mine = victim(small)
+    agents = everything(host)[0]
+    for content in wrong_messages(host, other):
+        counted = sum(host.refused.values())
+        host.receive(peer, way(*next_of(host, peer, (mine, content))), 1)
+        (said,) = replies(host)
+        assert not isinstance(said, Refused)  # what follows it may be right
         assert sum(host.refused.values()) == counted + 1, content
         assert everything(host)[0] == agents, content
 
 
-def test_old_messages_that_come_again_are_not_taken_again(small: Small) -> None:
-    host, peer, other, mine = victim(small)
-    before = everything(host)
-    old = [(mine, encode(told_by(other, small, 1.0)))] * host.links[peer].taken
+def test_old_messages_that_come_again_are_not_taken_again(small: Small, way: Way) -> None:
+    world = played(small)
+    host, peer, _, _ = victim_in(world)
+    before, old = everything(host), taken_from(peer, world)
     assert old
     for first in range(1, len(old) + 1):
-        host.receive(peer, to_bytes(Deliver(NETWORK, 0, first, old[first - 1 :])), 1)
-        replies(host)
+        after = chained(NOTHING, old[: first - 1])
+        host.receive(peer, way(first, old[first - 1 :], after), 1)
+        (said,) = replies(host)
+        assert said.last == len(old)
     assert everything(host) == before
+    assert not host.refused
 
 
-def test_a_message_from_the_future_is_refused_and_noticed(small: Small) -> None:
+def test_others_under_the_same_numbers_are_not_taken_and_noticed(small: Small, way: Way) -> None:
+    host, peer, other, mine = victim(small)
+    before = everything(host)
+    false = [(mine, encode(told_by(host, other, 1e3)))] * (host.links[peer].taken + 1)
+    for first in range(1, len(false) + 1):
+        host.receive(peer, way(first, false[first - 1 :], NOTHING), 1)
+        (said,) = replies(host)
+        assert isinstance(said, Refused)
+        assert said.either
+        assert "remember different messages" in said.reason
+    assert everything(host) == before
+    assert host.refused.total() == 1
+
+
+def test_a_message_from_the_future_is_refused_and_noticed(small: Small, way: Way) -> None:
     host, peer, other, mine = victim(small)
     before, first = everything(host), host.links[peer].taken + 2
-    host.receive(
-        peer, to_bytes(Deliver(NETWORK, 0, first, [(mine, encode(told_by(other, small, 9.0)))])), 1
-    )
+    message = mine, encode(told_by(host, other, 1e3))
+    host.receive(peer, way(first, [message], host.links[peer].history), 1)
     (said,) = replies(host)
     assert isinstance(said, Refused)
     assert "restored from a copy" in said.reason
+    assert peer in host.trouble
     assert everything(host) == before
 
 
@@ -220,32 +308,54 @@ def _request(driver: object, other: object) -> object:
     return None
 
 
-def test_mangled_questions_never_stop_a_host(small: Small) -> None:
+def test_mangled_questions_never_stop_a_host_and_what_is_refused_changes_nothing(
+    small: Small,
+) -> None:
     host, peer, other, mine = victim(small)
     chance = random.Random(1)
+
+    def told() -> tuple[int, list[tuple[object, bytes]], int]:
+        content = mangled(chance, encode(told_by(host, other, float(n))))
+        return next_of(host, peer, (mine, content))
+
+    row = [(mine, encode(_request(host.drivers[mine], other)))]
     good: list[Callable[[], bytes]] = [
-        lambda: to_bytes(Ask(NETWORK, 0, [(mine, encode(RowRequest(other)))])),
-        lambda: to_bytes(
-            Deliver(
-                NETWORK,
-                0,
-                host.links[peer].taken + 1,
-                [(mine, mangled(chance, encode(told_by(other, small, float(n)))))],
-            )
-        ),
+        lambda: to_bytes(Ask(NETWORK, 0, row)),
+        lambda: delivered(*told()),
+        lambda: to_bytes(Ask(NETWORK, 0, row, *told())),
     ]
     assert finite(host)
-    n, answered = 1000, 0
+    answered, learned, driver = 0, 0, host.drivers[mine]
+    fresh = driver.keep()
     for n in range(1000, 1000 + FUZZED):
+        if n % 100 == 0:
+            driver.restore(fresh)  # who says one huge number is not heard with smaller ones again
         content = chance.choice(good)()
         if chance.random() < 0.7:
             content = mangled(chance, content)
         host.trouble.clear()  # a liar who claims the future is noticed; the next one may try again
+        compared = n % COMPARED == 0
+        before, counted = everything(host) if compared else (), host.refused.total()
         host.receive(peer, content, n)
-        answered += len(replies(host))
+        said = replies(host)
+        answered += len(said)
+        if compared:
+            after, refused = everything(host), host.refused.total() - counted
+            if isinstance(said[0], Refused):
+                assert after == before, content
+            elif refused == messages_in(content):
+                assert after[0] == before[0], content
+            learned += after[0] != before[0]
     assert answered == FUZZED
     assert sum(host.refused.values()) > FUZZED / 2
+    assert learned > 10  # some were right all the same
     assert finite(host)
+
+
+def messages_in(content: bytes) -> int:
+    """How many messages of agents a question has."""
+    question = question_in(content)
+    return len(question.items) + (len(question.told) if isinstance(question, Ask) else 0)
 
 
 def test_mangled_replies_never_stop_a_host(small: Small) -> None:
@@ -266,7 +376,10 @@ def test_agents_decode_what_they_encode() -> None:
     assert decode(encode(message)).gradient == 0.5
 
 
-def test_a_host_that_asks_too_often_is_refused(tmp_path: Path) -> None:
+def test_a_host_that_asks_too_often_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_the_clock(monkeypatch)
     table = {
         "name": "pace",
         "graph": {"kind": "ring", "agents": 3},
@@ -282,7 +395,7 @@ def test_a_host_that_asks_too_often_is_refused(tmp_path: Path) -> None:
         async with Node(network, "host0", transport=MemoryTransport("host0", exchange)) as node:
             content = to_bytes(Deliver(network.number, 0, 1, []))
             for _ in range(40):
-                await other.ask({"host0": content}, 1.0)
+                await other.ask({"host0": content}, 60.0)
             return node.host.refused["host1", TOO_MANY]
 
-    assert asyncio.run(flood()) >= 20
+    assert asyncio.run(flood()) == 35

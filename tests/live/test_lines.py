@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import logging
 import random
 
 import numpy as np
 import pytest
 
+from live.small_network import KT
 from mtcool.live import Node
 from mtcool.live.description import described
 from mtcool.live.lines import LONGEST, UNDER_WAY, Lines
 from mtcool.live.sockets import ask_host, listening
 
 TABLE = {"learn": {"features": ["x", "y"]}}
-POINTS = {"algorithm": {"dim": 2}}
+POINTS = {"algorithm": {"dim": 2} | KT}
 
 
 def network(folder, extra):
@@ -79,6 +82,8 @@ def test_losses_and_gradients_are_learned_from(tmp_path):
         tmp_path,
         [
             {"id": 1, "do": "round", "agent": 0, "loss": loss},
+            {"id": 0, "do": "update", "agent": 0, "gradient": [-0.1, -0.1]},
+            {"id": 4, "do": "predict", "agent": 0},
             {"id": 2, "do": "update", "agent": 0, "gradient": [-0.1, -0.1]},
             {"id": 3, "do": "predict", "agent": 0},
         ],
@@ -86,6 +91,7 @@ def test_losses_and_gradients_are_learned_from(tmp_path):
     )
     told = {reply["id"]: reply for reply in replies}
     assert told[1]["value"] == [0.0, 0.0]
+    assert "predict first" in told[0]["error"]  # a gradient is that of a point
     assert told[2]["activations"] == 2
     assert all(number > 0.0 for number in told[3]["value"])
 
@@ -124,6 +130,73 @@ def test_what_is_refused_is_told_in_a_sentence_and_changes_nothing(tmp_path):
     assert len(replies) >= len(REFUSED)
     assert all("\n" not in error for error in errors)
     assert [agent["activations"] for agent in status["agents"]] == [0, 1, 0, 0]
+
+
+def test_a_line_that_is_too_long_has_one_reply_and_the_next_is_heard(tmp_path):
+    status = {"id": 1, "do": "status"}
+    long = [b"x" * (LONGEST + 1), b"x" * (5 * LONGEST), b" " * (2 * LONGEST), b"y" * (LONGEST * 3)]
+    replies, _ = say(tmp_path, [long[0], status, long[1], long[2], status, long[3]])
+    assert [("error" in one, one.get("id")) for one in replies] == [
+        (True, None), (False, 1), (True, None), (True, None), (False, 1), (True, None),
+    ]  # fmt: skip
+
+
+def test_a_mistake_of_ours_is_told_and_logged(tmp_path, monkeypatch, caplog):
+    def broken(node):
+        raise KeyError("a mistake")
+
+    monkeypatch.setattr(Node, "status", broken)
+
+    async def play():
+        async with Node(network(tmp_path, TABLE)) as node:
+            return json.loads(await Lines(node).answer(b'{"id": 7, "do": "status"}'))
+
+    with caplog.at_level(logging.ERROR, "mtcool.live"):
+        assert asyncio.run(play()) == {"id": 7, "error": "KeyError: 'a mistake'"}
+    assert "a mistake" in caplog.text
+
+
+def test_a_program_that_is_left_alone_asks_nothing_more_of_the_node(tmp_path, monkeypatch):
+    """Who stops serving closes the node next: nothing may be under way then."""
+    asked = asyncio.Event()
+    over = []
+
+    async def slow(node, timeout):
+        asked.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            over.append(True)
+
+    monkeypatch.setattr(Node, "delivered", slow)
+
+    async def play():
+        async with Node(network(tmp_path, TABLE)) as node:
+            reader = asyncio.StreamReader()
+            reader.feed_data(b'{"do": "delivered"}\n')
+            serving = asyncio.create_task(Lines(node).serve(reader, Heard()))
+            await asked.wait()
+            serving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await serving
+            assert over == [True]
+
+    asyncio.run(play())
+
+
+def test_a_connection_that_breaks_ends_serving_with_its_own_error(tmp_path):
+    class Broken(Heard):
+        async def drain(self):
+            raise ConnectionResetError("gone")
+
+    async def play():
+        async with Node(network(tmp_path, TABLE)) as node:
+            reader = asyncio.StreamReader()
+            reader.feed_data(b'{"do": "status"}\n')
+            with pytest.raises(ConnectionResetError, match="gone"):
+                await Lines(node).serve(reader, Broken())
+
+    asyncio.run(play())
 
 
 def test_no_bytes_end_a_node(tmp_path):

@@ -10,6 +10,7 @@ import json
 import pytest
 
 from live.small_network import opened, play, small
+from mtcool.live import node
 from mtcool.live.logs import LOG, log_to
 from mtcool.live.reporting import MOST_LINES, Reporter
 
@@ -26,24 +27,26 @@ def lines():
 
 
 def test_start_stop_refused_trouble_and_disk_errors_are_logged(tmp_path, monkeypatch):
+    monkeypatch.setattr(node, "IDLE", 3600.0)  # what an idle node writes fails on a full disk, too
+
     async def run():
         network = small(tmp_path, hosts=2)
         async with opened(network) as nodes:
             await play(network, nodes, 6)
-            node = nodes["host0"]
+            one = nodes["host0"]
             for _ in range(1000):
-                node.host.receive("host1", b"nonsense", None)
-            node.host.trouble["host1"] = "its memory is not ours"
-            node._report.look(node.host)
-            node._report.look(node.host)
+                one.host.receive("host1", b"nonsense", None)
+            one.host.trouble["host1"] = "its memory is not ours"
+            one.report.look(one.host)
+            one.report.look(one.host)
 
             def full(changes):
                 raise OSError("disk is full")
 
-            monkeypatch.setattr(node._store, "write", full)
-            with pytest.raises(OSError, match="disk"):
-                await play(network, nodes, 1)
-            monkeypatch.undo()
+            with monkeypatch.context() as patched:
+                patched.setattr(one._store, "write", full)
+                with pytest.raises(OSError, match="disk"):
+                    await play(network, nodes, 1)
 
     with lines() as found:
         asyncio.run(run())
@@ -55,7 +58,7 @@ def test_start_stop_refused_trouble_and_disk_errors_are_logged(tmp_path, monkeyp
     assert {line["event"] for line in found[-2:]} <= {"stop", "disk"}
     refused = found[2]
     assert (refused["peer"], refused["level"]) == ("host1", "warning")
-    assert refused["reason"] == "content must be of schema 1, got schema 110"
+    assert refused["reason"] == "content must be of schema 2, got schema 110"
 
 
 def test_a_flood_of_different_nonsense_makes_few_lines(tmp_path):

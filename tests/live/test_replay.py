@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from live.small_network import KT
 from mtcool.cli.commands import app
 from mtcool.live import Node
 from mtcool.live.description import described
 from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
-from mtcool.live.journals import read_journal, replay_files
+from mtcool.live.journals import kept_description, read_journal, replay_files
+from mtcool.live.store import Store
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 HOSTS = ("host0", "host1")
 LEARN = {"learn": {"features": ["x"]}}
-ALGORITHM = {"algorithm": {"dim": 1, "loss": "squared"}}
+ALGORITHM = {"algorithm": {"dim": 1, "loss": "squared"} | KT}
 
 
 def network(folder, kind=LEARN, journal=True):
@@ -100,8 +102,11 @@ def test_a_message_that_was_not_taken_is_found(tmp_path):
         numbers = base.execute("select number, entry from journal order by number").fetchall()
         last = [n for n, content in numbers if isinstance(entry_in(content), Taken)][-1]
         base.execute("delete from journal where number = ?", (last,))
-    found = replay_files(paths)
-    assert found.lost == 1
+    with pytest.raises(ValueError, match="got one up to message 9 of host1, and 10 were taken"):
+        replay_files(paths)  # it was taken, and no journal was written
+    with sqlite3.connect(paths[0]) as base:
+        base.execute("update link set taken = taken - 1")
+    assert replay_files(paths).lost == 1
 
 
 def test_a_message_that_was_taken_twice_is_found(tmp_path):
@@ -122,6 +127,27 @@ def test_a_journal_that_cannot_be_played_is_a_difference_and_no_crash(tmp_path):
     assert any("cannot be played again" in sentence for sentence in found.differences)
 
 
+def test_a_host_that_was_killed_before_its_first_transaction_has_taken_nothing(tmp_path):
+    found = network(tmp_path)
+
+    async def run():
+        node = Node(found, "host0", transport=MemoryTransport("host0", Exchange()))
+        async with node:
+            await node.learn(0, [1.0], 1.0)
+
+    asyncio.run(run())
+    state = tmp_path / "state"
+    with Store(state / "host1.db", "host1", found.number) as store:
+        store.describe(kept_description(found))
+    paths = [state / f"{name}.db" for name in HOSTS]
+    again = replay_files(paths)
+    assert (again.predictions, again.waiting, again.lost, again.differences) == (1, 1, 0, [])
+    assert replay_files(paths[1:]).predictions == 0
+    with sqlite3.connect(paths[0]) as base:
+        base.execute("delete from outbox")
+    assert replay_files(paths).lost == 1
+
+
 def test_what_is_no_journal_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no file"):
         replay_files([tmp_path / "nothing.db"])
@@ -139,3 +165,19 @@ def test_what_is_no_journal_is_refused(tmp_path):
         replay_files([first[0], other[1]])
     with pytest.raises(ValueError, match="different hosts"):
         replay_files([first[0], first[0]])
+
+
+def at_another_version(entry, ago):
+    assert entry.used
+    used = [msgspec.structs.replace(one, version=one.version + ago) for one in entry.used]
+    return msgspec.structs.replace(entry, used=used)
+
+
+@pytest.mark.parametrize("ago", [10**6, -(10**6)])
+def test_a_row_of_a_state_that_never_was_is_found(tmp_path, ago):
+    paths = play(tmp_path)
+    change(paths[1], Predicted, lambda entry: at_another_version(entry, ago))
+    found = replay_files(paths)
+    assert found.same == found.predictions
+    assert len(found.differences) == 1
+    assert "row" in found.differences[0]

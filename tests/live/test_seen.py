@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import warnings
 
 import pytest
+from fastapi import FastAPI
 
 from live.small_network import opened, play, small
+from mtcool.live.counts import STEPS
 from mtcool.live.http import http_app, serving
+from mtcool.live.page import watching
 from mtcool.live.page.history import History
 from mtcool.live.page.layout import edges_of, places_of
 from mtcool.live.page.seen import Agent, Network, Paid
 from mtcool.live.page.watching import Watch, of_node, of_urls
+from mtcool.live.told import is_status
 
 
 def status(began=1.0, count=10, activations=10, **changes):
@@ -21,8 +27,10 @@ def status(began=1.0, count=10, activations=10, **changes):
         "health": "well", "neighbours": ["oslo"], "privacy": None,
     }  # fmt: skip
     link = {"outbox": 3, "answers": True, "trouble": None, "bytes": 100 * count}
+    link |= {"sent": 2, "taken": 1}
     told = {
         "host": "south", "network": "towns", "began": began, "agents": [agent],
+        "activations": activations,
         "links": {"north": link}, "outbox": 3, "refused": 0, "reasons": [], "trouble": {},
         "messages": {"sent": {"ask": count}}, "bytes": {"sent": {"ask": 100 * count}},
         "old": count, "missing": 0, "unwritten": 0,
@@ -117,3 +125,72 @@ def test_hosts_are_watched_over_http_and_by_themselves(tmp_path):
             assert seen.hosts["host1"] is None
 
     asyncio.run(run())
+
+
+def test_who_stops_watching_leaves_no_connection_open(tmp_path):
+    async def run():
+        network = small(tmp_path, hosts=1)
+        async with (
+            opened(network) as nodes,
+            serving(http_app(nodes["host0"]), "127.0.0.1:0") as url,
+        ):
+            async with Watch(of_urls({"host0": url})) as watch:
+                assert watch.network.hosts_up == 1
+            del watch
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                gc.collect()
+        return [str(one.message) for one in told if one.category is ResourceWarning]
+
+    assert asyncio.run(run()) == []
+
+
+@pytest.mark.parametrize("told", [{"status": "ok"}, [1], None, status(agents=[{}])])
+def test_a_server_that_is_no_host_is_down_and_watching_goes_on(tmp_path, monkeypatch, told):
+    monkeypatch.setattr(watching, "EVERY", 0.05)
+    stranger = FastAPI()
+    stranger.get("/status")(lambda: told)
+
+    async def run():
+        network = small(tmp_path, hosts=2)
+        async with (
+            opened(network) as nodes,
+            serving(http_app(nodes["host0"]), "127.0.0.1:0") as good,
+            serving(stranger, "127.0.0.1:0") as bad,
+            Watch(of_urls({"host1": bad, "host0": good})) as watch,
+        ):
+            looks = len(watch.network.points.rows)
+            async with asyncio.timeout(60):
+                while len(watch.network.points.rows) < looks + 2:
+                    await asyncio.sleep(0.01)
+            assert watch.network.hosts["host1"] is None
+            assert watch.network.hosts_up == 1
+
+    asyncio.run(run())
+
+
+def test_a_look_that_fails_is_not_the_last(monkeypatch):
+    monkeypatch.setattr(watching, "EVERY", 0.01)
+    looks = []
+
+    async def ask():
+        looks.append(1)
+        if len(looks) == 2:
+            raise RuntimeError("once")
+        return {"south": status()}
+
+    async def run():
+        async with Watch(ask), asyncio.timeout(60):
+            while len(looks) < 4:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+
+
+def test_a_status_has_all_that_people_are_shown():
+    assert is_status(status())
+    for name in status().keys() - {"host"}:
+        assert not is_status({key: value for key, value in status().items() if key != name}), name
+    for step, known in ((0, True), (STEPS - 1, True), (STEPS, False), ("a", False)):
+        latency = {"steps": {str(step): 1}}
+        assert is_status(status(latency={"predict": latency, "learn": latency})) is known

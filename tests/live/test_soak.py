@@ -1,24 +1,34 @@
 """A short soak; `make soak` is a long one."""
 
-import asyncio
-
 import pytest
 
-from live.soak import soak
+from live.soak import Stretch, check, process, run
 
-SECONDS, STRETCHES = 9.0, 6
-MEGABYTES = 10.0
-"""Memory may grow by this between the second stretch and the last."""
-SLOWEST = 0.6
-"""The last half over the first, in activations of a CPU second; machines are noisy."""
+STRETCHES = 6
 
 
-# It collects the garbage of the tests before it, sockets of theirs among it, to see its own memory.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_memory_and_outboxes_stay_bounded_and_the_pace_does_not_decay() -> None:
-    seen = asyncio.run(soak(SECONDS, STRETCHES))
-    assert all(one.waiting == 0 for one in seen), seen
-    assert seen[-1].memory - seen[1].memory < MEGABYTES, seen
-    early = max(one.activations for one in seen[1 : STRETCHES // 2])
-    late = max(one.activations for one in seen[STRETCHES // 2 :])
-    assert late > SLOWEST * early, seen
+    with process() as one, process() as another:  # side by side, to take less time
+        in_memory = one.submit(run, 1500, STRETCHES, 0.0, False)
+        over_zenoh = another.submit(run, 800, STRETCHES, 0.0, True)
+    check(in_memory.result())
+    check(over_zenoh.result())
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        Stretch(1000.0, 120.0, 50, 0),
+        Stretch(500.0, 100.0, 50, 0),
+        Stretch(1000.0, 100.0, 50, 1),
+        Stretch(1000.0, 100.0, 9_000, 0),
+        Stretch(1000.0, 100.0, 0, 0),
+    ],
+    ids=["memory", "pace", "waiting", "outbox", "nothing was cut"],
+)
+def test_a_soak_that_goes_wrong_is_noticed(last: Stretch) -> None:
+    good = Stretch(1000.0, 100.0, 50, 0)
+    check([good] * STRETCHES)
+    slow = [last] * (STRETCHES // 2)
+    with pytest.raises(AssertionError):
+        check([good] * (STRETCHES // 2) + slow)

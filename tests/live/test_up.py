@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
+from itertools import islice
 from pathlib import Path
+from subprocess import PIPE
 
 import numpy as np
 import pytest
 
 from live.processes import free_ports
+from mtcool.cli.up import conclude
 from mtcool.live.description import described, read_description
 from mtcool.live.feeding import Row, open_stream
+from mtcool.live.replay import Replayed
+from mtcool.live.running.outcome import Outcome
+from mtcool.live.running.process import Process
+from mtcool.live.running.tally import Tally
+from mtcool.live.sockets import ask_host
 
 RING = {"kind": "ring", "agents": 4}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "live"
@@ -92,8 +102,8 @@ def test_the_examples_are_networks(path):
 def write(folder, text):
     """A network file with free ports."""
     path = folder / "network.toml"
-    first = free_ports(1)[0]
-    path.write_text(f'name = "test"\n{text}'.replace("PORT", str(min(first, 60_000))))
+    first = free_ports(4)[0]
+    path.write_text(f'name = "test"\n{text}'.replace("PORT", str(first)))
     return path
 
 
@@ -103,7 +113,7 @@ def command(path, *more):
 
 def run(path, *more, given=""):
     done = subprocess.run(
-        command(path, *more), input=given, capture_output=True, text=True, timeout=120, check=False
+        command(path, *more), input=given, capture_output=True, text=True, timeout=300, check=False
     )
     return done, json.loads(done.stdout) if done.stdout else None
 
@@ -113,7 +123,7 @@ def test_a_ring_ends_by_itself_and_its_journals_say_that_nothing_is_lost(tmp_pat
         tmp_path,
         'graph = {kind = "ring", agents = 4}\nlearn = {features = ["x", "y"]}\n'
         "shards = {count = 2, port = PORT}\n"
-        'stream = {kind = "synthetic"}\ntiming = {rows = 4.0}\n',
+        'stream = {kind = "synthetic"}\ntiming = {rows = 5.0}\n',
     )
     done, told = run(path, "--rounds", "1200")
     assert done.returncode == 0, done.stderr
@@ -149,28 +159,95 @@ def test_standard_input_is_fed_until_it_is_stopped(tmp_path):
         os.kill(child.pid, signal.SIGINT)
         out = child.stdout.read()
         words = child.stderr.read()
-        assert child.wait(60) == 0, words
+        assert child.wait(300) == 0, words
     told = json.loads(out)
     assert (told["activations"], told["lost"], told["twice"]) == (3, 0, 0)
     assert told["replayed"]["same"] == 3
 
 
+def test_agents_and_hosts_that_join_while_it_runs_are_fed(tmp_path):
+    path, ports = tmp_path / "network.toml", free_ports(2)
+    south = f'[hosts.south]\nlisten = "127.0.0.1:{ports[0]}"\nagents = '
+    north = f'[hosts.north]\nlisten = "127.0.0.1:{ports[1]}"\nagents = ["oslo"]\n'
+    text = 'name = "test"\nlearn = {features = ["x"]}\nstream = {kind = "csv"}\n'
+    text += 'security = {tls = false}\nrevision = %d\ngraph = {kind = "edges", edges = [%s]}\n'
+    before, after = '["rome", "milan"]', '["rome", "berlin"], ["berlin", "oslo"]'
+    path.write_text(text % (0, before) + south + '["rome", "milan"]\n')
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), PIPE)
+    with subprocess.Popen(command(path), **pipes, text=True) as child:
+
+        def feed(rows, *words):
+            child.stdin.write(rows)
+            child.stdin.flush()
+            for word in words:
+                assert any(word in line for line in islice(child.stderr, 300)), word
+
+        feed("agent,x,target\nrome,1,2\nmilan,2,4\n", "activations 2")
+        path.write_text(text % (1, after) + south + '["rome", "berlin"]\n' + north)
+        asyncio.run(ask_host(read_description(path), "south", {"do": "reload"}))
+        feed("", "revision 1: berlin, oslo joined, milan left", "host north is new in the file")
+        feed("milan,1,1\nrome,1,2\nberlin,1,2\noslo,3,6\n", "activations 5")
+        os.kill(child.pid, signal.SIGINT)
+        out, words = child.communicate(timeout=300)
+        assert child.returncode == 0, words
+    told = json.loads(out)
+    assert (told["activations"], told["refused"], told["lost"], told["waiting"]) == (5, 0, 0, 0)
+
+
+def test_a_host_that_is_taken_out_of_the_file_is_stopped_and_its_journal_counts(tmp_path):
+    path, ports = tmp_path / "network.toml", free_ports(3)
+    text = 'name = "test"\nlearn = {features = ["x"]}\nstream = {kind = "csv"}\n'
+    text += 'security = {tls = false}\nrevision = %d\ngraph = {kind = "edges", edges = [%s]}\n'
+    hosts = [
+        f'[hosts.{name}]\nlisten = "127.0.0.1:{port}"\nagents = ["{agent}"]\n'
+        for name, agent, port in zip(("a", "b", "c"), ("rome", "milan", "oslo"), ports, strict=True)
+    ]
+    path.write_text(text % (0, '["rome", "milan"], ["milan", "oslo"]') + "".join(hosts))
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), PIPE)
+    with subprocess.Popen(command(path), **pipes, text=True) as child:
+
+        def feed(rows, word):
+            child.stdin.write(rows)
+            child.stdin.flush()
+            assert any(word in line for line in islice(child.stderr, 300)), word
+
+        feed("agent,x,target\nrome,1,2\nmilan,2,4\noslo,1,1\noslo,2,2\n", "activations 4")
+        path.write_text(text % (1, '["rome", "milan"]') + "".join(hosts[:2]))
+        for host in ("a", "b"):
+            asyncio.run(ask_host(read_description(path), host, {"do": "reload"}))
+        feed("", "host c is in the file no more, and is stopped")
+        feed("oslo,1,1\nrome,1,2\nmilan,2,4\n", "activations 6")
+        mine = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+        assert len(mine) == 2
+        os.kill(child.pid, signal.SIGINT)
+        out, words = child.communicate(timeout=300)
+        assert child.returncode == 0, words
+    told = json.loads(out)
+    assert told["left"] == ["c"]
+    assert (told["activations"], told["replayed"]["same"]) == (6, 6)  # also those of oslo
+    assert (told["restarts"], told["lost"], told["waiting"]) == (0, 0, 0)
+    last = (tmp_path / "state" / "c.log").read_text().splitlines()[-1]
+    assert json.loads(last)["event"] == "stop"
+
+
 def test_a_process_that_is_killed_begins_again_and_nothing_is_lost(tmp_path):
     path = write(
         tmp_path,
-        'graph = {kind = "ring", agents = 4}\nalgorithm = {dim = 2, loss = "squared"}\n'
-        "shards = {count = 2, port = PORT}\n"
-        'stream = {kind = "synthetic"}\n',
+        'graph = {kind = "ring", agents = 4}\n'
+        'algorithm = {dim = 2, loss = "squared", learner = "MTFTRLKT"}\n'
+        'shards = {count = 2, port = PORT}\nstream = {kind = "csv"}\n',
     )
-    with subprocess.Popen(
-        command(path, "--rounds", "400"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        for line in child.stderr:
-            if "activations" in line:
-                break
+    rows = [f"{k % 4},0.1,0.2,0.5\n" for k in range(400)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), PIPE)
+    with subprocess.Popen(command(path), **pipes, text=True) as child:
+        child.stdin.writelines(["agent,x0,x1,target\n", *rows[:100]])
+        child.stdin.flush()
+        assert any("activations 100" in line for line in child.stderr)
         mine = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
-        os.kill(int(mine[0]), signal.SIGKILL)
-        out, words = child.communicate(timeout=120)
+        child.stdin.writelines(rows[100:390])
+        child.stdin.flush()
+        os.kill(int(mine[0]), signal.SIGKILL)  # these are under way, and the stream does not end
+        out, words = child.communicate("".join(rows[390:]), timeout=300)
     told = json.loads(out)
     assert child.returncode == 0, words
     assert (told["activations"], told["restarts"]) == (400, 1)
@@ -189,6 +266,21 @@ def test_a_host_that_cannot_begin_ends_it_with_a_sentence(tmp_path):
         fcntl.flock(lock, fcntl.LOCK_EX)
         done, _ = run(path, "--rounds", "10")
     assert done.returncode == 2
-    assert "host 'host1' could not begin" in done.stderr
+    assert "host 'host1' could not begin: database must be ours alone" in done.stderr
     assert "which another process has" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_why_a_host_could_not_begin_is_told_whatever_another_one_writes_below_it(tmp_path):
+    network = described(BASE | {"learn": {"features": ["x"]}}, tmp_path)
+    process = Process(tmp_path / "n.toml", network, "host0", print)
+    process.log.parent.mkdir()
+    process.log.write_text('mtcool: listen must be free\n{"event": "stop", "host": "host0"}\n')
+    assert process.last_words() == "listen must be free"
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, False), (3, True)])
+def test_hosts_elsewhere_are_named_if_something_waits_for_them(count, told, capsys):
+    again = Replayed(elsewhere=Counter({"north": count}))
+    conclude(Outcome(Tally(activations=1), 1.0, 0, 0, 0, 0, 0, {}, [], again))
+    assert ("3 messages wait for north" in capsys.readouterr().out) == told

@@ -22,8 +22,8 @@ COVERED = (
     "One reading. Whoever sees all messages, models and predictions of all agents can tell one "
     "loss of one agent from another only up to epsilon.",
     "Not a history. Two readings of an agent together are covered by twice epsilon, k by k times "
-    "epsilon, all {horizon:,} of them by {horizon:,} times epsilon: who can be recognised by many "
-    "readings is hardly protected.",
+    "epsilon (and with Gauss by a far larger delta), all {horizon:,} of them by {horizon:,} times "
+    "epsilon: who can be recognised by many readings is hardly protected.",
 )
 NOT_COVERED = (
     "Scaling statistics. Means, deviations, lipschitz and radius count as known. What you compute "

@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
 import typer
 from rich import box
@@ -16,9 +14,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+import mtcool
 from mtcool.cli import privacy
 from mtcool.cli.advise import advise
 from mtcool.cli.certs import certs
+from mtcool.cli.ending import end
 from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.learn import learn
 from mtcool.cli.node import node
@@ -26,7 +26,13 @@ from mtcool.cli.predict import predict
 from mtcool.cli.reload import reload
 from mtcool.cli.replay import replay
 from mtcool.cli.status import status
-from mtcool.cli.terminal import ascii_only, console, prepare_streams, shown
+from mtcool.cli.terminal import (
+    ascii_only,
+    console,
+    prepare_streams,
+    read_to_the_end,
+    shown,
+)
 from mtcool.cli.up import up
 from mtcool.cli.watch import watch
 
@@ -66,7 +72,7 @@ COLOURS = {"holds": "green", "undecided": "yellow", "does not hold": "red", "not
 
 def _show_version(asked: bool) -> None:
     if asked:
-        print(version("mtcool"))
+        print(mtcool.__version__)
         raise typer.Exit
 
 
@@ -300,17 +306,10 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 def main() -> None:
     """Run the command; an error is one sentence, not a traceback."""
     prepare_streams()
-    try:
-        app()
-    except OSError as error:
-        named = error.filename is not None and error.strerror is not None
-        _end(f"{error.filename}: {error.strerror}" if named else str(error))
-    except (ValueError, ImportError) as error:  # an extra that is not installed
-        _end(str(error))
-    except MemoryError as error:
-        _end(f"there is not enough memory: {error}")
-
-
-def _end(sentence: str) -> NoReturn:
-    print(f"mtcool: {sentence}", file=sys.stderr)
-    sys.exit(2)
+    with read_to_the_end():
+        try:
+            app()
+        except (OSError, ValueError, MemoryError) as error:
+            end(error)
+        except ImportError as error:  # an extra that is not installed
+            end(error)

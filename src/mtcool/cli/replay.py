@@ -6,12 +6,8 @@ from typing import Annotated
 
 import typer
 
+from mtcool.cli.replayed import replayed_as_json, show_replayed
 from mtcool.cli.terminal import tell
-
-MOST_SHOWN = 10
-COUNTED = (
-    "predictions", "same", "learned", "messages", "waiting", "lost", "twice", "refused",
-)  # fmt: skip
 
 
 def replay(
@@ -32,29 +28,9 @@ def replay(
 
     description = None if network is None else read_description(network)
     found = replay_files(journals, description, tell)
-    wrong = bool(found.differences or found.lost or found.twice)
     if as_json:
-        shown = (
-            "predictions",
-            "same",
-            "learned",
-            "messages",
-            "waiting",
-            "lost",
-            "twice",
-            "refused",
-        )
-        told = {name: getattr(found, name) for name in shown}
-        print(json.dumps(told | {"differences": found.differences}))
+        print(json.dumps(replayed_as_json(found)))
     else:
-        print(
-            f"{found.same:,} of {found.predictions:,} predictions came out the same bit for bit; "
-            f"{found.messages:,} messages were taken, {found.waiting:,} wait, {found.lost:,} are "
-            f"lost, {found.twice:,} were taken twice, {found.refused:,} were refused"
-        )
-        for sentence in found.differences[:MOST_SHOWN]:
-            print(f"  {sentence}")
-        if len(found.differences) > MOST_SHOWN:
-            print(f"  ... and {len(found.differences) - MOST_SHOWN:,} more differences")
-    if wrong:
+        show_replayed(found, found.waiting, found.refused)
+    if found.differences or found.lost or found.twice:
         raise typer.Exit(1)

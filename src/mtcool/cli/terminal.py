@@ -1,10 +1,14 @@
 """What the screen can show: ASCII where nothing else is known, and lines as long as they fit."""
 
 import codecs
+import contextlib
 import io
 import os
+import select
 import sys
 import unicodedata
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 from rich.console import Console
 
@@ -74,6 +78,17 @@ def shown(text: str) -> str:
     return plain(text) if ascii_only() else text
 
 
+def printable(text: str) -> str:
+    """The text without what would move the cursor, change colours, or ring: others have written it.
+
+    Examples
+    --------
+    >>> printable("well\\x1b[31m")
+    'well[31m'
+    """
+    return "".join(char for char in text if char.isprintable())
+
+
 def plain(text: str) -> str:
     """The text in ASCII.
 
@@ -105,6 +120,44 @@ def _locale_is_c() -> bool:
     return bool(said) and said[0] in ("C", "POSIX") and not chosen_for_python
 
 
-def tell(sentence: str) -> None:
-    """A sentence for people who wait, beside the output of the command."""
-    print(f"mtcool: {sentence}", file=sys.stderr, flush=True)
+def tell(sentence: str, unread: Callable[[], object] = lambda: None) -> None:
+    """A sentence for people who wait, beside the output of the command.
+
+    Nobody may read it any more, as after `2>&1 | head -1`: then `unread` is called, and the command
+    goes on, because it may have processes to stop.
+    """
+    try:
+        print(f"mtcool: {sentence}", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        unread()
+
+
+def is_read(stream: TextIO) -> bool:
+    """Whether output may still be read: not if it is a pipe, and who read it is gone."""
+    try:
+        number = stream.fileno()
+    except io.UnsupportedOperation:  # it is no file, but kept in memory by who reads it
+        return True
+    look = select.poll()
+    look.register(number, 0)
+    return not any(event & select.POLLERR for _, event in look.poll(0))
+
+
+@contextlib.contextmanager
+def read_to_the_end() -> Iterator[None]:
+    """End without a traceback where nobody reads the output any more; the status is 1 then."""
+    try:
+        yield
+    finally:
+        for stream in (sys.stderr, sys.stdout):
+            if stream.closed:  # by an event loop that has found out before
+                continue
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                # What is left must go somewhere, or Python complains when it ends.
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                os.close(nowhere)
+                if stream is sys.stdout:
+                    sys.exit(1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import signal
 import sys
@@ -16,7 +17,8 @@ from rich.live import Live
 from rich.table import Table
 
 from mtcool.cli.node import NetworkFile
-from mtcool.cli.terminal import shown, tell
+from mtcool.cli.replayed import show_replayed
+from mtcool.cli.terminal import is_read, shown, tell
 
 if TYPE_CHECKING:
     from mtcool.live.description import Description
@@ -38,23 +40,29 @@ def up(
         typer.Option(help="Start only this host of the file; may be given again.  [default: all]"),
     ] = None,
     web: Annotated[bool, typer.Option("--web", help="Show it in the browser, too.")] = False,
+    no_replay: Annotated[
+        bool,
+        typer.Option("--no-replay", help="Do not play the journals again: after days, it is long."),
+    ] = False,
 ) -> None:
     """Start a live network, one process for each host, and feed it the stream of its file.
 
     It ends with the stream, after so many rounds, or with Ctrl-C. Then all journals are played
-    again: the status is 1 if a message was lost or taken twice, or if anything came out different.
+    again: the status is 1 if a message was lost or taken twice, if anything came out different, or
+    if hosts have stopped because they remember less than others.
     """
+    tell(f"reading {network}")  # before imports that take seconds
     from mtcool.live.description import read_description
 
     description = read_description(network).with_journal()
     for name in host or ():
         description.share(name)  # refuses hosts that are not in the file
-    outcome = asyncio.run(_run(network, description, rounds, host, web))
+    outcome = asyncio.run(_run(network, description, rounds, host, web, again=not no_replay))
     summary = outcome.summary()
     if as_json:
         print(json.dumps(summary))
     else:
-        _conclude(outcome)
+        conclude(outcome)
     if not outcome.right:
         raise typer.Exit(1)
 
@@ -65,6 +73,8 @@ async def _run(
     rounds: int | None,
     hosts: list[str] | None,
     web: bool,
+    *,
+    again: bool,
 ) -> "Outcome":
     from mtcool.live.feeding import open_stream
     from mtcool.live.running import Running
@@ -72,9 +82,12 @@ async def _run(
 
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
 
+    # Whoever closes the output has seen enough: that ends it, as Ctrl-C does.
+    say = functools.partial(tell, unread=stopped.set)
+
     def stop() -> None:
-        tell("stopping")
         stopped.set()
+        say("stopping")
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)  # a second Ctrl-C ends it at once
 
@@ -83,32 +96,35 @@ async def _run(
     if not hosts:  # the authority of a network on many machines is made in one place
         made = make_missing_certificates(network)
         if made:
-            tell(f"certificates are made: {', '.join(made)}")
-    source = open_stream(network, rounds, tell)
-    running = Running(file, network, hosts or list(network.places), tell)
+            say(f"certificates are made: {', '.join(made)}")
+    running = Running(file, network, hosts or list(network.places), say)
+    complain = functools.partial(running.feeder.complaints.tell, "left out")
+    source = open_stream(network, rounds, complain)
     async with contextlib.AsyncExitStack() as stack:
         if web:
             from mtcool.live.running.web import on_the_web
 
-            tell(f"the page is at {await stack.enter_async_context(on_the_web(running, stopped))}")
-        return await _shown_in_terminal(running, source, stopped)
+            say(f"the page is at {await stack.enter_async_context(on_the_web(running))}")
+        return await _shown_in_terminal(running, source, stopped, again=again)
 
 
 async def _shown_in_terminal(
-    running: "Running", source: "Source | None", stopped: asyncio.Event
+    running: "Running", source: "Source | None", stopped: asyncio.Event, *, again: bool
 ) -> "Outcome":
     from mtcool.live.running import run_network
 
-    screen = Console(stderr=True, highlight=False)
+    def wanted() -> bool:
+        return again and is_read(sys.stdout)
+
+    screen, total = Console(stderr=True, highlight=False), source and source.total
     if not screen.is_terminal:
-        return await run_network(running, source, _lines(source and source.total), stopped)
+        return await run_network(running, source, _lines(total), stopped, wanted)
     with Live(console=screen, auto_refresh=False, transient=True) as live:
-        total = source and source.total
 
         def watch(running: "Running") -> None:
             live.update(_table(running, total), refresh=True)
 
-        return await run_network(running, source, watch, stopped)
+        return await run_network(running, source, watch, stopped, wanted)
 
 
 def _lines(total: int | None) -> "Callable[[Running], None]":
@@ -119,7 +135,7 @@ def _lines(total: int | None) -> "Callable[[Running], None]":
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            tell("; ".join(f"{name} {value}" for name, value in _facts(running, total)))
+            running.tell("; ".join(f"{name} {value}" for name, value in _facts(running, total)))
 
     return watch
 
@@ -136,7 +152,7 @@ def _table(running: "Running", total: int | None) -> Table:
 def _facts(running: "Running", total: int | None) -> list[tuple[str, str]]:
     tally = running.feeder.tally
     of = "" if total is None else f" of {total:,}"
-    totals = [running.totals(host) for host in running.processes]
+    counted = running.traffic.total
     outbox = sum(told["outbox"] for told in running.status.values())
     facts = [
         ("activations", f"{tally.activations:,}{of}"),
@@ -154,16 +170,17 @@ def _facts(running: "Running", total: int | None) -> list[tuple[str, str]]:
         ]
     return [
         *facts,
-        ("messages", f"{sum(messages for messages, _, _ in totals):,}"),
-        ("bytes", f"{sum(size for _, size, _ in totals):,}"),
-        ("refused", f"{sum(refused for _, _, refused in totals):,}"),
+        ("messages", f"{counted.messages:,}"),
+        ("bytes", f"{counted.bytes:,}"),
+        ("refused", f"{counted.refused:,}"),
         ("old rows", f"{tally.old + tally.missing:,}"),
         ("outbox", f"{outbox:,}"),
     ]
 
 
-def _conclude(outcome: "Outcome") -> None:
-    told, again = outcome.summary(), outcome.replayed
+def conclude(outcome: "Outcome") -> None:
+    """Print what came of a run."""
+    told, again, waiting = outcome.summary(), outcome.replayed, outcome.waiting
     losses = [
         f"{told[name]['loss']:.5g} {words}"
         for name, words in (("learned", "together"), ("alone", "alone"), ("pooled", "pooled"))
@@ -175,10 +192,12 @@ def _conclude(outcome: "Outcome") -> None:
     )
     if losses:
         print(f"mean loss: {', '.join(losses)}")
-    print(
-        f"played again: {again.same:,} of {again.predictions:,} predictions are the same bit for "
-        f"bit, {again.lost:,} messages were lost, {again.twice:,} taken twice, {again.waiting:,} "
-        f"wait, {told['refused']:,} were refused"
-    )
-    for sentence in again.differences[:10]:
-        print(f"  {sentence}", file=sys.stderr)
+    for host, reasons in outcome.trouble.items():
+        print(f"host {host} has stopped: {next(iter(reasons.values()))}")
+    if again is None or waiting is None:
+        print("the journals were not played again: whether anything was lost is not known")
+        return
+    show_replayed(again, waiting, outcome.refused, "played again: ")
+    for name, count in outcome.kept_by_left.items():
+        if count:
+            print(f"  {count:,} messages of {name}, which has left, are kept until it is back")

@@ -3,9 +3,18 @@
 `Node` is one process of it. `docs/live.md` is the guide.
 """
 
-from mtcool.live.description import Description, read_description
+from mtcool.live.description import Description, described, read_description
 from mtcool.live.driving import Prediction
-from mtcool.live.host import Refusal
+from mtcool.live.journals import replay_files
 from mtcool.live.node import Node
+from mtcool.live.refusals import Refusal
 
-__all__ = ["Description", "Node", "Prediction", "Refusal", "read_description"]
+__all__ = [
+    "Description",
+    "Node",
+    "Prediction",
+    "Refusal",
+    "described",
+    "read_description",
+    "replay_files",
+]

@@ -8,12 +8,14 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
 from mtcool.files import write_whole
+from mtcool.live.extra import told_if_missing
+
+with told_if_missing():
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 AUTHORITY, AUTHORITY_KEY = "authority.pem", "authority.key"
 YEARS = 10

@@ -7,7 +7,7 @@ between.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -44,7 +44,7 @@ class Traffic:
     >>> traffic = Traffic()
     >>> traffic.add(to_bytes(Position(5)))
     >>> traffic.messages["position"], traffic.bytes["position"]
-    (1, 4)
+    (1, 6)
     """
 
     messages: Counter[str] = field(default_factory=Counter)
@@ -52,9 +52,12 @@ class Traffic:
 
     def add(self, content: Content) -> None:
         """Count a message."""
-        kind = kind_of(content)
+        self.count(kind_of(content), len(content))
+
+    def count(self, kind: str, length: int) -> None:
+        """Count a message of which nothing else is known."""
         self.messages[kind] += 1
-        self.bytes[kind] += len(content)
+        self.bytes[kind] += length
 
 
 @dataclass
@@ -125,9 +128,8 @@ class Paid:
 class Counts:
     """All that a node counts."""
 
-    sent: Traffic = field(default_factory=Traffic)
     received: Traffic = field(default_factory=Traffic)
-    to: dict[str, Traffic] = field(default_factory=dict)
+    to: defaultdict[str, Traffic] = field(default_factory=lambda: defaultdict(Traffic))
     """What was sent to each other host, questions and replies."""
     predict: Latency = field(default_factory=Latency)
     learn: Latency = field(default_factory=Latency)
@@ -138,8 +140,31 @@ class Counts:
     unwritten: int = 0
     """Transactions that could not be written, because the disk was full or broken."""
     paid: dict[Label, Paid] = field(default_factory=dict)
+    _answered: deque[tuple[str, int, int]] = field(default_factory=deque)
+
+    def answered(self, host: str, asked: int, replied: int) -> None:
+        """Remember the bytes of a question for rows and its reply, on any thread, until `settle`.
+
+        A flood of questions must not fill the memory: their contents are not kept.
+        """
+        self._answered.append((host, asked, replied))
+
+    def settle(self) -> None:
+        """Count what was answered on other threads."""
+        while self._answered:
+            host, asked, replied = self._answered.popleft()
+            self.received.count("ask", asked)
+            self.to[host].count("rows", replied)
 
     def leaves(self, host: str, content: bytes) -> None:
         """Count a message to a host."""
-        self.sent.add(content)
-        self.to.setdefault(host, Traffic()).add(content)
+        self.to[host].add(content)
+
+    @property
+    def sent(self) -> Traffic:
+        """What was sent to all other hosts."""
+        sent = Traffic()
+        for traffic in self.to.values():
+            sent.messages.update(traffic.messages)
+            sent.bytes.update(traffic.bytes)
+        return sent

@@ -16,6 +16,8 @@ class Lives(msgspec.Struct, frozen=True, array_like=True):
     here: list[Name]
     home: list[tuple[Name, str]]
     left: list[Name]
+    gone: list[tuple[Name, str]] = []
+    """Where past neighbours were whose host is in the network no more."""
 
 
 class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):

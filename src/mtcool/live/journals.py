@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +12,12 @@ from typing import NamedTuple
 import msgspec
 
 from mtcool.live.description import Description, described, drivers_of
-from mtcool.live.journal import Begun, Entry, entry_in
+from mtcool.live.journal import Begun, Entry, Taken, entry_in
 from mtcool.live.replay import Replayed, replay
 from mtcool.live.store import FORM, is_running
+
+QUIET = 2.0
+"""Seconds after which people who wait are told how far it is."""
 
 
 class Journal(NamedTuple):
@@ -40,8 +44,18 @@ def kept_description(network: Description) -> bytes:
     return msgspec.json.encode(_Kept(str(network.folder.resolve()), table))
 
 
-def read_journal(path: str | os.PathLike[str]) -> Journal:
-    """The journal in a database, which a running host may be writing to."""
+def read_journal(
+    path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
+) -> Journal:
+    """The journal in a database, which a running host may be writing to.
+
+    Parameters
+    ----------
+    path
+        The database.
+    tell
+        Is told now and then how far it is.
+    """
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
@@ -55,11 +69,18 @@ def read_journal(path: str | os.PathLike[str]) -> Journal:
             raise ValueError(f"{file} must be of form {FORM}, got form {form}")
         kept = base.execute("select content from description").fetchone()
         found = base.execute("select entry from journal order by number")
-        entries = [entry_in(entry) for (entry,) in found]
+        entries: list[Entry] = []
+        last = time.monotonic()
+        for (entry,) in found:
+            entries.append(entry_in(entry))
+            if tell is not None and time.monotonic() > last + QUIET:
+                last = time.monotonic()
+                tell(f"{len(entries):,} entries of the journal of {host} are read")
+        links = dict(base.execute("select host, taken from link").fetchall())
         outbox: dict[str, list[int]] = {}
         for other, number in base.execute("select host, number from outbox order by number"):
             outbox.setdefault(other, []).append(number)
-    except (sqlite3.Error, TypeError) as error:
+    except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
         raise ValueError(f"{file} must be the database of a host, got {error}") from None
     finally:
         base.close()
@@ -69,7 +90,22 @@ def read_journal(path: str | os.PathLike[str]) -> Journal:
             f"{file} must have a journal of all {rounds:,} rounds, got one of {begun:,}: write "
             "`journal = true` into the network's file, and begin with a fresh state"
         )
-    description = None if kept is None else _description(kept[0])
+    told = dict[str, int]()
+    for entry in entries:
+        if isinstance(entry, Taken):
+            last = entry.first + len(entry.items) - 1
+            told[entry.host] = max(last, told.get(entry.host, 0))
+    for other, taken in links.items():
+        if taken != told.get(other, 0):
+            raise ValueError(
+                f"{file} must have a journal of all messages, got one up to message "
+                f"{told.get(other, 0):,} of {other}, and {taken:,} were taken: it ran without one "
+                "for a while"
+            )
+    try:
+        description = None if kept is None else _description(kept[0])
+    except ValueError as error:
+        raise ValueError(f"{file} must say what its network is, got {error}") from None
     return Journal(host, network, description, entries, outbox, is_running(file))
 
 
@@ -94,10 +130,25 @@ def replay_files(
         What the network is, if not what the databases say.
     tell
         Is told now and then how far it is.
+
+    Examples
+    --------
+    >>> import asyncio, tempfile
+    >>> from mtcool.live import Node
+    >>> async def play(folder):
+    ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...         "learn": {"features": ["x"]}, "shards": {"count": 1}, "journal": True}, folder)
+    ...     async with Node(network) as node:
+    ...         await node.learn(0, [1.0], 5.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(play(folder))
+    ...     again = replay_files([f"{folder}/state/host0.db"])
+    >>> again.predictions, again.same, again.differences
+    (1, 1, [])
     """
     journals: dict[str, Journal] = {}
     for path in paths:
-        journal = read_journal(path)
+        journal = read_journal(path, tell)
         if journal.host in journals:
             raise ValueError(f"journals must be of different hosts, got {journal.host!r} twice")
         journals[journal.host] = journal
@@ -113,8 +164,9 @@ def replay_files(
             raise ValueError(
                 f"journals must be of one network, got that of {journal.host!r} of another"
             )
+    # Who was killed before its first transaction has said nothing, and taken nothing.
     return replay(
-        [one.entries for one in journals.values()],
+        [one.entries for one in journals.values() if one.entries],
         drivers_of(network),
         outboxes={name: one.outbox for name, one in journals.items()},
         running=any(one.running for one in journals.values()),

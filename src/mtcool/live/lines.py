@@ -12,15 +12,17 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from mtcool.graphs.labels import label_of, plain_name
+from mtcool.graphs.labels import plain_name
 from mtcool.live.description import Description
-from mtcool.live.driving import Prediction, feedback_in
-from mtcool.live.host import Refusal
+from mtcool.live.driving import Prediction, told_feedback
+from mtcool.live.logs import LOG
 from mtcool.live.node import Node
-from mtcool.types import Given, Label, Plain
+from mtcool.live.refusals import Refusal
+from mtcool.types import Label, Plain
 
 LONGEST = 1 << 20
 """Bytes of a line."""
+TOO_LONG = b'{"error":"line must be at most %d bytes"}\n' % LONGEST
 UNDER_WAY = 1024
 """Requests of one program at a time; more are read when these are answered."""
 
@@ -93,34 +95,25 @@ class Lines:
         self._decoder = msgspec.json.Decoder(Request)
 
     async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
-        """Answer all lines of one program until it ends."""
+        """Answer all lines of one program until it ends; what is under way ends with it."""
         room = asyncio.Semaphore(UNDER_WAY)
-        tasks: set[asyncio.Task[None]] = set()
 
-        async def reply(line: bytes) -> None:
+        async def reply(line: bytes | None) -> None:
             try:
-                writer.write(await self.answer(line))
+                writer.write(TOO_LONG if line is None else await self.answer(line))
             finally:
                 room.release()
 
-        while True:
-            try:
-                line = await reader.readline()
-            except ValueError:  # the reader has thrown it away
-                writer.write(_encoded({"error": f"line must be at most {LONGEST} bytes"}))
-                continue
-            if not line:
-                break
-            if line.isspace():
-                continue
-            await room.acquire()
-            task = asyncio.create_task(reply(line))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+        try:
+            async with asyncio.TaskGroup() as under_way:
+                while (line := await _next_line(reader)) != b"":
+                    if line is None or not line.isspace():
+                        await room.acquire()
+                        under_way.create_task(reply(line))
+                        await writer.drain()
             await writer.drain()
-        if tasks:
-            await asyncio.wait(tasks)
-        await writer.drain()
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
 
     async def answer(self, line: bytes) -> bytes:
         """The reply to one line; what is refused is told in a sentence."""
@@ -136,6 +129,9 @@ class Lines:
             told |= {"id": _id_in(line), "error": f"line must be a request in JSON: {what}"}
         except (ValueError, TypeError, OverflowError) as error:
             told["error"] = _sentence(error)
+        except Exception as error:  # a mistake of ours: whoever asks waits for a reply
+            LOG.exception("line", extra={"host": self.node.name})
+            told["error"] = f"{type(error).__name__}: {_sentence(error)}"
         return _encoded(told)
 
     async def _do(self, request: Request) -> dict[str, Plain]:
@@ -159,7 +155,7 @@ class Lines:
             case "stop":
                 self.stopped.set()
                 return {"stopped": True}
-        agent = self._agent(request.agent)
+        agent = node.host.named(request.agent)
         async with self._turns.setdefault(agent, asyncio.Lock()):
             match request.do:
                 case "predict":
@@ -169,7 +165,7 @@ class Lines:
                     await node.learn(agent, request.features, _wanted("target", request.target))
                     return {"activations": node.host.learned[agent]}
                 case "update":
-                    await node.update(agent, _feedback(request))
+                    await node.update(agent, told_feedback(request.gradient, request.loss))
                     return {"activations": node.host.learned[agent]}
                 case _:
                     return await self._round(agent, request)
@@ -178,18 +174,28 @@ class Lines:
         """Predict, then learn from what the request brings along."""
         if (request.target is None) == (request.loss is None):
             raise ValueError("a round must have one of target and loss")
+        self.node.host.check_may_learn(agent)  # who must wait is asked again, and journals grow
         said = await self.node.predict(agent, request.features, timeout=request.timeout)
         if request.loss is None:
             await self.node.learn(agent, request.features, _wanted("target", request.target))
         else:
-            await self.node.update(agent, _feedback(request))
+            await self.node.update(agent, told_feedback(request.gradient, request.loss))
         return _told(said) | {"activations": self.node.host.learned[agent]}
 
-    def _agent(self, given: Given) -> Label:
-        agent = label_of(given)
-        if agent not in self.node.host.drivers:
-            raise ValueError(f"agent must live on host {self.node.name!r}, got {agent!r}")
-        return agent
+
+async def _next_line(reader: asyncio.StreamReader) -> bytes | None:
+    """The next line, None for one that is too long and thrown away, nothing at the end."""
+    whole = True
+    while True:
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            line = error.partial
+        except asyncio.LimitOverrunError as error:
+            whole = False
+            await reader.readexactly(error.consumed)
+            continue
+        return line if whole else None
 
 
 def ready_line(node: Node) -> bytes:
@@ -209,15 +215,6 @@ def _told(said: Prediction) -> dict[str, Plain]:
         "old": [plain_name(name, "told") for name in said.old],
         "missing": [plain_name(name, "told") for name in said.missing],
     }
-
-
-def _feedback(request: Request) -> Given:
-    if (request.gradient is None) == (request.loss is None):
-        raise ValueError("one of gradient and loss must be given")
-    if request.loss is None:
-        return feedback_in(["gradient", request.gradient])
-    loss = request.loss
-    return feedback_in(["loss", loss.kind, loss.parameters, loss.row])
 
 
 def _wanted(name: str, value: float | None) -> float:

@@ -8,47 +8,41 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple
 
 import numpy as np
 
 from mtcool import validation
 from mtcool.graphs.labels import label_of
-from mtcool.live.counts import Counts, Paid
+from mtcool.live.calls import Calls
+from mtcool.live.connecting import Connection
+from mtcool.live.counts import Counts
+from mtcool.live.delivering import Deliveries
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.host import Limits
 from mtcool.live.journals import kept_description
-from mtcool.live.judging import judge_of
+from mtcool.live.pace import Pace
+from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
 from mtcool.live.transactions import Durable, Effect, Replied, Token
-from mtcool.live.transport.transport import Reply, Transport
+from mtcool.live.transport.transport import LONGEST_WAIT, Reply, Transport
+from mtcool.live.transport.turned_away import turned_away
 from mtcool.live.warming import warm
 from mtcool.live.wire import to_bytes
+from mtcool.streams import Loss
 from mtcool.types import Floats, Given, Label, Plain
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-"""Seconds until a host that did not acknowledge is tried again."""
 TOO_MANY = "questions must not be more in a second than the description allows"
-PATIENCE = 0.01
-"""Seconds in which gradients may travel with the next question to the same host."""
 IDLE = 1.0
 """Seconds after which what nobody waits for is written, too."""
-
-
-class _Said(NamedTuple):
-    """A round that was predicted."""
-
-    number: int
-    features: Floats | None
-    prediction: Prediction
 
 
 class Node:
@@ -90,134 +84,113 @@ class Node:
         if host is None and len(names) > 1:
             raise ValueError(f"host must be one of {', '.join(names)}, got None")
         self.name = names[0] if host is None else host
-        self.share = self.network.share(self.name)
-        self._given = transport
-        self._numbers = itertools.count()
-        self._learning: dict[Token, asyncio.Future[None]] = {}
-        self._replies: dict[Token, tuple[str, Reply]] = {}
-        self._last: dict[Label, _Said] = {}
-        """The newest round of each agent that was predicted and not learned from."""
+        share = self.network.share(self.name)
         self.began = time.time()
         """When it was made: what it counts is counted since."""
-        self.counts = Counts()
+        self._counts = Counts()
         self.silent: set[str] = set()
         """Hosts that did not answer when they were last asked."""
         self.cut: set[str] = set()
         """Hosts that it does not talk to and does not hear, to try out what happens then."""
-        self._judge = judge_of(self.network)
-        self._report = Reporter(self.name)
+        self.report = Reporter(share.host)
+        self._numbers = itertools.count()
+        self._learning: dict[Token, asyncio.Future[None]] = {}
+        self._replies: dict[Token, tuple[str, Reply]] = {}
+        self._written: list[asyncio.Future[None]] = []
+        """Who waits for the next transaction."""
         self._scheduled = False
-        self._senders: dict[str, asyncio.Task[None]] = {}
-        self._news: dict[str, asyncio.Event] = {}
-        self._soon: dict[str, asyncio.TimerHandle] = {}
-        self._pace: dict[str, tuple[int, int]] = {}
-        """How many questions of each host came in which second."""
+        self._pace = Pace()
+        self._closed: str | None = "it must be entered by `async with`"
+        """Why nothing can be asked of it, if that is so."""
+        self._connection = Connection(self, transport)
+        self._deliveries = Deliveries(self)
+        self._calls = Calls(self, self._counts)
 
     # --- life -------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Node:
-        file = self.network.file
-        folder = self.network.path(file.state)
+        folder = self.network.path(self.network.file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         warm(self.network)
-        self._store = Store(
-            folder / f"{self.name}.db",
-            self.name,
-            self.share.network,
-            kept_description(self.network),
-        )
+        self._store = Store(folder / f"{self.name}.db", self.name, self.network.number)
         try:
             self._begin()
+            self._store.describe(kept_description(self.network))
             self._loop = asyncio.get_running_loop()
-            self._transport = self._given or self._zenoh()
-            await self._transport.open(self._take)
+            self._closed = None
+            await self._connection.open(self._take)
         except BaseException:
+            self._closed = "it could not be opened"
             self._store.close()
             raise
-        self._deliver()
+        self._deliveries.begin()
         self._idler = asyncio.create_task(self._write_when_idle())
-        self._report.tell("start")
+        self.report.tell("start")
         return self
-
-    def _deliver(self) -> None:
-        """Have a task for each other host that delivers what waits for it."""
-        for other in self.host.links:
-            if other not in self._senders:
-                self._news[other] = asyncio.Event()
-                self._senders[other] = asyncio.create_task(self._deliver_to(other))
 
     async def reload(self, network: Description | str | os.PathLike[str]) -> None:
         """Read the description again: agents and edges may have come and gone.
 
         Its revision must be above that of the one before. Agents stay on their hosts; one that is
-        to live elsewhere leaves, and another one joins.
+        to live elsewhere leaves, and another one joins. For a moment other hosts are not reached.
+        What is refused, or cannot be written, changes nothing. An address that is taken is tried
+        again until it is free.
 
         Parameters
         ----------
         network
             The new description, or the path of its file.
         """
+        self._check_open()
+        if self._connection.changing:
+            raise ValueError("reload must wait until the one before is done")
         new = network if isinstance(network, Description) else read_description(network)
-        if new.number != self.network.number:
-            raise ValueError("network must have the same name and algorithm, got another one")
-        for agent, where in self.network.home.items():
-            if new.home.get(agent, where) != where:
-                raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
+        self._check_same(new)
         change, make = new.change(self.name), drivers_of(new)
         names = [label_of(name) for name, _ in change.near]
         there = self.host.drivers | self.host.left
         joining = {name: make(name) for name in names if name not in there}
-        before = set(self.host.links)
+        others = self.host.links.keys() | {host for _, host in change.home} - {self.name}
+        peers = self._connection.wanted(new, others)
         self.host.change(change, joining)
-        self.network, self.share = new, self.host.share
-        self._commit()
-        gone = before - set(self.host.links)
-        for other in gone:
-            self._senders.pop(other).cancel()
-        if self._given is None and (gone or set(self.host.links) - before):
-            await self._transport.close()  # who may come in is fixed when it opens
-            self._transport = self._zenoh()
-            await self._transport.open(self._take)
-        self._deliver()
+        error = self._commit(kept_description(new))
+        if error is not None:  # and the network is what it was before
+            raise error
+        self.network = new
+        self.host.limits = self._limits()
+        self.silent &= self.host.links.keys()
+        self._deliveries.begin()
+        self.report.tell("reload", reason=f"revision {new.file.revision}")
+        await self._connection.change(peers)
+
+    def _check_same(self, new: Description) -> None:
+        """Refuse another network, and one in which agents move."""
+        before, after = self.network.file, new.file
+        for what in ("name", "learn", "algorithm", "privacy", "state", "journal"):
+            if getattr(before, what) != getattr(after, what):
+                raise ValueError(
+                    f"{what} must stay as it was while hosts run, got {getattr(after, what)!r}"
+                )
+        if self.name not in new.places:
+            raise ValueError(f"hosts must have {self.name!r}, which runs, got none")
+        for agent, where in self.network.home.items():
+            if new.home.get(agent, where) != where:
+                raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
 
     def _begin(self) -> None:
         """Make the agents, and let them go on from what is on disk."""
-        file = self.network.file
         self.host = resume(
-            self.share,
+            self.network.share(self.name),
             self.network.change(self.name),
             drivers_of(self.network),
             self._store.read(),
-            limits=Limits(outbox=file.limits.outbox),
-            journal=file.journal,
+            limits=self._limits(),
+            journal=self.network.file.journal,
         )
-        self._last.clear()
+        self._calls.forget()
 
-    def _zenoh(self) -> Transport:
-        from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
-
-        file, places = self.network.file, self.network.places
-        credentials = None
-        if file.security.tls and self.host.links:
-            folder = self.network.path(file.security.certificates)
-            credentials = Credentials(
-                folder / "authority.pem", folder / f"{self.name}.pem", folder / f"{self.name}.key"
-            )
-            for path in credentials:
-                if not path.exists():
-                    raise ValueError(f"certificates must be made by `mtcool certs`, got no {path}")
-        others = {other: places[other].address for other in self.host.links if other in places}
-        return ZenohTransport(
-            Peers(
-                self.share.network,
-                self.name,
-                places[self.name].listen,
-                others,
-                file.timing.lease,
-                credentials,
-                file.limits.message,
-            )
-        )
+    def _limits(self) -> Limits:
+        return Limits(outbox=self.network.file.limits.outbox)
 
     async def __aexit__(
         self,
@@ -225,92 +198,131 @@ class Node:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        tasks = [*self._senders.values(), self._idler]
-        for timer in self._soon.values():
-            timer.cancel()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await self._transport.close()
-        self._commit()
-        self._store.close()
-        self._report.look(self.host)
-        self._report.tell("stop", reason=None if error is None else str(error))
+        self._idler.cancel()
+        await asyncio.gather(self._idler, return_exceptions=True)
+        await self._deliveries.end()
+        try:
+            await self._connection.close()
+            if self._closed is None:
+                self._commit()
+        finally:
+            self._closed = "it is closed"
+            self._store.close()
+            for done in (*self._learning.values(), *self._written):
+                if not done.done():
+                    done.set_exception(OSError(f"node {self.name!r} is closed"))
+        self._notice_strangers()
+        self.report.look(self.host)
+        self.report.tell("stop", reason=None if error is None else str(error))
+
+    @property
+    def counts(self) -> Counts:
+        """What it has counted."""
+        self._counts.settle()
+        return self._counts
+
+    def _check_open(self) -> None:
+        if self._closed is not None:
+            raise ValueError(f"node {self.name!r} must be open, and {self._closed}")
+
+    def _check_still_open(self) -> None:
+        """Refuse what was asked while it was open, and would wait for ever now."""
+        if self._closed is not None:
+            raise OSError(f"node {self.name!r} must stay open until then, and {self._closed}")
 
     # --- for applications -------------------------------------------------------------------------
 
     async def predict(
         self, agent: Label, features: Given = None, *, timeout: float | None = None
     ) -> Prediction:
-        """Predict with what the neighbours know, as far as they answer within `timeout` seconds."""
-        said = await self._predict(agent, self._row(features), timeout)
-        return said.prediction
+        """Predict with what the neighbours know, as far as they answer in time.
 
-    async def _predict(self, agent: Label, row: Floats | None, timeout: float | None) -> _Said:
-        began, host = self._loop.time(), self.host
-        asked = host.begin(agent, row)
-        try:
-            wait = self.network.file.timing.rows if timeout is None else timeout
-            replies = await self._ask(asked.questions, wait) if asked.questions else {}
-            if host is not self.host:
-                raise OSError("the disk could not be written meanwhile, and this round is gone")
-            prediction = host.predict(asked.number, replies)
-        except BaseException:
-            host.forget(asked.number)
-            raise
-        self._remind()
-        said = self._last[agent] = _Said(asked.number, row, prediction)
-        self.counts.old += len(prediction.old)
-        self.counts.missing += len(prediction.missing)
-        self.counts.predict.add(self._loop.time() - began)
-        return said
+        Parameters
+        ----------
+        agent
+            Name of an agent that lives here.
+        features
+            Numbers in the order of the description, or by name; None or NaN where one is unknown.
+            Left out where agents predict points.
+        timeout
+            Seconds to wait for the neighbours, at most five; what the description says
+            (`timing.rows`) if not given. Of who does not answer in time, the last known row is
+            used.
+        """
+        self._check_open()
+        wait = self._wait if timeout is None else _seconds("timeout", timeout)
+        return (await self._calls.predict(self._here(agent), self._row(features), wait)).prediction
 
     async def learn(self, agent: Label, features: Given, target: float) -> None:
-        """Learn from a row and its target; returns when that is durable."""
-        row = self._row(features)
-        said = self._newest(agent)
-        known = None if said is None else said.features
-        if said is None or known is None or not np.array_equal(known, row, equal_nan=True):  # type: ignore[arg-type]  # None is equal to no row
-            said = await self._predict(agent, row, None)
-        await self._learn(agent, said, validation.finite("target", target))
+        """Learn from a row and its target; returns when that is durable.
+
+        After `predict` with the same features it learns from that prediction, and asks nobody.
+
+        Parameters
+        ----------
+        agent
+            Name of an agent that lives here.
+        features
+            As in `predict`.
+        target
+            What should have been predicted: a number, in classification 0 or 1.
+        """
+        self._check_open()
+        row, target = self._row(features), validation.finite("target", target)
+        await self._calls.learn(self._here(agent), row, target, self._wait)
 
     async def update(self, agent: Label, gradient: Given) -> None:
-        """Learn from the gradient, or the loss, of the last prediction; returns when durable."""
-        said = self._newest(agent) or await self._predict(agent, None, None)
-        feedback = np.asarray(gradient, np.float64) if isinstance(gradient, Sequence) else gradient
-        await self._learn(agent, said, feedback)
+        """Learn from the gradient, or the loss, of the last prediction; returns when durable.
 
-    def _newest(self, agent: Label) -> _Said | None:
-        """The last prediction of an agent, unless it is forgotten."""
-        said = self._last.get(agent)
-        return said if said is not None and self.host.is_open(said.number) else None
+        Parameters
+        ----------
+        agent
+            Name of an agent that lives here, in a network that predicts points.
+        gradient
+            The gradient at the agent's last prediction, as numbers; or a `Loss`, which is also
+            taken without a prediction: then the agent predicts first. Where a journal is written,
+            the loss must be of one of the package's own kinds.
+        """
+        self._check_open()
+        if self.network.file.learn is not None:
+            raise ValueError("features must be given to agents that learn from tables: use learn")
+        feedback = gradient if isinstance(gradient, Loss) else _numbers("gradient", gradient)
+        await self._calls.update(self._here(agent), feedback, self._wait)
 
-    async def _learn(self, agent: Label, said: _Said, feedback: Feedback) -> None:
-        began, token = self._loop.time(), next(self._numbers)
-        self.host.learn(said.number, feedback, token)
-        if self._last.get(agent) is said:
-            del self._last[agent]
-        done = self._learning[token] = self._loop.create_future()
-        self._wake()
-        await done
-        self.counts.learn.add(self._loop.time() - began)
-        self.counts.paid.setdefault(agent, Paid()).add(*self._judge(said.prediction, feedback))
+    @property
+    def _wait(self) -> float:
+        """Seconds for which rows of neighbours are waited for."""
+        return self.network.file.timing.rows
 
     def status(self) -> dict[str, Plain]:
-        """How it is, in plain values: its agents, its links, and what it has counted."""
+        """How it is, in plain values: its agents, its links, and what it has counted.
+
+        What was learned and said is told as far as it is durable. Other counts, and losses, begin
+        with the process.
+        """
+        self._notice_strangers()
         return status_of(self)
 
     async def delivered(self, timeout: float = 10.0) -> bool:
-        """Wait until other hosts have acknowledged everything; False if they have not in time."""
-        end = self._loop.time() + timeout
-        while any(link.outbox for link in self.host.links.values()):
-            if self._loop.time() > end:
-                return False
-            for host, link in self.host.links.items():
-                if link.outbox and not link.waiting:
-                    self._news[host].set()
-            await asyncio.sleep(0.001)
-        return True
+        """Wait until other hosts have acknowledged everything; False if they have not in time.
+
+        Parameters
+        ----------
+        timeout
+            Seconds to wait, at most. Nobody waits for a link that has stopped.
+        """
+        self._check_open()
+        return await self._deliveries.done(validation.non_negative("timeout", timeout))
+
+    def _here(self, agent: Label) -> Label:
+        """An agent that lives here; refuses all else, also what can be nobody's name."""
+        try:
+            lives = agent in self.host.drivers
+        except TypeError:  # it cannot be hashed
+            lives = False
+        if not lives:
+            raise ValueError(f"agent must live on host {self.name!r}, got {agent!r}")
+        return agent
 
     def _row(self, features: Given) -> Floats | None:
         if features is None:
@@ -325,16 +337,17 @@ class Node:
                         f"features must be among {', '.join(learn.features)}, got {name!r}"
                     )
             features = [features.get(name, np.nan) for name in learn.features]
-        return np.array(features, dtype=np.float64)
+        return _numbers("features", features, unknown=True)
 
     async def _ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
+        """Ask other hosts; those that are cut off are left out."""
         reached = {host: asked for host, asked in questions.items() if host not in self.cut}
         for host, content in reached.items():
-            self.counts.leaves(host, content)
-        replies = await self._transport.ask(reached, wait) if reached else {}
+            self._counts.leaves(host, content)
+        replies = await self._connection.transport.ask(reached, wait) if reached else {}
         for host in questions:
             if host in replies:
-                self.counts.received.add(replies[host])
+                self._counts.received.add(replies[host])
                 self.silent.discard(host)
             else:
                 self.silent.add(host)
@@ -343,24 +356,37 @@ class Node:
     # --- turns ------------------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
-        if host in self.cut:
+        """Take the question of another host."""
+        if host in self.cut or self._closed is not None:
             return
-        if not self._in_time(host):
+        if host not in self.host.links:
+            reply(to_bytes(self.host.refuse(host, "host must have neighbours of agents here")))
+            return
+        if not self._allows(host):
             reply(to_bytes(self.host.refuse(host, TOO_MANY)))
             return
         token = next(self._numbers)
         self._replies[token] = host, reply
-        self.counts.received.add(content)
+        self._counts.received.add(content)
         self.host.receive(host, content, token)
-        self._wake()
+        if self.host.urgent:
+            self._wake()
+        else:  # what others ask for is durable already
+            self._say(self.host.ready())
 
-    def _in_time(self, host: str) -> bool:
-        """Whether a host has not asked too often in this second."""
-        now = int(self._loop.time())
-        second, count = self._pace.get(host, (now, 0))
-        count = count + 1 if second == now else 1
-        self._pace[host] = now, count
-        return count <= self.network.file.limits.rate
+    def _answer(self, host: str, content: bytes) -> bytes | None:
+        """On any thread: the reply to a question, if it needs no turn of the loop; else None."""
+        if host in self.cut or self._closed is not None or not self._allows(host):
+            return None
+        reply = self.host.answer(host, content)
+        if reply is None:
+            self._pace.take_back(host)  # `_take` counts it
+            return None
+        self._counts.answered(host, len(content), len(reply))
+        return reply
+
+    def _allows(self, host: str) -> bool:
+        return self._pace.allows(host, self._loop.time(), self.network.file.limits.rate)
 
     def _wake(self) -> None:
         if not self._scheduled:
@@ -370,45 +396,74 @@ class Node:
     def _turn(self) -> None:
         """Commit what has happened, if anybody waits for it, and say what follows."""
         self._scheduled = False
+        if self._closed is not None:
+            return
         if not self.host.urgent:
             self._say(self.host.ready())
             return
         self._commit()
-        self._remind()
+        self._deliveries.soon()
 
-    def _remind(self) -> None:
-        """Deliver what waits, unless the next questions to the same hosts carry it before."""
-        for host, link in self.host.links.items():
-            if link.outbox and host not in self._soon:
-                self._soon[host] = self._loop.call_later(PATIENCE, self._due, host)
+    def _begin_to_learn(self, number: int, feedback: Feedback) -> asyncio.Future[None]:
+        """Learn from a round; what it returns is done when that is durable."""
+        self._check_still_open()
+        token = next(self._numbers)
+        self.host.learn(number, feedback, token)
+        done = self._learning[token] = self._loop.create_future()
+        self._wake()
+        return done
 
-    def _due(self, host: str) -> None:
-        self._soon.pop(host, None)
-        if host in self._news:
-            self._news[host].set()
+    def _deliver_soon(self) -> None:
+        """Deliver what waits for other hosts, unless the next questions carry it before."""
+        self._deliveries.soon()
 
-    def _commit(self) -> None:
-        changes = self.host.changes()
+    async def _next_transaction(self) -> None:
+        """Wait for the next transaction."""
+        self._check_still_open()
+        done = self._loop.create_future()
+        self._written.append(done)
+        self._wake()
+        await done
+
+    def _commit(self, description: bytes | None = None) -> OSError | None:
+        """Write what has happened, and say what follows; returns what went wrong, if it did.
+
+        A description is written with it if the network has changed.
+        """
         try:
+            changes = self.host.changes()._replace(description=description)
             if not changes.empty:
                 self._store.write(changes)
-        except OSError as error:
-            self._undo(error)
-            return
+        except Exception as error:  # whatever it is, those changes would be missing in the next one
+            return self._undo(error)
         self._say(self.host.committed(changes))
-
-    def _undo(self, error: OSError) -> None:
-        """The disk is full, or broken: go back to what is on it, and say so to those who wait."""
-        learning, self._learning = self._learning, {}
-        self._replies.clear()
-        self.counts.unwritten += 1
-        self._report.unwritten(str(error))
-        self._begin()
-        for news in self._news.values():
-            news.set()  # the links begin again, too
-        for done in learning.values():
+        written, self._written = self._written, []
+        for done in written:
             if not done.done():
-                done.set_exception(OSError(str(error)))
+                done.set_result(None)
+        return None
+
+    def _undo(self, error: Exception) -> OSError:
+        """The disk is full, or broken: go back to what is on it, and say so to those who wait."""
+        reason = str(error) or repr(error)
+        waiting = [*self._learning.values(), *self._written]
+        self._learning, self._written = {}, []
+        self._replies.clear()
+        self._counts.unwritten += 1
+        self.report.unwritten(reason)
+        for done in waiting:
+            if not done.done():
+                done.set_exception(OSError(reason))
+        refused = self.host.refused
+        try:
+            self._begin()
+        except Exception as worse:
+            self._closed = f"its database cannot be read any more: {worse}"
+            self.report.tell("disk", reason=self._closed, level=logging.ERROR)
+        else:
+            self.host.refused.update(refused)
+            self._deliveries.again()
+        return OSError(reason)
 
     def _say(self, effects: Sequence[Effect]) -> None:
         for effect in effects:
@@ -417,7 +472,7 @@ class Node:
                     asked = self._replies.pop(token, None)
                     if asked is not None:
                         host, reply = asked
-                        self.counts.leaves(host, content)
+                        self._counts.leaves(host, content)
                         reply(content)
                 case Durable(token):
                     done = self._learning.pop(token, None)
@@ -427,27 +482,28 @@ class Node:
     async def _write_when_idle(self) -> None:
         while True:
             await asyncio.sleep(IDLE)
-            if not self._scheduled:
+            if not self._scheduled and self._closed is None:
                 self._commit()
-            self._report.look(self.host)
+            self._notice_strangers()
+            self._counts.settle()
+            self.report.look(self.host, self.silent)
 
-    # --- deliveries -------------------------------------------------------------------------------
+    def _notice_strangers(self) -> None:
+        for reason, count in turned_away().items():
+            self.host.refused[STRANGER, reason] += count
 
-    async def _deliver_to(self, other: str) -> None:
-        """Deliver what waits for a host: one batch at a time, again and again until it is there."""
-        pause, news = FIRST_PAUSE, self._news[other]
-        while True:
-            news.clear()
-            batch = self.host.batch(other)
-            if batch is None:
-                await news.wait()
-                continue
-            host = self.host
-            replies = await self._ask({other: batch}, self.network.file.timing.delivery)
-            if host is not self.host:  # it has begun again meanwhile
-                continue
-            if self.host.delivered(other, replies.get(other)):
-                pause = FIRST_PAUSE
-            else:
-                await asyncio.sleep(pause)
-                pause = min(LONGEST_PAUSE, 2 * pause)
+
+def _seconds(name: str, seconds: float) -> float:
+    """Seconds to wait for other hosts; refuses more than anybody waits."""
+    wait = validation.non_negative(name, seconds)
+    if wait > LONGEST_WAIT:
+        raise ValueError(
+            f"{name} must be at most {LONGEST_WAIT:g} seconds, after which questions are "
+            f"forgotten, got {seconds!r}"
+        )
+    return wait
+
+
+def _numbers(name: str, given: Given, *, unknown: bool = False) -> Floats:
+    """Numbers that nobody else changes; refuses all else before anything is touched."""
+    return np.array(validation.numbers(name, given, unknown=unknown))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -13,8 +14,9 @@ import numpy as np
 from mtcool.agents.messages import decode, encode
 from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver, feedback_in
-from mtcool.live.host import Asked, Host, Limits, near_in
+from mtcool.live.host import Asked, Host, Limits
 from mtcool.live.journal import Begun, Changed, Entry, Learned, Predicted, Started, Taken
+from mtcool.live.residents import near_in
 from mtcool.live.share import Share
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name
@@ -34,9 +36,13 @@ class Replayed:
     """Messages that a sender has said, its receiver has not taken, and nobody keeps."""
     waiting: int = 0
     """Messages that wait in the outbox of their sender."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """How many of those each sender keeps."""
     twice: int = 0
     """Messages that were taken again."""
     refused: int = 0
+    elsewhere: Counter[str] = field(default_factory=Counter)
+    """Messages that wait for each host whose journal was not given."""
     differences: list[str] = field(default_factory=list)
     """What did not come out as it is written in the journals."""
     hosts: dict[str, Host] = field(default_factory=dict)
@@ -63,9 +69,10 @@ class _Player:
         for name, kept in started.agents:
             drivers[label_of(name)].restore(kept)
         self.host = Host(share, drivers, limits=Limits(rounds=sys.maxsize, outbox=sys.maxsize))
-        self.said: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
-        """All messages to each other host, in order."""
-        self.taken: dict[str, list[tuple[Name, bytes]]] = {name: [] for name in share.others}
+        self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
+        """All messages to each other host, by number."""
+        self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
+        """All messages from each other host, by number."""
         self.rows: list[tuple[str, int, Name, bytes, bytes]] = []
         """Rows that were used: host, version, who was asked, request and answer."""
         self._asked: dict[int, Asked] = {}
@@ -92,9 +99,6 @@ class _Player:
     def _change(self, change: Changed) -> None:
         joining = {name: self._make(name) for name in near_in(change)}
         self.host.change(change, joining)
-        for host in self.host.links:
-            self.said.setdefault(host, [])
-            self.taken.setdefault(host, [])
         self.host.committed(self.host.changes())
 
     def _predict(self, entry: Predicted) -> None:
@@ -121,21 +125,24 @@ class _Player:
             self._differ(f"the prediction of round {entry.number} is {value}, was {entry.value}")
 
     def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
-        link = self.host.links[host]
-        if first != link.taken + 1:
-            self.result.twice += max(0, min(len(items), link.taken + 1 - first))
-            self._differ(f"messages of {host} begin with {first}, {link.taken} was the last")
-        share = self.host.share
-        content = to_bytes(Deliver(share.network, share.revision, link.taken + 1, items))
+        link, share = self.host.links[host], self.host.share
+        last, after = link.taken, link.history
+        if first <= last:
+            self.result.twice += min(len(items), last + 1 - first)
+            self._differ(f"messages of {host} begin with {first}, {last} was the last")
+        # Those in between were given up by their sender, or are lost: its journal will tell.
+        first = max(first, last + 1)
+        dropped = first - 1 if first > last + 1 else 0
+        content = to_bytes(Deliver(share.network, share.revision, first, items, dropped, after))
         self.host.receive(host, content, None)
-        self.taken[host] += items
+        self.taken.setdefault(host, {}).update(enumerate(items, first))
         self.result.messages += len(items)
         self.host.committed(self.host.changes())
 
     def _pass_on(self) -> None:
         changes = self.host.changes()
-        for host, _, to, content in changes.outbox:
-            self.said[host].append((to, content))
+        for host, number, to, content in changes.outbox:
+            self.said.setdefault(host, {})[number] = to, content
             self.host.links[host].outbox.clear()
         self.host.committed(changes)
 
@@ -185,7 +192,7 @@ def replay(
         result.refused += sum(player.host.refused.values())
         result.hosts[host] = player.host
     _compare_messages(players, outboxes or {}, running, result)
-    _compare_rows(players, entries, make, result, progress)
+    _compare_rows(players, entries, make, running, result, progress)
     return result
 
 
@@ -211,16 +218,21 @@ def _compare_messages(
 ) -> None:
     for name, player in players.items():
         for other, said in player.said.items():
-            if other not in players:
+            kept = set(outboxes.get(name, {}).get(other, ()))
+            if other not in players and other not in outboxes:
+                result.elsewhere[other] += len(kept)
                 continue
-            taken = players[other].taken.get(name, [])
-            kept = outboxes.get(name, {}).get(other, ())
-            waiting = sum(number > len(taken) for number in kept)
-            result.waiting += waiting
-            result.lost += max(0, len(said) - len(taken) - waiting)
-            if running:
-                taken = taken[: len(said)]
-            if taken != said[: len(taken)]:
+            # A host that was killed before its first transaction has an outbox, and took nothing.
+            taken = players[other].taken.get(name, {}) if other in players else {}
+            dropped = player.host.dropped(other)
+            untaken = said.keys() - taken.keys()
+            result.waiting += len(untaken & kept)
+            result.kept[name] += len(untaken & kept)
+            result.lost += sum(number > dropped for number in untaken - kept)
+            more = taken.keys() - said.keys()
+            if any(taken[number] != said[number] for number in taken.keys() & said.keys()) or (
+                more and not running
+            ):
                 result.differences.append(f"{other} has not taken what {name} has said")
 
 
@@ -228,6 +240,7 @@ def _compare_rows(
     players: Mapping[str, _Player],
     entries: Mapping[str, list[Entry]],
     make: Make,
+    running: bool,
     result: Replayed,
     progress: _Progress,
 ) -> None:
@@ -245,13 +258,17 @@ def _compare_rows(
             again.play(entry)
             progress.step()
             if again.host.version > before or isinstance(entry, Started):
-                _compare_at(again, versions, result)
+                _compare_at(again, versions.pop(again.host.version, ()), result)
+        if versions and not running:
+            result.differences.append(
+                f"{host}: rows of versions {sorted(versions)[:3]} were used, and it has had no such"
+            )
 
 
 def _compare_at(
-    player: _Player, versions: Mapping[int, list[tuple[Name, bytes, bytes]]], result: Replayed
+    player: _Player, rows: Iterable[tuple[Name, bytes, bytes]], result: Replayed
 ) -> None:
-    for to, request, content in versions.get(player.host.version, ()):
+    for to, request, content in rows:
         answer = player.host.drivers[label_of(to)].receive(decode(request))
         if answer is None or encode(answer) != content:
             result.differences.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Set
 
 from mtcool.live.host import Host
 from mtcool.live.logs import LOG
@@ -15,8 +16,8 @@ MOST_LINES = 10
 class Reporter:
     """Logs the events of one node.
 
-    Refused messages and failed transactions are told with their number at the next look: those who
-    send nonsense, and a disk that is full, must not decide how often.
+    Refused messages, failed transactions and silent neighbours are told at the next look: those who
+    send nonsense, a disk that is full and a bad line must not decide how often.
     """
 
     def __init__(self, name: str) -> None:
@@ -24,6 +25,7 @@ class Reporter:
         self._refused: Counter[tuple[str, str]] = Counter()
         self._trouble: set[str] = set()
         self._unwritten: Counter[str] = Counter()
+        self._silent: set[str] = set()
 
     def tell(
         self,
@@ -42,8 +44,17 @@ class Reporter:
         """A transaction could not be written."""
         self._unwritten[reason] += 1
 
-    def look(self, host: Host) -> None:
-        """Log what was refused and what went wrong since the last look."""
+    def look(self, host: Host, silent: Set[str] | None = None) -> None:
+        """Log what was refused, who fell silent, and what went wrong since the last look.
+
+        When a node stops, nobody is called silent any more.
+        """
+        silent = self._silent if silent is None else silent
+        for peer in sorted(silent - self._silent):
+            self.tell("silent", peer=peer, level=logging.WARNING)
+        for peer in sorted(self._silent - silent):
+            self.tell("heard", peer=peer)
+        self._silent = set(silent)
         if host.refused.total() < self._refused.total():  # the host has begun again
             self._refused.clear()
         news = host.refused - self._refused

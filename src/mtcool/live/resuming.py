@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mtcool.graphs.labels import label_of
-from mtcool.live.driving import Driver
-from mtcool.live.host import Host, Limits, near_in
+from mtcool.live.driving import Driver, Near
+from mtcool.live.host import Host, Limits
 from mtcool.live.journal import Changed
+from mtcool.live.residents import check_homes, near_in
 from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
 from mtcool.types import Label
@@ -40,7 +41,7 @@ def resume(
     if kept is None:
         drivers = {name: make(name) for name in near}
         for name, driver in drivers.items():
-            driver.meet(near[name])
+            driver.meet(near[name], skipped=change.revision > 0)
         return kind(share, drivers, limits=limits, journal=journal)
     lives = kept.lives
     if change.revision < lives.revision:
@@ -56,11 +57,21 @@ def resume(
     if change.revision > lives.revision:
         joining = {name: make(name) for name in near if name not in drivers | left}
         host.change(change, joining)
-    elif set(near) != set(drivers) or any(
-        {one.name for one in near[name]} != set(drivers[name].neighbours) for name in near
+        return host
+    check_homes(home, change)
+    if set(near) != set(drivers) or any(
+        {one.name for one in near[name]} != set(drivers[name].neighbours)
+        and _met(make(name), near[name]) != set(drivers[name].neighbours)
+        for name in near
     ):
         raise ValueError(
             f"revision must be above {lives.revision} where the graph has changed, got "
             f"{change.revision}"
         )
     return host
+
+
+def _met(driver: Driver, near: Sequence[Near]) -> set[Label]:
+    """Whom a new agent talks to, who need not be all of its neighbours in the graph."""
+    driver.meet(near)
+    return set(driver.neighbours)

@@ -22,7 +22,9 @@ async def standard_input() -> asyncio.StreamReader:
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     else:
         # A loop cannot wait for files, and a terminal that does not block harms its other users.
-        threading.Thread(target=_pump, args=(loop, reader), daemon=True).start()
+        pump = _Pump(loop, reader)
+        reader.set_transport(pump)
+        threading.Thread(target=pump.run, args=(sys.stdin.fileno(),), daemon=True).start()
     return reader
 
 
@@ -49,13 +51,39 @@ class _Direct:
         """Nothing waits."""
 
 
-def _pump(loop: asyncio.AbstractEventLoop, reader: asyncio.StreamReader) -> None:
-    try:
-        while content := os.read(sys.stdin.fileno(), BLOCK):
-            loop.call_soon_threadsafe(reader.feed_data, content)
-        loop.call_soon_threadsafe(reader.feed_eof)
-    except RuntimeError:  # the loop is closed
-        return
+class _Pump(asyncio.ReadTransport):
+    """Feeds a reader from a thread, a block whenever there is room for it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, reader: asyncio.StreamReader) -> None:
+        super().__init__()
+        self._loop, self._reader = loop, reader
+        self._paused = False
+        self._room = threading.Event()
+
+    def run(self, descriptor: int) -> None:
+        """Read a file to its end."""
+        try:
+            while content := os.read(descriptor, BLOCK):
+                self._room.clear()
+                self._loop.call_soon_threadsafe(self._feed, content)
+                self._room.wait()
+            self._loop.call_soon_threadsafe(self._reader.feed_eof)
+        except RuntimeError:  # the loop is closed
+            return
+
+    def _feed(self, content: bytes) -> None:
+        self._reader.feed_data(content)  # which pauses this when it has enough
+        if not self._paused:
+            self._room.set()
+
+    def pause_reading(self) -> None:
+        """Wait."""
+        self._paused = True
+
+    def resume_reading(self) -> None:
+        """Go on."""
+        self._paused = False
+        self._room.set()
 
 
 def _is_pipe(descriptor: int) -> bool:

@@ -18,13 +18,17 @@ MOST_REASONS = 20
 
 
 def status_of(node: Node) -> dict[str, Plain]:
-    """The status of a node; losses and counts are those since its process began."""
+    """The status of a node; losses and counts are those since its process began.
+
+    What was learned and said is told as far as it is durable: a full disk cannot undo it.
+    """
     host, counts = node.host, node.counts
     return {
         "host": node.name,
         "network": node.network.file.name,
+        "revision": host.share.revision,
         "began": node.began,
-        "version": host.version,
+        "version": max(0, host.durable),
         "rounds": host.rounds,
         "activations": sum(host.learned.values()),
         "agents": [_agent(node, name) for name in host.drivers],
@@ -34,6 +38,10 @@ def status_of(node: Node) -> dict[str, Plain]:
         "reasons": [
             {"host": other, "reason": reason, "count": count}
             for (other, reason), count in host.refused.most_common(MOST_REASONS)
+        ],
+        "denied": [
+            {"host": other, "reason": reason, "count": count}
+            for (other, reason), count in host.denied.most_common(MOST_REASONS)
         ],
         "trouble": dict(host.trouble),
         "messages": {
@@ -69,13 +77,18 @@ def privacy_of(driver: Driver) -> dict[str, Plain] | None:
     return agent.account()._asdict() if isinstance(agent, PrivateAgent) else None
 
 
+def answers(node: Node, other: str) -> bool:
+    """Whether another host is heard: it answered last time, and nobody has cut it off."""
+    return other not in node.silent and other not in node.cut
+
+
 def _health(node: Node, name: Label) -> str:
     """ "well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble"."""
-    home, here = node.share.home, node.name
+    home, here = node.host.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
     if hosts & node.host.trouble.keys():
         return "trouble"
-    silent = hosts & node.silent
+    silent = {other for other in hosts if not answers(node, other)}
     if not silent:
         return "well"
     return "cut off" if silent == hosts else "partly"
@@ -86,9 +99,9 @@ def _link(node: Node, other: str) -> dict[str, Plain]:
     return {
         "outbox": len(link.outbox),
         "greeted": link.greeted,
-        "answers": other not in node.silent,
-        "sent": link.sent,
-        "taken": link.taken,
+        "answers": answers(node, other),
+        "sent": link.durable,
+        "taken": link.taken_durable,
         "trouble": node.host.trouble.get(other),
         "messages": 0 if traffic is None else sum(traffic.messages.values()),
         "bytes": 0 if traffic is None else sum(traffic.bytes.values()),

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from mtcool.live.journal import Lives
+from mtcool.live.link import Numbers
 from mtcool.live.wire import Rows
 from mtcool.types import Label, Name
 
@@ -44,8 +45,8 @@ class Changes(NamedTuple):
     version: int
     rounds: int
     agents: dict[Label, bytes]
-    links: dict[str, tuple[int, int]]
-    """Of each link that moved: `sent` and `taken`."""
+    links: dict[str, Numbers]
+    """Of each link that moved."""
     outbox: list[tuple[str, int, Name, bytes]]
     delivered: dict[str, int]
     """Messages up to this number may be forgotten."""
@@ -53,11 +54,14 @@ class Changes(NamedTuple):
     share: Lives | None
     """Who lives here, if that has changed."""
     effects: list[Replied | Durable | Acknowledged]
+    description: bytes | None = None
+    """Of the network, in words that a replay understands, if that has changed."""
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.agents or self.links or self.outbox or self.delivered or self.journal)
+        some = self.agents or self.links or self.outbox or self.delivered or self.journal
+        return not (some or self.share)
 
 
 class Kept(NamedTuple):
@@ -66,6 +70,8 @@ class Kept(NamedTuple):
     version: int
     rounds: int
     agents: Mapping[Label, bytes]
-    links: Mapping[str, tuple[int, int]]
+    links: Mapping[str, Numbers]
     outbox: Iterable[tuple[str, int, Name, bytes]]
     lives: Lives
+    file: str = ""
+    """Where it was read, to be named if something in it is wrong."""

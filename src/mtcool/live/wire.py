@@ -7,13 +7,17 @@ In bytes: the version of the schema, one byte, and a MessagePack array.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from mtcool.types import Name
 
-SCHEMA = 1
+SCHEMA = 2
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+"""No honest host counts farther."""
+Digest: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""Of a history, as `mtcool.live.history` makes it."""
 
 
 class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
@@ -22,18 +26,19 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     Examples
     --------
     >>> len(to_bytes(Ask(7, 0, [("rome", b"request")])))
-    23
+    24
     """
 
-    network: int
+    network: Count
     """Which network this is: hosts of different ones do not understand each other."""
-    revision: int
+    revision: Count
     """Of the description that the asker has; who has an older one must read it again first."""
     items: list[tuple[Name, bytes]]
     """Who is asked, and the request as `mtcool.agents.encode` writes it."""
-    first: int = 0
+    first: Count = 0
     """Number of the first message in `told`, if there are any: they travel with the question."""
     told: list[tuple[Name, bytes]] = []
+    after: Digest = 0
     """As in `Deliver`."""
 
 
@@ -46,11 +51,13 @@ class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
     3
     """
 
-    version: int
+    version: Count
     """How many changes the state had seen from which the rows were read."""
     items: list[bytes | None]
-    last: int = -1
+    last: Annotated[int, msgspec.Meta(ge=-1, le=2**53)] = -1
     """As in `Position`, if messages came with the question."""
+    drawn: Count = 0
+    """Private agents only: how often agents of this host have drawn noise for what they say."""
 
 
 class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
@@ -62,12 +69,18 @@ class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
     5
     """
 
-    network: int
-    revision: int
-    first: int
+    network: Count
+    revision: Count
+    first: Count
     """Number of the first item; the others follow it. All before it are known to be durable."""
     items: list[tuple[Name, bytes]]
     """Who is told, and the message as `mtcool.agents.encode` writes it."""
+    dropped: Count = 0
+    """Messages up to this number were given up while the receiver was out of the network."""
+    after: Digest = 0
+    """Of all messages before the items: who has taken others under these numbers must say so."""
+    ahead: Count = 0
+    """Without items: so many messages from `first` on are in the digest, too."""
 
 
 class Position(msgspec.Struct, frozen=True, array_like=True, tag=4):
@@ -79,7 +92,11 @@ class Position(msgspec.Struct, frozen=True, array_like=True, tag=4):
     5
     """
 
-    last: int
+    last: Count
+    heard: Count = 0
+    """The newest `Rows.drawn` that the other side has let us know of."""
+    known: Count = 0
+    """The other side has acknowledged our messages up to this number: it must know of them."""
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, tag=5):
@@ -92,6 +109,10 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=5):
     """
 
     reason: str
+    stopped: bool = False
+    """Whether it will be refused again and again: the memory of the one contradicts the other's."""
+    either: bool = False
+    """Whether it is not known which of the two has forgotten."""
 
 
 Question: TypeAlias = Ask | Deliver
@@ -104,7 +125,7 @@ def to_bytes(said: Question | Reply) -> bytes:
     Examples
     --------
     >>> len(to_bytes(Position(5)))
-    4
+    6
     """
     return _SCHEMA + _ENCODER.encode(said)
 
@@ -129,7 +150,7 @@ def reply_in(content: bytes) -> Reply:
     >>> reply_in(b"")
     Traceback (most recent call last):
     ...
-    ValueError: content must be of schema 1, got nothing
+    ValueError: content must be of schema 2, got nothing
     """
     reply: Reply = _decoded(_REPLIES, content)
     return reply

@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,20 +19,21 @@ from mtcool.experiments.running.build import build_graph
 from mtcool.graphs import Graph
 from mtcool.graphs.labels import plain_name
 from mtcool.live.description import tables
+from mtcool.live.description.addresses import HIGHEST, Place, check_places
+from mtcool.live.description.names import (
+    as_text,
+    check_agent_names,
+    check_host_names,
+    check_network_name,
+)
+from mtcool.live.description.part import part_of
 from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
 
+_Table = TypeVar("_Table", tables.Network, tables.Host)
 SMALL = 2**31
 """Names that are whole numbers below this are in their own order, before all others."""
-
-
-class Place(NamedTuple):
-    """Where a host is."""
-
-    listen: str
-    address: str
-    http: str | None
 
 
 class Description(NamedTuple):
@@ -72,17 +73,35 @@ class Description(NamedTuple):
         return self.file.privacy is not None
 
     def neighbours(self, agent: Label) -> tuple[Label, ...]:
-        """Those that an agent talks to."""
+        """Those that an agent talks to.
+
+        Parameters
+        ----------
+        agent
+            Name of an agent of the network.
+        """
         labels, i = self.graph.labels, self.graph.index(agent)
         found = self.graph.idx[self.graph.ptr[i] : self.graph.ptr[i + 1]]
         return tuple(labels[int(j)] for j in found if int(j) != i)
 
     def agents_of(self, host: str) -> tuple[Label, ...]:
-        """The agents of a host."""
+        """The agents of a host.
+
+        Parameters
+        ----------
+        host
+            Name of a host of the network.
+        """
         return tuple(agent for agent, where in self.home.items() if where == host)
 
     def share(self, host: str) -> Share:
-        """What a host must know of the network."""
+        """What a host must know of the network.
+
+        Parameters
+        ----------
+        host
+            Name of a host of the network; another one is refused.
+        """
         if host not in self.places:
             known = ", ".join(self.places)
             raise ValueError(f"host must be one of {known}, got {host!r}")
@@ -92,7 +111,13 @@ class Description(NamedTuple):
         return Share(host, self.number, home, self.file.revision, self.private)
 
     def change(self, host: str) -> Changed:
-        """Who lives on a host and has which neighbours, for a host that reads the file again."""
+        """Who lives on a host and has which neighbours, for a host that reads the file again.
+
+        Parameters
+        ----------
+        host
+            Name of a host of the network.
+        """
         share = self.share(host)
         home = [(plain_name(agent, "kept"), where) for agent, where in share.home.items()]
         near = [
@@ -112,7 +137,13 @@ class Description(NamedTuple):
         return self._replace(file=msgspec.structs.replace(self.file, journal=True))
 
     def path(self, relative: str) -> Path:
-        """A path in the file, from where the file is."""
+        """A path in the file, from where the file is.
+
+        Parameters
+        ----------
+        relative
+            As it stands in the file.
+        """
         return self.folder / relative
 
 
@@ -131,7 +162,25 @@ def index_of(agent: Label) -> int:
 
 
 def read_description(path: str | os.PathLike[str]) -> Description:
-    """Read a network file; what is wrong is said in one sentence."""
+    """Read a network file; what is wrong is said in one sentence.
+
+    Parameters
+    ----------
+    path
+        The network's TOML file; paths in it are relative to its folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "demo.toml"
+    ...     lines = ['name = "demo"', 'learn.features = ["x"]', "shards.count = 2",
+    ...         'graph = { kind = "ring", agents = 4 }']
+    ...     _ = path.write_text("\\n".join(lines))
+    ...     network = read_description(path)
+    >>> list(network.places)
+    ['host0', 'host1']
+    """
     file = Path(path)
     try:
         table = tomllib.loads(file.read_text())
@@ -144,8 +193,25 @@ def read_description(path: str | os.PathLike[str]) -> Description:
 
 
 def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") -> Description:
-    """The network that a table describes."""
+    """The network that a table describes.
+
+    Parameters
+    ----------
+    table
+        What a network file says.
+    folder
+        Where the file is: paths in it are relative to its folder.
+
+    Examples
+    --------
+    >>> ring = {"kind": "ring", "agents": 4}
+    >>> described({"name": "demo", "graph": ring, "lern": {"features": ["x"]}})
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown key lern; did you mean learn?
+    """
     file, folder = _checked(dict(table)), Path(folder)
+    check_network_name(file.name)
     if (file.learn is None) == (file.algorithm is None):
         given = "none of them" if file.learn is None else "both"
         raise ValueError(f"one of learn and algorithm must be given, got {given}")
@@ -153,18 +219,38 @@ def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") 
     if private != (file.privacy is not None):
         must = "must be given for" if private else "applies only to"
         raise ValueError(f"privacy {must} dpmt_co2ol")
+    if file.learn is not None and len(set(file.learn.features)) < len(file.learn.features):
+        raise ValueError(f"learn.features must be different, got {file.learn.features!r}")
     graph = _graph(file, folder)
+    check_agent_names(graph.labels)
     places, home = _places(file, graph)
     return Description(file, folder, graph, places, home)
 
 
 def _checked(table: dict[str, Plain]) -> tables.Network:
+    try:
+        return _converted(table, tables.Network)
+    except ValueError:
+        hosts = table.get("hosts")
+        if not isinstance(hosts, dict):
+            raise
+    for name, host in hosts.items():  # msgspec does not say which of them is wrong
+        if not isinstance(host, dict):
+            raise ValueError(f"hosts.{name} must be a table, got {host!r}")
+        try:
+            _converted(host, tables.Host)
+        except ValueError as error:
+            raise ValueError(f"hosts.{name}: {error}") from None
+    return _converted(table, tables.Network)
+
+
+def _converted(table: dict[str, Plain], kind: type[_Table]) -> _Table:
     while True:
         try:
-            return msgspec.convert(table, tables.Network)
+            return msgspec.convert(table, kind)
         except msgspec.ValidationError as error:
             if not make_whole(str(error), table):
-                raise ValueError(one_sentence(str(error), table, tables.Network)) from None
+                raise ValueError(one_sentence(str(error), table, kind)) from None
 
 
 def _graph(file: tables.Network, folder: Path) -> Graph:
@@ -187,11 +273,7 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
 def _in_order(graph: Graph) -> Graph:
     """The graph with its agents in the order that agents everywhere have."""
     labels = graph.labels
-    owner = np.repeat(np.arange(graph.size), np.diff(graph.ptr))
-    edges = [
-        (labels[int(i)], labels[int(j)]) for i, j in zip(owner, graph.idx, strict=True) if i < j
-    ]
-    return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
+    return part_of(graph, np.array(sorted(range(graph.size), key=lambda i: index_of(labels[i]))))
 
 
 def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
@@ -200,10 +282,12 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
         raise ValueError(f"one of hosts and shards must be given, got {given}")
     if file.shards is not None:
         return _shards(file.shards, graph)
+    check_host_names(file.hosts)
     places = {
-        name: Place(host.listen, host.address or host.listen, host.http)
+        name: Place(host.listen, host.listen if host.address is None else host.address, host.http)
         for name, host in file.hosts.items()
     }
+    check_places(places)
     home: dict[Label, str] = {}
     for name, host in file.hosts.items():
         for agent in host.agents:
@@ -215,7 +299,9 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
     known = set(graph.labels)
     for agent_name, where in home.items():
         if agent_name not in known:
-            raise ValueError(f"hosts.{where}.agents must be in the graph, got {agent_name!r}")
+            alike = [label for label in graph.labels if as_text(label) == as_text(agent_name)]
+            has = f", which has {alike[0]!r}" if alike else ""
+            raise ValueError(f"hosts.{where}.agents must be in the graph{has}, got {agent_name!r}")
     for label in graph.labels:
         if label not in home:
             raise ValueError(f"agent {label!r} of the graph must have a host, got none")
@@ -225,6 +311,17 @@ def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[
 def _shards(shards: tables.Shards, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
     if shards.count > graph.size:
         raise ValueError(f"shards.count must be at most {graph.size} agents, got {shards.count}")
+    for key, first in (("port", shards.port), ("http", shards.http or 1)):
+        if first + shards.count - 1 > HIGHEST:
+            raise ValueError(
+                f"shards.{key} must be at most {HIGHEST + 1 - shards.count} for {shards.count} "
+                f"processes, got {first}"
+            )
+    if shards.http is not None and abs(shards.http - shards.port) < shards.count:
+        raise ValueError(
+            f"shards.http must be at least {shards.count} away from shards.port, got "
+            f"{shards.http} and {shards.port}"
+        )
     places = {
         f"host{k}": Place(
             f"127.0.0.1:{shards.port + k}",

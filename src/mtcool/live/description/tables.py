@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from mtcool.experiments.files import spec
+from mtcool.live.transport.transport import LONGEST_WAIT
 
 Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
-HostName: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Agent: TypeAlias = str | int
+Wait: TypeAlias = Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
@@ -152,10 +153,10 @@ Stream: TypeAlias = Synthetic | Births | Flights | Schools | Csv | JsonLines
 class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How long hosts wait, in seconds."""
 
-    rows: spec.Positive = 0.5
-    """A prediction for the rows of neighbours."""
-    delivery: spec.Positive = 2.0
-    """A batch of gradients for its acknowledgement."""
+    rows: Wait = 0.5
+    """A prediction for the rows of neighbours; at most five."""
+    delivery: Wait = 2.0
+    """A batch of gradients for its acknowledgement; at most five."""
     lease: spec.Positive = 5.0
     """A silent connection before it is given up."""
 
@@ -185,12 +186,12 @@ class Security(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A network file."""
 
-    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    name: str
     graph: Graph
     learn: Learn | None = None
     algorithm: Algorithm | None = None
     privacy: Privacy | None = None
-    hosts: dict[HostName, Host] = {}
+    hosts: dict[str, Host] = {}
     shards: Shards | None = None
     timing: Timing = Timing()
     limits: Limits = Limits()

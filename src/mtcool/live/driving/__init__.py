@@ -1,7 +1,7 @@
 """How a host drives its agents, whatever their algorithm."""
 
 from mtcool.live.driving.driver import Driver, Feedback, Near, Prediction, Round
-from mtcool.live.driving.feedback import feedback_in, packed_feedback
+from mtcool.live.driving.feedback import feedback_in, packed_feedback, told_feedback
 from mtcool.live.driving.gradients import GradientDriver
 from mtcool.live.driving.tables import TableDriver
 
@@ -15,4 +15,5 @@ __all__ = [
     "TableDriver",
     "feedback_in",
     "packed_feedback",
+    "told_feedback",
 ]

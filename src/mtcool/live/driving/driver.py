@@ -9,6 +9,9 @@ from mtcool.agents.messages import Message
 from mtcool.streams import Loss
 from mtcool.types import Floats, Label
 
+WINDOW = 256
+"""Rounds of a neighbour after which an older one is learned from no more: it has forgotten them."""
+
 Feedback: TypeAlias = float | Floats | Loss
 """What an agent learns from: a target, a gradient at its prediction, or a loss."""
 
@@ -56,7 +59,7 @@ class Round(Protocol):
         """Step 2: what to ask, and whom."""
 
     def check(self, neighbour: Label, answer: Message) -> None:
-        """Refuse what is no answer of this neighbour to this round."""
+        """Refuse what is no answer of this neighbour to this round, be it another's."""
 
     def predict(self, answers: Mapping[Label, Message]) -> Prediction:
         """Step 3: the prediction, from the answers that have come."""
@@ -88,8 +91,11 @@ class Driver(Protocol):
     def check_meeting(self, neighbours: Sequence[Near]) -> None:
         """Refuse neighbours that it cannot have while it runs."""
 
-    def meet(self, neighbours: Sequence[Near]) -> None:
-        """Have these neighbours from now on, and no others."""
+    def meet(self, neighbours: Sequence[Near], skipped: bool = False) -> None:
+        """Have these neighbours from now on, and no others.
+
+        Some changes may have been skipped, and messages of neighbours as they were then may come.
+        """
 
     def begin(self, features: Floats | None) -> Round:
         """Step 1: begin a round, with features or without."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -12,16 +13,27 @@ from mtcool import validation
 from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.agent import Agent, answer_of
 from mtcool.agents.cliques import CliqueAgent
-from mtcool.agents.field.receiving import row_in
-from mtcool.agents.messages import FieldRow, Message, Rows
+from mtcool.agents.messages import (
+    FieldGradient,
+    FieldRow,
+    Gradient,
+    LossShared,
+    Message,
+    Rows,
+    sender_of,
+)
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving.driver import Feedback, Near, Prediction
+from mtcool.live.driving.driver import WINDOW, Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.live.driving.noise import RecordedNoise
 from mtcool.peers.field.bounds import bound_for_others
 from mtcool.streams import Loss
+from mtcool.streams.loss import checked_loss
 from mtcool.streams.losses import Kind
 from mtcool.types import Floats, Label
+
+NUMBERED = (FieldGradient, Gradient, LossShared)
+"""Messages of which an agent notes every number that it has taken."""
 
 
 class GradientDriver:
@@ -47,6 +59,10 @@ class GradientDriver:
         self.name, self.agent, self.kind, self.alone = agent.name, agent, kind, alone
         self.known: dict[Label, Message] = {}
         """The last answer of each neighbour."""
+        self.first = frozenset(agent.neighbours) if isinstance(agent, FieldAgent) else frozenset()
+        """Neighbours since the network began: none of them ever goes without its own row."""
+        self.skipped = False
+        """Whether it was not told of every change of its graph."""
 
     @property
     def neighbours(self) -> tuple[Label, ...]:
@@ -75,11 +91,12 @@ class GradientDriver:
                 f"{self.agent.settings.algorithm} cannot change, got others"
             )
 
-    def meet(self, neighbours: Sequence[Near]) -> None:
+    def meet(self, neighbours: Sequence[Near], skipped: bool = False) -> None:
         """Have these neighbours from now on, and no others."""
         agent = self.agent
         if not isinstance(agent, FieldAgent):
             return
+        self.skipped = self.skipped or skipped
         wanted = {near.name: near.place for near in neighbours}
         if not agent.present:
             agent.join(wanted)
@@ -90,7 +107,8 @@ class GradientDriver:
             if name not in agent.neighbours:
                 agent.connect(name, index)
         for near in neighbours:  # all hosts know the graph, so nobody has to announce its weights
-            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), True))
+            fresh = near.name not in self.first
+            agent.clique.expect(bound_for_others(agent.rules, max(1, near.degree), fresh))
 
     def begin(self, features: Floats | None) -> GradientRound:
         """Begin a round."""
@@ -103,17 +121,28 @@ class GradientDriver:
 
     def receive(self, message: Message) -> Message | None:
         """Take a message of a neighbour."""
-        return self.agent.receive(message)
+        agent: Any = self.agent
+        if isinstance(message, FieldGradient) and self.skipped:
+            # Its sender may have had fewer neighbours in a revision that was not read here.
+            most = 0.5 if sender_of(message) in self.first else 1.0
+            if message.weight <= most:
+                agent.clique.expect(agent.rules.kappa * message.weight)
+        answer = self.agent.receive(message)
+        if isinstance(message, NUMBERED):  # rounds that nobody learned from leave gaps
+            agent.heard[sender_of(message)].give_up(WINDOW)
+        return answer
 
     def keep(self) -> bytes:
         """All that must survive."""
         known = [[plain_name(name, "kept"), self._row_in(row)] for name, row in self.known.items()]
         alone = None if self.alone is None else kept_of(self.alone)
-        return msgspec.msgpack.encode([kept_of(self.agent), known, alone])
+        first = [plain_name(name, "kept") for name in sorted(self.first, key=str)]
+        return msgspec.msgpack.encode([kept_of(self.agent), known, alone, first, self.skipped])
 
     def restore(self, kept: bytes) -> None:
         """Go on from what was kept."""
-        agent, known, alone = msgspec.msgpack.decode(kept)
+        agent, known, alone, first, self.skipped = msgspec.msgpack.decode(kept)
+        self.first = frozenset(map(label_of, first))
         go_on(self.agent, agent)
         self.known = {label_of(name): self._row_of(name, row) for name, row in known}
         if self.alone is not None and alone is not None:
@@ -159,15 +188,13 @@ class GradientRound:
         self._activation: Any = driver.agent.activate()
         self.requests: Mapping[Label, Message] = self._activation.requests
         self._x = np.empty(0)
+        self._alone: tuple[int, Any, Floats] | None = None
 
     def check(self, neighbour: Label, answer: Message) -> None:
         """Refuse what is no row of this neighbour."""
         agent = self._driver.agent
         if isinstance(agent, FieldAgent):
-            if not isinstance(answer, FieldRow):
-                raise ValueError(f"answer of {neighbour!r} must be a row, got {answer!r}")
-            if row_in(answer, agent, neighbour).number != self._activation.number:
-                raise ValueError(f"answer of {neighbour!r} must be that of this round")
+            self._activation.check(neighbour, answer)
             return
         answer_of(
             {neighbour: answer},  # type: ignore[dict-item]  # this is what it checks
@@ -190,12 +217,11 @@ class GradientRound:
                 missing.append(name)
                 full[name] = self._of_this_round(driver.nothing_known(name))
         self._x = self._activation.predict(full)
-        value: float | tuple[float, ...] = tuple(self._x.tolist())
-        alone = None
-        if self._features is not None:
-            value = float(self._x @ self._features)
-            if driver.alone is not None:
-                alone = float(driver.alone.activate().predict({}) @ self._features)
+        if self._features is None:
+            return Prediction(tuple(self._x.tolist()), None, tuple(old), tuple(missing))
+        value, alone = float(self._x @ self._features), None
+        if driver.alone is not None:
+            alone = float(self._by_itself(driver.alone)[1] @ self._features)
         return Prediction(value, alone, tuple(old), tuple(missing))
 
     def _of_this_round(self, answer: Message) -> Message:
@@ -226,9 +252,17 @@ class GradientRound:
         else:
             told = self._activation.learn(loss.subgradient(self._x))
         if loss is not None and driver.alone is not None:
-            by_itself = driver.alone.activate()
-            by_itself.learn(loss.subgradient(by_itself.predict({})))
+            by_itself, x = self._by_itself(driver.alone)
+            with contextlib.suppress(ValueError):  # it is for comparison: the agent has learned
+                by_itself.learn(loss.subgradient(x))
         return told
+
+    def _by_itself(self, agent: CliqueAgent) -> tuple[Any, Floats]:
+        """A round of the agent that learns alone, and its point; once, unless it learns between."""
+        if self._alone is None or self._alone[0] != agent.activations:
+            begun = agent.activate()
+            self._alone = agent.activations, begun, begun.predict({})
+        return self._alone[1:]
 
     def _loss_of(self, feedback: Feedback) -> Loss | None:
         if isinstance(feedback, Loss):
@@ -238,4 +272,4 @@ class GradientRound:
         if self._features is None or self._driver.kind is None:
             raise ValueError(f"a target needs features and a loss, got {feedback!r} without")
         target = validation.finite("target", feedback)
-        return Loss(self._driver.kind, np.append(self._features, target))
+        return checked_loss(self._driver.kind, np.append(self._features, target))

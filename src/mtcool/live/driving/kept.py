@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,8 +18,9 @@ from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.agent import PanelAgent
 from mtcool.peers.arrays import state_arrays
 from mtcool.peers.private import PrivateState
-from mtcool.types import AnyArray, Label, Plain
+from mtcool.types import AnyArray, Label, Plain, State
 
+Arrays: TypeAlias = tuple[tuple[str, AnyArray], ...]
 OF_A_PANEL = ("link", "number", "vector", "scatter", "mixer", "alone")
 """Arrays of a panel that change."""
 
@@ -36,13 +39,13 @@ def go_on(agent: Agent | PanelAgent, kept: Plain) -> None:
 
 @kept_of.register
 def _(agent: CliqueAgent | SingleTaskAgent) -> Plain:
-    return [agent.activations, _positions(agent.heard), _bytes_of(state_arrays(agent.state))]
+    return [agent.activations, _positions(agent.heard), _bytes_of(_arrays_of(agent))]
 
 
 @go_on.register
 def _(agent: CliqueAgent | SingleTaskAgent, kept: Plain) -> None:
     activations, heard, arrays = kept
-    _fill(state_arrays(agent.state), arrays)
+    _fill(_arrays_of(agent), arrays)
     agent.activations, agent.heard = activations, _heard(heard)
 
 
@@ -79,7 +82,7 @@ def _(agent: FieldAgent) -> Plain:
     clique = agent.clique
     rows = [[plain_name(name, "kept"), row] for name, row in clique.rows.items()]
     account = tuple(vars(clique.account).values())
-    arrays = _bytes_of(state_arrays(clique.state))
+    arrays = _bytes_of(_arrays_of(clique))
     near = [
         [plain_name(name, "kept"), one.index, one.score, _kept_row(one.kept)]
         for name, one in agent.neighbours.items()
@@ -100,7 +103,7 @@ def _(agent: FieldAgent, kept: Plain) -> None:
     (slots, bound, doublings, rows, account, arrays), near, heard, promised, counts = kept
     by_name = {label_of(name): row for name, row in rows}
     clique = FieldClique(agent.settings, slots, bound, by_name, doublings, Account(*account))
-    _fill(state_arrays(clique.state), arrays)
+    _fill(_arrays_of(clique), arrays)
     neighbours = {
         label_of(name): Neighbour(index, score, _row_kept(row)) for name, index, score, row in near
     }
@@ -142,6 +145,18 @@ def _heard(packed: Plain) -> dict[Label, Position]:
         position = heard[label_of(name)] = Position()
         position.last, position.beyond = last, set(beyond)
     return heard
+
+
+_FOUND: weakref.WeakKeyDictionary[CliqueAgent | SingleTaskAgent | FieldClique, tuple[State, Arrays]]
+_FOUND = weakref.WeakKeyDictionary()
+
+
+def _arrays_of(keeper: CliqueAgent | SingleTaskAgent | FieldClique) -> Arrays:
+    """The arrays that must survive; looked for once, because every transaction asks for them."""
+    found = _FOUND.get(keeper)
+    if found is None or found[0] is not keeper.state:  # a clique that has grown has another one
+        found = _FOUND[keeper] = keeper.state, tuple(state_arrays(keeper.state))
+    return found[1]
 
 
 def _bytes_of(arrays: Iterable[tuple[str, AnyArray]]) -> dict[str, bytes]:

@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from mtcool import validation
-from mtcool.agents.messages import Message
+from mtcool.agents.messages import Lesson, Message, sender_of
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
-from mtcool.live.driving.driver import Feedback, Near, Prediction
+from mtcool.live.driving.driver import WINDOW, Feedback, Near, Prediction
 from mtcool.live.driving.kept import go_on, kept_of
 from mtcool.types import Floats, Label
 
@@ -38,7 +38,7 @@ class TableDriver:
     def check_meeting(self, neighbours: Sequence[Near]) -> None:
         """Every neighbour is welcome."""
 
-    def meet(self, neighbours: Sequence[Near]) -> None:
+    def meet(self, neighbours: Sequence[Near], skipped: bool = False) -> None:
         """Have these neighbours from now on, and no others."""
         names = [near.name for near in sorted(neighbours, key=lambda near: near.place)]
         self.agent.meet(names)
@@ -52,7 +52,10 @@ class TableDriver:
 
     def receive(self, message: Message) -> Message | None:
         """Take a message of a neighbour."""
-        return self.agent.receive(message)
+        answer = self.agent.receive(message)
+        if isinstance(message, Lesson):  # rounds in which they were no neighbours leave gaps
+            self.agent.heard[sender_of(message)].give_up(WINDOW)
+        return answer
 
     def keep(self) -> bytes:
         """All that must survive."""

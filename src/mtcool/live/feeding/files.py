@@ -19,32 +19,41 @@ from mtcool.types import Label, Plain
 
 Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
+Words: TypeAlias = Mapping[str, Label]
+"""Labels of agents by the words that files have for them; agents may join while one is read."""
 STANDARD_INPUT = "-"
 
 
-def csv_rows(network: Description, stream: tables.Csv, complain: Complain) -> Iterator[Row]:
+def csv_rows(
+    network: Description, stream: tables.Csv, agents: Words, complain: Complain
+) -> Iterator[Row]:
     """The rows of a CSV file; those that are wrong are left out, and told."""
-    features, agents = _features(network), _agents(network)
+    features = _features(network)
     with _opened(network, stream.path) as file:
         reader = csv.DictReader(file)
         for name in (stream.agent, stream.target, *features):
             if name not in (reader.fieldnames or ()):
                 found = ", ".join(reader.fieldnames or ["nothing"])
                 raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
+        fields = len(reader.fieldnames or ())
         for record in reader:
             try:
+                if None in record or None in record.values():
+                    raise ValueError(f"it must have {fields} fields, as the first line has")
                 yield Row(
                     _agent(agents, record[stream.agent]),
-                    [_number(record[name]) for name in features],
-                    float(record[stream.target]),
+                    [_number(name, record[name], empty=math.nan) for name in features],
+                    _number(stream.target, record[stream.target]),
                 )
-            except (ValueError, TypeError) as error:
+            except ValueError as error:
                 complain(f"line {reader.line_num} is left out: {error}")
 
 
-def json_rows(network: Description, stream: tables.JsonLines, complain: Complain) -> Iterator[Row]:
+def json_rows(
+    network: Description, stream: tables.JsonLines, agents: Words, complain: Complain
+) -> Iterator[Row]:
     """The rows of a file of JSON lines; those that are wrong are left out, and told."""
-    features, agents = _features(network), _agents(network)
+    features = _features(network)
     decoder = msgspec.json.Decoder(_Line)
     with _opened(network, stream.path) as file:
         for number, line in enumerate(file, start=1):
@@ -78,20 +87,24 @@ def _features(network: Description) -> list[str]:
     return [f"x{k}" for k in range(table.dim)]
 
 
-def _agents(network: Description) -> Mapping[str, Label]:
-    """Labels by the words that files have for them."""
-    return {str(label): label for label in network.graph.labels}
-
-
-def _agent(agents: Mapping[str, Label], given: Plain) -> Label:
+def _agent(agents: Words, given: Plain) -> Label:
     name = str(label_of(given))
     if name not in agents:
         raise ValueError(f"agent must be in the network, got {given!r}")
     return agents[name]
 
 
-def _number(text: str | None) -> float:
-    return float(text) if text else math.nan
+def _number(column: str, text: str, empty: float | None = None) -> float:
+    """The number in a field; an empty one may stand for another. Refuses what is not finite."""
+    if empty is not None and not text.strip():
+        return empty
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.inf
+    if math.isinf(number) or (empty is None and math.isnan(number)):
+        raise ValueError(f"{column} must be a finite number, got {text!r}")
+    return number
 
 
 def _or_nan(value: float | None) -> float:

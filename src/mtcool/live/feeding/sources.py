@@ -13,6 +13,7 @@ from mtcool.live.description import Description, tables
 from mtcool.live.feeding.files import STANDARD_INPUT, Complain, csv_rows, json_rows
 from mtcool.live.feeding.row import Row
 from mtcool.live.feeding.synthetic import synthetic_rows
+from mtcool.types import Label
 
 
 class Source(NamedTuple):
@@ -23,6 +24,12 @@ class Source(NamedTuple):
     """How many rows there are, if that is known."""
     waits: bool
     """Whether rows come when they come, as from standard input."""
+    agents: dict[str, Label]
+    """Agents whose rows are read, by their names in files."""
+
+    def take(self, network: Description) -> None:
+        """Read rows of agents that have joined, too."""
+        self.agents.update(_words(network))
 
 
 def open_stream(network: Description, rounds: int | None, complain: Complain) -> Source | None:
@@ -48,7 +55,7 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
     """
     stream = network.file.stream
     total: int | None = None
-    waits = False
+    waits, agents = False, _words(network)
     match stream:
         case None:
             return None
@@ -56,15 +63,21 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
             total = stream.rounds if rounds is None else rounds
             rows = synthetic_rows(network, stream, total)
         case tables.Csv():
-            rows, waits = csv_rows(network, stream, complain), stream.path == STANDARD_INPUT
+            rows = csv_rows(network, stream, agents, complain)
+            waits = stream.path == STANDARD_INPUT
         case tables.JsonLines():
-            rows, waits = json_rows(network, stream, complain), stream.path == STANDARD_INPUT
+            rows = json_rows(network, stream, agents, complain)
+            waits = stream.path == STANDARD_INPUT
         case _:
             rows, total = _built_in_rows(network, stream)
     if rounds is not None:
         rows = itertools.islice(rows, rounds)
         total = rounds if total is None else min(rounds, total)
-    return Source(rows, total, waits)
+    return Source(rows, total, waits, agents)
+
+
+def _words(network: Description) -> dict[str, Label]:
+    return {str(label): label for label in network.graph.labels}
 
 
 def _built_in_rows(

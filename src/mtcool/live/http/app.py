@@ -13,9 +13,10 @@ from starlette.exceptions import HTTPException
 
 import mtcool
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.host import Refusal
+from mtcool.live.driving import told_feedback
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
+from mtcool.live.refusals import Refusal
 from mtcool.types import Label, Name
 
 Numbers = list[float | None] | dict[str, float | None]
@@ -33,8 +34,8 @@ class ToPredict(Asked):
     """What to predict."""
 
     features: Numbers | None = Field(None, description="None for a point instead of a number.")
-    timeout: Annotated[float, Field(gt=0, le=60)] | None = Field(
-        None, description="Seconds to wait for neighbours."
+    timeout: Annotated[float, Field(gt=0, le=5)] | None = Field(
+        None, description="Seconds to wait for neighbours, at most 5."
     )
 
 
@@ -45,10 +46,20 @@ class ToLearn(Asked):
     target: float
 
 
-class ToUpdate(Asked):
-    """The gradient at the last prediction of an agent."""
+class Loss(BaseModel):
+    """A loss: its kind, and the numbers of its round."""
 
-    gradient: list[float]
+    model_config = ConfigDict(extra="forbid", strict=True)
+    kind: str
+    row: list[float]
+    parameters: list[float] = []
+
+
+class ToUpdate(Asked):
+    """The gradient at the last prediction of an agent, or the loss of it."""
+
+    gradient: list[float] | None = None
+    loss: Loss | None = None
 
 
 class Predicted(BaseModel):
@@ -64,6 +75,9 @@ class Learned(BaseModel):
     """It survives a crash."""
 
     durable: bool = True
+    activations: int = Field(
+        description="Rounds that the agent has ever learned from, this one among them."
+    )
 
 
 class Problem(BaseModel):
@@ -81,7 +95,21 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def http_app(node: Node) -> FastAPI:
-    """The app of a node that is open; `serving` lets others call it."""
+    """The app of a node that is open; `serving` lets others call it.
+
+    Parameters
+    ----------
+    node
+        An open node; the app asks it and no other.
+
+    Examples
+    --------
+    >>> from mtcool.live import described
+    >>> node = Node(described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...     "learn": {"features": ["x"]}, "shards": {"count": 1}}))
+    >>> sorted(http_app(node).openapi()["paths"])
+    ['/learn', '/metrics', '/predict', '/status', '/update']
+    """
     app = FastAPI(
         title="mtcool",
         version=mtcool.__version__,
@@ -94,7 +122,7 @@ def http_app(node: Node) -> FastAPI:
         agent = label_of(plain_name(name, "called"))
         if agent not in node.host.drivers:
             raise HTTPException(404, f"agent must live on host {node.name!r}, got {agent!r}")
-        return agent
+        return node.host.named(name)
 
     @app.post("/predict", responses=PROBLEMS)
     async def predict(asked: ToPredict) -> Predicted:
@@ -109,14 +137,16 @@ def http_app(node: Node) -> FastAPI:
     @app.post("/learn", responses=PROBLEMS)
     async def learn(asked: ToLearn) -> Learned:
         """Learn from a row and its target; answers when that survives a crash."""
-        await node.learn(here(asked.agent), asked.features, asked.target)
-        return Learned()
+        agent = here(asked.agent)
+        await node.learn(agent, asked.features, asked.target)
+        return Learned(activations=node.host.learned[agent])
 
     @app.post("/update", responses=PROBLEMS)
     async def update(asked: ToUpdate) -> Learned:
-        """Learn from the gradient at the last prediction; answers when that survives a crash."""
-        await node.update(here(asked.agent), asked.gradient)
-        return Learned()
+        """Learn from the gradient, or the loss, of the last prediction; answers when durable."""
+        agent = here(asked.agent)
+        await node.update(agent, told_feedback(asked.gradient, asked.loss))
+        return Learned(activations=node.host.learned[agent])
 
     @app.get("/status")
     async def status() -> dict[str, Any]:

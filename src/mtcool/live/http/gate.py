@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
@@ -9,10 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mtcool.live.http import impatient
 from mtcool.live.http.token import pass_of, same_token
 
 LONGEST = 1 << 20
 """Bytes of a request."""
+LONGEST_FORM = 1 << 12
+"""Bytes of a request that shows the token: whoever sends it is not known yet."""
 HEADERS = {
     # Pages load nothing from elsewhere, and no other page shows them in a frame.
     "Content-Security-Policy": (
@@ -66,7 +70,8 @@ class Gate:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         send = _with_headers(send)
         refusal = self._refusal(scope, headers)
-        if refusal is None and self._token is not None and scope["path"] == DOOR:
+        shows = scope["path"] == DOOR and scope.get("method") == "POST"
+        if refusal is None and self._token is not None and shows:
             refusal = await self._at_the_door(receive)
         elif refusal is None and not self._known(headers):
             html = scope["type"] == "http" and "text/html" in headers.get(b"accept", "")
@@ -76,6 +81,8 @@ class Gate:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
+            # The rest of the request is not read, and who is not known yet does not stay.
+            refusal.headers["Connection"] = "close"
             await refusal(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
@@ -83,12 +90,15 @@ class Gate:
         if self._names is not None and _name(called) not in self._names:
             return _said(403, f"host must be {', '.join(sorted(self._names))}, got {called!r}")
         origin = headers.get(b"origin")
-        if origin is not None and urlsplit(origin).netloc != called:
+        if origin is not None and _place(origin) != called:
             return _said(403, f"requests must come from this page, got one from {origin!r}")
         if scope.get("method") in ("POST", "PUT", "PATCH"):
-            length = headers.get(b"content-length", "")
+            # Of a body in chunks, whatever else is said of it, nobody knows how long it is.
+            chunks = b"transfer-encoding" in headers
+            length = "" if chunks else headers.get(b"content-length", "")
             if not length.isdecimal() or len(length) > 9 or int(length) > LONGEST:
-                return _said(400, f"content-length must be at most {LONGEST}, got {length!r}")
+                given = length or "none"
+                return _said(400, f"content-length must be at most {LONGEST}, got {given}")
         return None
 
     def _known(self, headers: dict[bytes, str]) -> bool:
@@ -107,7 +117,11 @@ class Gate:
         """A browser shows the token; it is told what to show from now on."""
         assert self._token is not None
         assert self._pass is not None
-        content = await _body(receive)
+        try:
+            async with asyncio.timeout(impatient.PATIENCE):
+                content = await _body(receive, LONGEST_FORM)
+        except TimeoutError:
+            return _said(408, f"token must be given within {impatient.PATIENCE:g} seconds")
         given = parse_qs(content.decode("latin-1")).get("token", [""])[0]
         if not same_token(given, self._token):
             return HTMLResponse(FORM, 401)
@@ -126,23 +140,32 @@ def _with_headers(send: Send) -> Send:
     return sent
 
 
-async def _body(receive: Receive) -> bytes:
-    parts: list[bytes] = []
-    more = True
-    while more:
+async def _body(receive: Receive, most: int) -> bytes:
+    """The body of a request, or its beginning if it is longer than `most` bytes."""
+    found, more = b"", True
+    while more and len(found) < most:
         message: Message = await receive()
-        parts.append(message.get("body", b""))
+        found += message.get("body", b"")
         more = message.get("more_body", False)
-    return b"".join(parts)
+    return found[:most]
 
 
 def _said(status: int, reason: str) -> Response:
-    headers = {"Connection": "close"}  # the rest of the request is not read
-    if status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     return JSONResponse({"error": reason}, status, headers)
 
 
 def _name(called: str) -> str:
     """The name in a `Host` header, without the port."""
-    return urlsplit(f"//{called}").hostname or "" if called.isprintable() else ""
+    try:
+        return urlsplit(f"//{called}").hostname or "" if called.isprintable() else ""
+    except ValueError:
+        return ""
+
+
+def _place(origin: str) -> str | None:
+    """The name and port in an `Origin` header; None if it is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from mtcool.live.counts import GROWTH, SHORTEST, Latency
 from mtcool.live.node import Node
-from mtcool.live.status import privacy_of
+from mtcool.live.status import answers, privacy_of
 
 COARSE = 10
 """Steps of a latency that are told as one, so that there are fewer series."""
@@ -88,13 +88,13 @@ class _Counted(Collector):
         outbox = GaugeMetricFamily(
             "mtcool_outbox", "Messages that wait for a host.", labels=["peer"]
         )
-        answers = GaugeMetricFamily("mtcool_answers", "Whether a host answers.", labels=["peer"])
+        heard = GaugeMetricFamily("mtcool_answers", "Whether a host answers.", labels=["peer"])
         trouble = GaugeMetricFamily(
             "mtcool_trouble", "Whether its memory contradicts ours.", labels=["peer"]
         )
         for peer, link in node.host.links.items():
             outbox.add_metric([peer], len(link.outbox))
-            answers.add_metric([peer], float(peer not in node.silent))
+            heard.add_metric([peer], float(answers(node, peer)))
             trouble.add_metric([peer], float(peer in node.host.trouble))
         refused = CounterMetricFamily(
             "mtcool_refused", "Messages of a host that were refused.", labels=["peer"]
@@ -104,7 +104,7 @@ class _Counted(Collector):
             totals[peer] = totals.get(peer, 0) + count
         for peer, total in totals.items():
             refused.add_metric([peer], total)
-        yield from (messages, size, outbox, answers, trouble, refused)
+        yield from (messages, size, outbox, heard, trouble, refused)
 
 
 def _latencies(name: str, what: str, latency: Latency) -> Metric:

@@ -4,51 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from mtcool.live.description.addresses import Address, address_in
 from mtcool.live.http.gate import Gate
+from mtcool.live.http.impatient import Impatient
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 STEP = 0.01  # seconds between two looks at whether the server is there
-
-
-class Address(NamedTuple):
-    """Where a server listens."""
-
-    name: str
-    port: int
-
-    @property
-    def local(self) -> bool:
-        """Whether only programs on this machine reach it."""
-        if self.name == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.name).is_loopback
-        except ValueError:
-            return False
-
-
-def address_in(text: str) -> Address:
-    """The address in a text such as "127.0.0.1:8000" or "[::1]:8000".
-
-    Examples
-    --------
-    >>> address_in("127.0.0.1:8000").local
-    True
-    """
-    name, colon, port = text.rpartition(":")
-    name = name.removeprefix("[").removesuffix("]")
-    if not (colon and name and port.isdecimal() and int(port) < 65536):
-        raise ValueError(f'address must be one like "127.0.0.1:8000", got {text!r}')
-    return Address(name, int(port))
 
 
 class _Server(uvicorn.Server):
@@ -71,8 +39,19 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
         Where to listen: "127.0.0.1:8000"; port 0 takes a free one.
     token
         What callers must know. Needed wherever other machines can call.
+
+    Examples
+    --------
+    >>> import httpx
+    >>> from fastapi import FastAPI
+    >>> async def asked():
+    ...     async with serving(FastAPI(title="demo"), "127.0.0.1:0") as url:
+    ...         async with httpx.AsyncClient(trust_env=False) as client:
+    ...             return (await client.get(f"{url}/openapi.json")).json()["info"]["title"]
+    >>> asyncio.run(asked())
+    'demo'
     """
-    where = address_in(address)
+    where = address_in("address", address, least=0)
     if token is None and not where.local:
         raise ValueError(
             f"token must be given to listen elsewhere than on loopback, got {address!r}"
@@ -80,7 +59,12 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
     gate = Gate(app, token, (*LOOPBACK, where.name) if where.local else None)
     with _bound(where) as bound:
         config = uvicorn.Config(
-            gate, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=1
+            gate,
+            http=Impatient,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=1,
         )
         server = _Server(config)
         task = asyncio.create_task(server.serve([bound]))

@@ -11,8 +11,10 @@ from nicegui import ui
 
 import mtcool
 from mtcool.live.page.view import View
-from mtcool.live.page.watching import EVERY, Watch
+from mtcool.live.page.watching import Watch
 
+DRAWN = 2.0
+"""Seconds between two times that a page is sent what is new."""
 STATIC = Path(__file__).parent / "static"
 HEAD = f"""
 <meta name="color-scheme" content="light dark">
@@ -37,6 +39,17 @@ def show_on(app: FastAPI, watch: Watch) -> None:
         The app: `http_app(node)`, or one of its own.
     watch
         What is shown, watched for as long as the app is served.
+
+    Examples
+    --------
+    >>> from mtcool.live.http import http_app, serving
+    >>> from mtcool.live.page import of_node
+    >>> async def watched(node, stop):  # an open node, and an event
+    ...     app = http_app(node)
+    ...     async with Watch(of_node(node)) as watch:
+    ...         show_on(app, watch)
+    ...         async with serving(app, "127.0.0.1:8000"):
+    ...             await stop.wait()
     """
     if _shown:
         raise ValueError(f"page must be the only one of this process, got {app.title!r} as well")
@@ -49,7 +62,7 @@ def show_on(app: FastAPI, watch: Watch) -> None:
         name = html.escape(watch.network.name or "mtcool")
         ui.add_body_html(f'<div id="mt-wait"><b>{name}</b><span>one moment</span></div>')
         view = View(watch)
-        ui.timer(EVERY, view.refresh)
+        ui.timer(DRAWN, view.refresh)
 
     ui.run_with(
         app,

@@ -11,11 +11,9 @@ from fastapi import FastAPI
 
 from mtcool.live.description import Description
 from mtcool.live.http import serving, token_in
-from mtcool.live.http.serving import address_in
+from mtcool.live.http.urls import url_of
 from mtcool.live.page.page import show_on
 from mtcool.live.page.watching import Watch, of_urls
-
-ANYWHERE = ("0.0.0.0", "::")
 
 
 def urls_of(network: Description) -> dict[str, str]:
@@ -30,11 +28,10 @@ def urls_of(network: Description) -> dict[str, str]:
     """
     found = {}
     for name, place in network.places.items():
-        if place.http is None:
+        url = url_of(place)
+        if url is None:
             raise ValueError(f"http of host {name!r} must be given to watch it, got none")
-        where = address_in(place.http)
-        called = address_in(place.address).name if where.name in ANYWHERE else where.name
-        found[name] = f"http://{f'[{called}]' if ':' in called else called}:{where.port}"
+        found[name] = url
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections import Counter, deque
@@ -14,6 +15,7 @@ from mtcool.live.description import Description
 from mtcool.live.driving import Prediction, feedback_in
 from mtcool.live.feeding import Row, Source
 from mtcool.live.judging import judge_of
+from mtcool.live.running.complaints import Complaints
 from mtcool.live.running.process import Gone, Process
 from mtcool.live.running.rivals import Rival
 from mtcool.live.running.tally import Tally
@@ -21,6 +23,10 @@ from mtcool.types import Label, Plain
 
 AHEAD = 4
 """Rows for each agent that are read before they can be fed."""
+AT_ONCE = 64
+"""Rows that are read from a file before anything else has its turn."""
+SET_ASIDE = 10_000
+"""Rows of an agent that are set aside while it is stuck; then the whole stream waits for it."""
 PAUSE = 0.2
 """Seconds until what was refused for a reason that may pass is tried again."""
 
@@ -42,11 +48,16 @@ class Feeder:
         self, network: Description, processes: Mapping[str, Process], tell: Callable[[str], None]
     ) -> None:
         self.tally = Tally()
-        self._network, self._processes, self._tell = network, processes, tell
+        self._network, self._processes = network, processes
         self._judge = judge_of(network)
         self._learned: Counter[Label] = Counter()
         """How often each agent has learned, as its host has said."""
-        self._queues: dict[Label, deque[Row]] = {}
+        self._queues: dict[Label, deque[tuple[Row, bool]]] = {}
+        """Rows that wait for each agent, and whether they take room."""
+        self._stuck: set[Label] = set()
+        """Agents whose rows cannot be learned from now."""
+        self.complaints = Complaints(tell)
+        self._source: Source | None = None
         self._stop = asyncio.Event()
         self._pooled = Rival(network, pooled=True)
         raw = network.file.algorithm is not None and network.file.algorithm.loss is None
@@ -56,46 +67,74 @@ class Feeder:
         """Feed nothing more; what is under way is finished."""
         self._stop.set()
 
+    def take(self, network: Description) -> None:
+        """Feed the agents that are in the network now: some have joined, others have left."""
+        self._network = network
+        if self._alone is not None:
+            self._alone.join(network)
+        if self._source is not None:
+            self._source.take(network)
+
+    def _process_of(self, agent: Label) -> Process | None:
+        """Where an agent lives, if that is on this machine."""
+        host = self._network.home.get(agent)
+        return None if host is None else self._processes.get(host)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is fed."""
+        return self._stop.is_set()
+
     async def feed(self, source: Source) -> None:
         """Feed all rows of agents on this machine, and wait until they are learned from."""
+        self._source = source
         for process in self._processes.values():
-            await self._note(process)
-        here = [agent for agent, host in self._network.home.items() if host in self._processes]
-        room = asyncio.Semaphore(AHEAD * max(16, len(here)))
-        mine, tasks = set(here), set[asyncio.Task[None]]()
-        async for row in _arriving(source, self._stop):
-            if row.agent not in mine:
-                continue
-            await room.acquire()
-            waiting = self._queues.get(row.agent)
-            if waiting is not None:
-                waiting.append(row)
-                continue
-            self._queues[row.agent] = deque([row])
-            task = asyncio.create_task(self._feed_agent(row.agent, room))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-        if tasks:
-            await asyncio.gather(*tasks)
+            await self.note(process)
+        here = sum(host in self._processes for host in self._network.home.values())
+        room = asyncio.Semaphore(AHEAD * max(16, here))
+        try:
+            async with asyncio.TaskGroup() as under_way:
+                async for row in _arriving(source, self._stop):
+                    if self._process_of(row.agent) is None:
+                        continue
+                    waiting = self._queues.get(row.agent)
+                    # Others go on while an agent is stuck: its rows are set aside, up to a limit.
+                    aside = row.agent in self._stuck and len(waiting or ()) < SET_ASIDE
+                    if not aside:
+                        await room.acquire()
+                    waiting = self._queues.get(row.agent)
+                    if waiting is not None:
+                        waiting.append((row, not aside))
+                        continue
+                    self._queues[row.agent] = deque([(row, not aside)])
+                    under_way.create_task(self._feed_agent(row.agent, room))
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
 
     async def _feed_agent(self, agent: Label, room: asyncio.Semaphore) -> None:
         waiting = self._queues[agent]
         while waiting:
-            row = waiting.popleft()
-            room.release()
+            row, takes_room = waiting.popleft()
+            if takes_room:
+                room.release()
             if not self._stop.is_set():
                 await self._play(row)
+                self._stuck.discard(agent)
         del self._queues[agent]
 
     async def _play(self, row: Row) -> None:
         """Feed one row, whatever happens to the process meanwhile."""
-        process = self._processes[self._network.home[row.agent]]
         request = row.request()
         while not self._stop.is_set():
+            process = self._process_of(row.agent)
+            if process is None:  # the agent has left meanwhile
+                return
+            before = self._learned[row.agent]  # others may note this row while it is under way
             try:
                 reply = await process.ask(request)
             except Gone:
-                if await self._has_learned(process, row):
+                self._stuck.add(row.agent)
+                if await self._has_learned(process, row, before):
                     self.tally.activations += 1
                     self.tally.unseen += 1
                     return
@@ -104,28 +143,44 @@ class Feeder:
                 self._count(row, reply)
                 return
             if not reply.get("again"):
+                with contextlib.suppress(Gone):
+                    if row.agent not in await self.note(process):  # we have not heard yet
+                        return
                 self.tally.refused += 1
-                self._tell(f"a row of agent {row.agent} is refused: {reply['error']}")
+                self.complaints.tell(
+                    "refused", f"a row of agent {row.agent} is refused: {reply['error']}"
+                )
                 return
+            if row.agent not in self._stuck:
+                self._stuck.add(row.agent)
+                self.complaints.tell("waiting", f"agent {row.agent} waits: {reply['error']}")
             await asyncio.sleep(PAUSE)
 
-    async def _has_learned(self, process: Process, row: Row) -> bool:
-        """Whether a row that was under way when its process died was learned from."""
-        before = self._learned[row.agent]
-        await process.ready.wait()
-        if process.given_up:
-            self._stop.set()
-            return False
-        try:
-            await self._note(process)
-        except Gone:
-            return await self._has_learned(process, row)
-        return self._learned[row.agent] > before
+    async def _has_learned(self, process: Process, row: Row, before: int) -> bool:
+        """Whether a row that was under way when its process died was learned from.
 
-    async def _note(self, process: Process) -> None:
+        Its agent had learned as often as `before` when it was asked.
+        """
+        while True:
+            await process.ready.wait()
+            if process.given_up:
+                if self._process_of(row.agent) is process:  # else it has left the network
+                    self._stop.set()
+                return False
+            try:
+                await self.note(process)
+            except Gone:
+                await asyncio.sleep(PAUSE)
+                continue
+            return self._learned[row.agent] > before
+
+    async def note(self, process: Process) -> set[Label]:
+        """Note how often the agents of a process have learned; returns who they are."""
         reply = await process.ask({"do": "status"})
-        for agent in reply["status"]["agents"]:
-            self._learned[label_of(agent["agent"])] = agent["activations"]
+        told = {label_of(one["agent"]): one["activations"] for one in reply["status"]["agents"]}
+        for agent, count in told.items():
+            self._learned[agent] = count
+        return set(told)
 
     def _count(self, row: Row, reply: dict[str, Plain]) -> None:
         value, alone = reply["value"], reply["alone"]
@@ -146,9 +201,11 @@ class Feeder:
 async def _arriving(source: Source, stop: asyncio.Event) -> AsyncIterator[Row]:
     """The rows of a source; one that waits is read by a thread, so that the loop goes on."""
     if not source.waits:
-        for row in source.rows:
+        for count, row in enumerate(source.rows):
             if stop.is_set():
                 return
+            if count % AT_ONCE == 0:  # rows of hosts elsewhere are not waited for
+                await asyncio.sleep(0)
             yield row
         return
     loop, arrived = asyncio.get_running_loop(), asyncio.Queue[Row | Exception | None]()

@@ -18,10 +18,24 @@ LONGEST = 1 << 26
 """Bytes of a reply: the status of many agents is long."""
 PATIENCE = 15.0
 """Seconds that a process has to stop by itself."""
+WRONG = 2
+"""The status of a process that cannot begin until somebody changes something."""
+TRIES = 8
+"""How often in a row it may fail to begin again."""
+PAUSE = 0.5
+"""Seconds after the first of them; each time it is twice as long."""
 
 
 class Gone(ConnectionError):
     """A process died while it was asked something: what it has done of it is not known."""
+
+
+class CouldNotBegin(ValueError):
+    """A process has ended before it was ready; that `may_pass`, or something must be changed."""
+
+    def __init__(self, sentence: str, *, may_pass: bool) -> None:
+        super().__init__(sentence)
+        self.may_pass = may_pass
 
 
 class Process:
@@ -36,7 +50,8 @@ class Process:
         self.ready = asyncio.Event()
         self._tell = tell
         self._command = [
-            *(sys.executable, "-m", "mtcool", "node", str(file)),
+            # Without -P, Python files in the folder of the caller would be taken for modules.
+            *(sys.executable, "-P", "-m", "mtcool", "node", str(file)),
             *("--host", host, "--lines", "--journal"),
         ]
         self._numbers = itertools.count(1)
@@ -44,6 +59,7 @@ class Process:
         self._stopping = False
         self._child: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._again: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -63,21 +79,39 @@ class Process:
                 start_new_session=True,  # Ctrl-C is for us, who stop it
             )
         assert self._child.stdout is not None  # it is a pipe
-        if not await self._child.stdout.readline():
+        line = await self._child.stdout.readline()
+        if not line:
+            code = await self._child.wait()
+            words = f"it {_ending(code)}" if code < 0 else self.last_words()
+            raise CouldNotBegin(
+                f"host {self.host!r} could not begin: {words}", may_pass=code != WRONG
+            )
+        if not _is_ready(line):
+            self._child.kill()
             await self._child.wait()
-            raise ValueError(f"host {self.host!r} could not begin: {self._last_words()}")
+            raise CouldNotBegin(
+                f"host {self.host!r} must first say that it is ready, got {line[:200]!r}",
+                may_pass=False,
+            )
         self.ready.set()
         self._reading = asyncio.create_task(self._read(self._child))
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """Why it has ended, in its own words."""
+        # Another process of the same host, if one runs, writes its events to the same file.
         lines = self.log.read_text(errors="replace").splitlines()
-        return lines[-1] if lines else "it has said nothing"
+        words = [line for line in lines if not line.startswith("{")]
+        return words[-1].removeprefix("mtcool: ") if words else "it has said nothing"
 
     async def _read(self, child: asyncio.subprocess.Process) -> None:
         assert child.stdout is not None  # it is a pipe
         while line := await child.stdout.readline():
-            reply = msgspec.json.decode(line)
-            waiting = self._waiting.pop(reply.get("id"), None)
+            try:
+                reply = msgspec.json.decode(line, type=dict[str, Plain])
+            except msgspec.DecodeError:
+                self._tell(f"host {self.host} has said what is no reply: {line[:200]!r}")
+                continue
+            waiting = self._waiting.pop(reply.get("id", 0), None)
             if waiting is not None and not waiting.done():
                 waiting.set_result(reply)
         self.ready.clear()
@@ -89,7 +123,7 @@ class Process:
         if not self._stopping:
             self.restarts += 1
             then = "stays down" if self.held else "begins again"
-            self._tell(f"host {self.host} has ended with status {code}, and {then}")
+            self._tell(f"host {self.host} {_ending(code)}, and {then}")
             if not self.held:
                 self._again = asyncio.create_task(self._begin_again())
 
@@ -104,22 +138,44 @@ class Process:
 
     async def restart(self) -> None:
         """Begin again after `kill`."""
-        if self.held:
-            self.held = False
-            await self._begin_again()
+        if not self.held:
+            return
+        self.held = False
+        if self._reading is not None:  # it may still be ending, and begins again by itself then
+            await asyncio.wait({self._reading})
+        if self._again is None or self._again.done():
+            self._again = asyncio.create_task(self._begin_again())
+        await asyncio.wait({self._again})
 
     async def _begin_again(self) -> None:
-        try:
-            await self.begin()
-        except ValueError as error:
-            self._tell(str(error))
-            self._stopping = True
-            self.ready.set()  # who waits is told that it is gone
+        """Try until it is ready, is held down, or there is no hope."""
+        for tried in range(TRIES):
+            try:
+                await self.begin()
+            except (CouldNotBegin, OSError) as error:
+                if self._stopping or self.held:
+                    return
+                self._tell(str(error))
+                if isinstance(error, CouldNotBegin) and not error.may_pass:
+                    break
+            else:
+                if self.held:  # since before there was a process to kill
+                    await self.kill()
+                return
+            if tried < TRIES - 1:
+                pause = PAUSE * 2**tried
+                self._tell(f"host {self.host} is tried again in {pause:g} s")
+                await asyncio.sleep(pause)
+                if self.held:
+                    return
+        self._tell(f"host {self.host} is given up")
+        self._stopping = True
+        self.ready.set()  # who waits is told that it is gone
 
     async def ask(self, request: dict[str, Plain]) -> dict[str, Plain]:
         """Ask it something; `Gone` if it dies meanwhile."""
         child = self._child
-        if child is None or child.stdin is None or child.returncode is not None:
+        if child is None or child.stdin is None or not self._answers(child):
             raise Gone(f"host {self.host!r} does not run")
         number = next(self._numbers)
         waiting: asyncio.Future[dict[str, Plain]] = asyncio.get_running_loop().create_future()
@@ -132,6 +188,11 @@ class Process:
             raise Gone(f"host {self.host!r} has ended") from None
         return await waiting
 
+    def _answers(self, child: asyncio.subprocess.Process) -> bool:
+        if child.returncode is not None and not self._stopping:
+            self.ready.clear()  # who waits for it now waits for the next process
+        return self.ready.is_set() and child.returncode is None
+
     @property
     def given_up(self) -> bool:
         """Whether it will not run again."""
@@ -140,12 +201,17 @@ class Process:
     async def stop(self) -> None:
         """Let it stop by itself; end it if it does not."""
         self._stopping = True
+        try:
+            await self._stop()
+        finally:
+            self.ready.set()  # who waits is told that it is gone
+
+    async def _stop(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
+            await asyncio.gather(self._again, return_exceptions=True)
         child = self._child
         if child is None or child.returncode is not None:
-            return
-        if self._reading is None:  # it has not said yet that it is ready
-            child.kill()
-            await child.wait()
             return
         try:
             await asyncio.wait_for(self.ask({"do": "stop"}), PATIENCE)
@@ -154,4 +220,25 @@ class Process:
             if child.returncode is None:
                 child.kill()
                 await child.wait()
-        await self._reading
+        if self._reading is not None:
+            await self._reading
+
+
+def _ending(code: int) -> str:
+    """How a process has ended.
+
+    Examples
+    --------
+    >>> _ending(-9), _ending(1)
+    ('was ended by signal 9', 'has ended with status 1')
+    """
+    return f"was ended by signal {-code}" if code < 0 else f"has ended with status {code}"
+
+
+def _is_ready(line: bytes) -> bool:
+    """Whether it is the first line of a host that answers from now on."""
+    try:
+        told: Plain = msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return False
+    return isinstance(told, dict) and told.get("ready") is True

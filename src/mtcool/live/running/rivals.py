@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,24 +26,37 @@ class Rival:
     def __init__(self, network: Description, *, pooled: bool) -> None:
         self._pooled = pooled
         labels = [EVERYBODY] if pooled else list(network.graph.labels)
-        graph = Graph.from_edges([], labels=labels)
         self._price = price_of(network)
         learn, table = network.file.learn, network.file.algorithm
         self._model: Model | None = None
         if learn is not None:
-            self._model = Model(graph, task=learn.task)
+            self._model = Model(Graph.from_edges([], labels=labels), task=learn.task)
             self._model.expect_features(len(learn.features))
             return
         assert table is not None  # one of the two is given
         self._kind = None if table.loss is None else kind_of(table.loss)
+        self._table = table
+        self._agents = self._fresh(labels)
+
+    def _fresh(self, labels: Sequence[Label]) -> dict[Label, Any]:
+        table = self._table
         by_itself = mtcool.i_ftrl(
-            graph,
+            Graph.from_edges([], labels=labels),
             table.dim,
             lipschitz=table.lipschitz,
             radius=table.radius,
             on_excess="raise" if table.lipschitz == "adaptive" else "clip",
         )
-        self._agents: dict[Label, Any] = {label: by_itself.agent(label) for label in labels}
+        return {label: by_itself.agent(label) for label in labels}
+
+    def join(self, network: Description) -> None:
+        """Be ready for agents that have joined the network; those that left may come back."""
+        if self._pooled:
+            return
+        assert self._model is None  # tables say themselves what they pay alone
+        new = [label for label in network.graph.labels if label not in self._agents]
+        if new:
+            self._agents |= self._fresh(new)
 
     def pay(self, row: Row) -> float | None:
         """Predict the row and learn from it; returns the loss."""

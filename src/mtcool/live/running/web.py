@@ -19,11 +19,13 @@ PLACE = "127.0.0.1:8765"
 
 
 class Harm:
-    """What the buttons of the page do; all of it is undone before a network stops."""
+    """What the buttons of the page do; all of it is undone before a network settles."""
 
     def __init__(self, running: Running) -> None:
         self._processes = running.processes
         self.cut: set[frozenset[str]] = set()
+        self._over = False
+        running.undo = self.undo
 
     @property
     def killed(self) -> set[str]:
@@ -32,18 +34,21 @@ class Harm:
 
     async def kill(self, host: str) -> None:
         """Kill a host."""
-        await self._processes[host].kill()
+        if not self._over:
+            await self._processes[host].kill()
 
     async def restart(self, host: str) -> None:
         """Start it again; what was cut stays cut."""
         await self._processes[host].restart()
-        for pair in self.cut:
-            if host in pair:
+        for pair in list(self.cut):
+            if host in pair and pair in self.cut:  # others may be cut and healed meanwhile
                 (other,) = pair - {host}
                 await self._tell("cut", host, other)
 
     async def cut_link(self, one: str, other: str) -> None:
         """Let two hosts not reach each other."""
+        if self._over:
+            return
         self.cut.add(frozenset((one, other)))
         await self._tell("cut", one, other)
         await self._tell("cut", other, one)
@@ -55,12 +60,11 @@ class Harm:
         await self._tell("heal", other, one)
 
     async def undo(self) -> None:
-        """Restart and heal all."""
+        """Restart and heal all, and do no more harm."""
+        self._over = True
         for host in self.killed:
             await self.restart(host)
-        for pair in list(self.cut):
-            one, other = pair
-            await self.heal_link(one, other)
+        await asyncio.gather(*(self.heal_link(*pair) for pair in list(self.cut)))
 
     async def _tell(self, what: str, host: str, other: str) -> None:
         if host in self._processes:
@@ -69,36 +73,24 @@ class Harm:
 
 
 @contextlib.asynccontextmanager
-async def on_the_web(
-    running: Running, stopped: asyncio.Event, place: str = PLACE
-) -> AsyncIterator[str]:
+async def on_the_web(running: Running, place: str = PLACE) -> AsyncIterator[str]:
     """Show a network on a page; gives its address."""
     harm = Harm(running)
 
     async def ask() -> dict[str, Status | None]:
-        told = running.status
-        return {
-            host: None if host in running.silent else told.get(host) for host in running.processes
-        }
+        told, hosts = running.status, (*running.processes, *running.left)
+        return {host: None if host in running.silent else told.get(host) for host in hosts}
 
     def pooled() -> Paid:
         tally = running.feeder.tally
         return Paid(tally.counted, tally.pooled or 0.0) if tally.pooled is not None else Paid()
 
-    async def calm() -> None:
-        await stopped.wait()
-        await harm.undo()
-
     app = FastAPI(title="mtcool", docs_url=None, redoc_url=None, openapi_url=None)
-    calming = asyncio.create_task(calm())
-    try:
-        async with Watch(ask, harm, pooled) as watch:
-            show_on(app, watch)
-            async with contextlib.AsyncExitStack() as stack:
-                try:
-                    url = await stack.enter_async_context(serving(app, place))
-                except OSError:  # somebody else is there
-                    url = await stack.enter_async_context(serving(app, "127.0.0.1:0"))
-                yield url
-    finally:
-        calming.cancel()
+    async with Watch(ask, harm, pooled) as watch:
+        show_on(app, watch)
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                url = await stack.enter_async_context(serving(app, place))
+            except OSError:  # somebody else is there
+                url = await stack.enter_async_context(serving(app, "127.0.0.1:0"))
+            yield url

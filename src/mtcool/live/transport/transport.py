@@ -10,6 +10,12 @@ Reply: TypeAlias = Callable[[bytes], None]
 Answer: TypeAlias = Callable[[str, bytes, Reply], None]
 """Takes a question on the loop's thread: who asks, as the transport knows it, and what."""
 
+LONGEST_WAIT = 5.0
+"""Seconds for a reply, at most. zenoh remembers each question so long, even if it was answered."""
+
+AtOnce: TypeAlias = Callable[[str, bytes], bytes | None]
+"""The reply to a question on whatever thread it comes, if it needs no turn of the loop."""
+
 
 class Transport(Protocol):
     """Carries questions to other hosts, and theirs to this one."""
@@ -19,6 +25,8 @@ class Transport(Protocol):
 
     async def ask(self, questions: Mapping[str, bytes], timeout: float) -> dict[str, bytes]:
         """Ask several hosts at once; returns the replies that have come in time.
+
+        Nobody waits longer than `LONGEST_WAIT`.
 
         A reply that is missing says nothing: the question may have arrived, or arrive later.
         """

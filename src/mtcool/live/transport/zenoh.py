@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -25,9 +26,21 @@ os.environ.setdefault(
     "net: (handover: app), rx: (handover: app), tx: (worker_threads: 1, max_blocking_threads: 4))",
 )
 
-import zenoh
+from mtcool.live.extra import told_if_missing
+from mtcool.live.transport.transport import LONGEST_WAIT, Answer, AtOnce
 
-from mtcool.live.transport.transport import Answer, Reply
+with told_if_missing():
+    import zenoh
+
+MOST_WAITING = 1024
+"""Questions of one host that wait for the loop; more are not answered."""
+QUEUE = {
+    "size": {"data": 4},
+    "congestion_control": {"drop": {"wait_before_drop": 50_000}},
+}
+"""Of zenoh, for each link: batches, and microseconds for which a full one is waited for."""
+ENVELOPE = 1 << 16
+"""Bytes that zenoh adds to a message, at most."""
 
 
 class Credentials(NamedTuple):
@@ -53,46 +66,65 @@ class Peers(NamedTuple):
 
 
 class ZenohTransport:
-    """Carries questions between processes with zenoh."""
+    """Carries questions between processes with zenoh.
 
-    def __init__(self, peers: Peers) -> None:
-        self._peers = peers
+    Parameters
+    ----------
+    peers
+        Where everybody is.
+    at_once
+        Asked first, on zenoh's thread: a question that it replies to need not wait for the loop.
+    """
+
+    def __init__(self, peers: Peers, at_once: AtOnce = lambda host, content: None) -> None:
+        self._peers, self._at_once = peers, at_once
         self._session: zenoh.Session | None = None
         self._queriers: dict[str, zenoh.Querier] = {}
-        self._arrived: deque[zenoh.Query] = deque()
+        self._arrived: deque[tuple[str, zenoh.Query]] = deque()
+        self._waiting: Counter[str] = Counter()
+        """Questions of each host that wait for the loop."""
         self._scheduled = False
 
     async def open(self, answer: Answer) -> None:
         """Open the session; peers that are not there yet are tried again and again."""
         self._loop, self._answer = asyncio.get_running_loop(), answer
+        opening = asyncio.ensure_future(asyncio.to_thread(self._open))
+        try:
+            await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            await opening  # a thread cannot be stopped, and its session must not stay
+            await self.close()
+            raise
+        except zenoh.ZError as error:
+            await self.close()
+            where, why = self._peers.listen, str(error).partition(" at /")[0]
+            raise OSError(f"listen must be an address that is free, got {where}: {why}") from None
+
+    def _open(self) -> None:
         config = zenoh.Config.from_json5(json.dumps(configuration(self._peers)))
-        self._session = await asyncio.to_thread(zenoh.open, config)
-        mine = f"mtcool/{self._peers.network:x}/{self._peers.name}/*"
-        self._queryable = self._session.declare_queryable(
-            mine, zenoh.handlers.Callback(self._take, indirect=False)
+        session = self._session = zenoh.open(config)
+        prefix, me = f"mtcool/{self._peers.network:x}", self._peers.name
+        self._queryable = session.declare_queryable(
+            f"{prefix}/{me}/*", zenoh.handlers.Callback(self._take, indirect=False)
         )
         for host in self._peers.others:
-            self.meet(host)
-
-    def meet(self, host: str) -> None:
-        """Be ready to ask a host."""
-        if self._session is None:
-            raise ValueError("transport must be open")
-        self._queriers[host] = self._session.declare_querier(
-            f"mtcool/{self._peers.network:x}/{host}/{self._peers.name}",
-            target=zenoh.QueryTarget.BEST_MATCHING,
-            consolidation=zenoh.ConsolidationMode.NONE,
-            timeout=60.0,
-            express=True,
-        )
+            self._queriers[host] = session.declare_querier(
+                f"{prefix}/{host}/{me}",
+                target=zenoh.QueryTarget.BEST_MATCHING,
+                consolidation=zenoh.ConsolidationMode.NONE,
+                timeout=LONGEST_WAIT,
+                express=True,
+                # Blocking would hold up the loop while a neighbour does not read.
+                congestion_control=zenoh.CongestionControl.DROP,
+            )
 
     # --- asking -----------------------------------------------------------------------------------
 
     async def ask(self, questions: Mapping[str, bytes], timeout: float) -> dict[str, bytes]:
         """Ask several hosts at once; replies are collected on zenoh's thread."""
-        asked = _Asked(len(questions), self._loop)
+        asked = _Asked(len(questions), self._loop, self._peers.largest)
         for host, content in questions.items():
-            asked.send(self._queriers[host], host, content)
+            asked.send(self._queriers.get(host), host, content)
         handle = self._loop.call_later(timeout, asked.give_up)
         try:
             await asked.done
@@ -103,8 +135,17 @@ class ZenohTransport:
     # --- answering --------------------------------------------------------------------------------
 
     def _take(self, query: zenoh.Query) -> None:
-        """On zenoh's thread: hand a question over to the loop, which is woken once for many."""
-        self._arrived.append(query)
+        """On zenoh's thread: reply, or hand a question over to the loop, woken once for many."""
+        host = str(query.key_expr).rpartition("/")[2]
+        if not self._arrived:  # else this one comes after others
+            reply = self._at_once(host, self._content(query))
+            if reply is not None:
+                _reply(query, reply)
+                return
+        if self._waiting[host] >= MOST_WAITING:
+            return  # it has no answer: who asks faster than we read asks again
+        self._waiting[host] += 1
+        self._arrived.append((host, query))
         if not self._scheduled:
             self._scheduled = True
             with contextlib.suppress(RuntimeError):  # the loop is closed: so is this host
@@ -112,18 +153,21 @@ class ZenohTransport:
 
     def _drain(self) -> None:
         self._scheduled = False
-        while self._arrived:
-            query = self._arrived.popleft()
-            payload, host = query.payload, str(query.key_expr).rpartition("/")[2]
-            if payload is None or len(payload) > self._peers.largest:
-                content = b""  # it is refused like all that cannot be understood
-            else:
-                content = payload.to_bytes()
-            self._answer(host, content, _replier(query))
+        for _ in range(len(self._arrived)):  # others wait for the loop, too
+            host, query = self._arrived.popleft()
+            self._waiting[host] -= 1
+            self._answer(host, self._content(query), functools.partial(_reply, query))
+
+    def _content(self, query: zenoh.Query) -> bytes:
+        payload = query.payload
+        if payload is None or len(payload) > self._peers.largest:
+            return b""  # it is refused like all that cannot be understood
+        return payload.to_bytes()
 
     async def close(self) -> None:
         """Close the session."""
         session, self._session = self._session, None
+        self._queriers.clear()
         if session is not None:
             await asyncio.to_thread(session.close)
 
@@ -131,24 +175,37 @@ class ZenohTransport:
 class _Asked:
     """Questions under way together, and the replies so far."""
 
-    def __init__(self, count: int, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, count: int, loop: asyncio.AbstractEventLoop, largest: int) -> None:
         self.replies: dict[str, bytes] = {}
         self.done: asyncio.Future[None] = loop.create_future()
-        self._open, self._loop = count, loop
+        self._count, self._loop, self._largest = count, loop, largest
+        self._ended: list[None] = []
+        """One for each question that has ended: appending is safe on any thread."""
         if count == 0:
             self.done.set_result(None)
 
-    def send(self, querier: zenoh.Querier, host: str, content: bytes) -> None:
-        def take(reply: zenoh.Reply) -> None:
-            if reply.ok is not None:
-                self.replies[host] = reply.ok.payload.to_bytes()
+    def send(self, querier: zenoh.Querier | None, host: str, question: bytes) -> None:
+        replies, largest = self.replies, self._largest
 
-        querier.get(zenoh.handlers.Callback(take, self._end, indirect=False), payload=content)
+        def take(reply: zenoh.Reply) -> None:
+            sample = reply.ok
+            if sample is not None:
+                content = sample.payload.to_bytes()
+                if len(content) <= largest:
+                    replies[host] = content
+
+        if querier is None:  # the session is being opened again
+            self._end()
+            return
+        try:
+            querier.get(zenoh.handlers.Callback(take, self._end, indirect=False), payload=question)
+        except zenoh.ZError:  # the session is closed
+            self._end()
 
     def _end(self) -> None:
         """On zenoh's thread: a question has ended, with a reply or without."""
-        self._open -= 1
-        if self._open == 0:
+        self._ended.append(None)
+        if len(self._ended) == self._count:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.give_up)
 
@@ -158,12 +215,12 @@ class _Asked:
             self.done.set_result(None)
 
 
-def _replier(query: zenoh.Query) -> Reply:
-    def reply(content: bytes) -> None:
+def _reply(query: zenoh.Query, content: bytes) -> None:
+    try:
         query.reply(query.key_expr, content)
-        query.drop()  # type: ignore[no-untyped-call]
-
-    return reply
+    except zenoh.ZError:  # the session is closed
+        return
+    query.drop()  # type: ignore[no-untyped-call]
 
 
 def configuration(peers: Peers) -> dict[str, object]:
@@ -185,7 +242,13 @@ def configuration(peers: Peers) -> dict[str, object]:
     }
     transport: dict[str, object] = {
         "unicast": {"open_timeout": 5000, "accept_timeout": 5000},
-        "link": {"tx": {"lease": int(1000 * peers.lease), "keep_alive": 4}},
+        "link": {
+            "tx": {"lease": int(1000 * peers.lease), "keep_alive": 4, "queue": QUEUE},
+            "rx": {"max_message_size": peers.largest + ENVELOPE},
+        },
+        # Between processes of one machine it would carry long messages past TLS, in files that stay
+        # when a process is killed, and take tens of megabytes from the first such message on.
+        "shared_memory": {"enabled": False},
     }
     if peers.credentials is not None:
         link: dict[str, object] = {
@@ -205,11 +268,15 @@ def configuration(peers: Peers) -> dict[str, object]:
 def _access(peers: Peers) -> dict[str, object]:
     """Each other host may ask on its own key and answer on its own, and nothing else."""
     network, me = f"mtcool/{peers.network:x}", peers.name
+    # zenoh tries questions for others, too, on a connection that is being opened. The one who asks
+    # holds them back if it knows by a certificate who is there; otherwise they come, and it is no
+    # intruder who sends them: they are let in, and nobody here answers them.
+    asked = me if peers.credentials is not None else "*"
     rules, subjects, policies = [], [], []
     for host in peers.others:
         incoming, outgoing = f"{network}/{me}/{host}", f"{network}/{host}/{me}"
         rules += [
-            _rule(f"{host} asks", ["query"], ["ingress"], [incoming]),
+            _rule(f"{host} asks", ["query"], ["ingress"], [f"{network}/{asked}/{host}"]),
             _rule(f"{host} is answered", ["reply"], ["egress"], [incoming]),
             _rule(f"{host} hears of us", ["declare_queryable"], ["egress"], [f"{network}/{me}/*"]),
             _rule(f"{host} is asked", ["query"], ["egress"], [outgoing]),
@@ -227,8 +294,6 @@ def _access(peers: Peers) -> dict[str, object]:
             subject["cert_common_names"] = [host]
         subjects.append(subject)
         policies.append({"id": f"{host} here", "rules": names, "subjects": [host]})
-    if not rules:
-        return {"enabled": False}
     return {
         "enabled": True,
         "default_permission": "deny",

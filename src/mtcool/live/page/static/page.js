@@ -54,6 +54,20 @@ window.mtcool = (() => {
   const state = { ids: {}, points: [], agent: [], recent: true, mode: "gain", shape: null, values: null, selected: null };
   const chart = (name) => getElement(state.ids[name])?.chart;
 
+  // Drawing takes time from hosts on the same machine: what is out of sight is drawn when it comes into sight.
+  const hidden = new Set(), names = new Map(), forms = new Map();
+  const sight = new IntersectionObserver((entries) =>
+    entries.forEach(({ target, isIntersecting }) => {
+      const name = names.get(target);
+      if (isIntersecting) { hidden.delete(name); draw(name); } else hidden.add(name);
+    }));
+  function watch(name, drawn) {
+    const place = drawn.getDom();
+    if (names.get(place) === name) return;
+    names.set(place, name);
+    sight.observe(place);
+  }
+
   const keep = (points, more) => {
     const all = points.concat(more);
     if (all.length <= MOST) return all;
@@ -75,6 +89,13 @@ window.mtcool = (() => {
       }))
       .filter((one, k) => k === 0 || one.data.some((pair) => pair[1] !== null));
     const empty = !series.some((one) => one.data.some((pair) => pair[1] !== null));
+    watch(name, drawn);
+    const form = [drawn.id, to === DARK, empty, ...series.map((one) => one.name)].join();
+    if (forms.get(name) === form) {
+      drawn.setOption({ series: series.map(({ data }) => ({ data })) });
+      return true;
+    }
+    forms.set(name, form);
     drawn.setOption({
       animation: false,
       title: { show: empty, text: "Nothing yet", left: "center", top: "middle", textStyle: { color: to.soft, fontSize: 13, fontWeight: "normal" } },
@@ -119,9 +140,13 @@ window.mtcool = (() => {
     return mix(state.mode === "gain" ? to.split : to.ramp, share);
   }
 
+  // Level and upright edges are moved to the nearest half of a unit: a unit must be less than a pixel.
+  const FINE = 1e4;
+
   function graph() {
     const drawn = chart("graph"), to = look(), { shape, values } = state;
     if (!drawn || !shape || !values) return false;
+    watch("graph", drawn);
     const count = shape.nodes.length, between = state.mode === "health" ? null : range();
     const size = count <= 16 ? 36 : count <= 64 ? 26 : count <= 200 ? 14 : count <= 1000 ? 7 : 4;
     const inside = shape.nodes.every((node) => node[0].length <= 3) && size >= 26;
@@ -148,7 +173,7 @@ window.mtcool = (() => {
         data: shape.nodes.map(([name, , x, y], k) => {
           const fill = colour(k, between), away = values.health[k] === "elsewhere";
           return {
-            id: String(k), name, x, y, symbolSize: away ? size * 0.6 : size,
+            id: String(k), name, x: FINE * x, y: FINE * y, symbolSize: away ? size * 0.6 : size,
             itemStyle: { color: fill, borderColor: k === state.selected ? to.ink : values.health[k] === "down" ? to.bad : to.card, borderWidth: k === state.selected ? 3 : values.health[k] === "down" ? 2 : 1, borderType: values.health[k] === "down" ? "dashed" : "solid" },
             label: inside ? { color: dim(fill) ? "#ffffff" : "#1c2430" } : undefined,
           };
@@ -174,7 +199,7 @@ window.mtcool = (() => {
     }
     const format = state.mode === "gain" ? percent : short, ramp = state.mode === "gain" ? to.split : to.ramp;
     const parts = between === null ? [`<span>${state.mode === "gain" && state.values.loss.some((x) => x !== null) ? "what learning alone would cost is not known" : "no losses are known yet"}</span>`] : [
-      `<span class="mt-key"><span>${state.mode === "gain" ? "worse " : ""}${format(between[0])}</span><span class="mt-ramp" style="background:linear-gradient(90deg,${ramp.join(",")})"></span><span>${format(between[1])}${state.mode === "gain" ? " better" : ""}</span></span>`,
+      `<span class="mt-key"><span>${state.mode === "gain" ? `${format(Math.abs(between[0]))} worse` : format(between[0])}</span><span class="mt-ramp" style="background:linear-gradient(90deg,${ramp.join(",")})"></span><span>${format(between[1])}${state.mode === "gain" ? " better" : ""}</span></span>`,
     ];
     if (found.has("down")) parts.push(key("down", to.health.down));
     if (found.has("elsewhere")) parts.push(key("elsewhere", to.unknown));
@@ -184,7 +209,7 @@ window.mtcool = (() => {
   // A chart is there a little later than its element.
   const waiting = new Set();
   function draw(name) {
-    if (!(name in state.ids)) return;
+    if (!(name in state.ids) || hidden.has(name) || document.hidden) return;
     if ((name === "graph" ? graph() : line(name)) || waiting.has(name) || (name === "graph" && !state.shape)) return;
     waiting.add(name);
     setTimeout(() => { waiting.delete(name); draw(name); }, 30);
@@ -197,6 +222,7 @@ window.mtcool = (() => {
       state.ids = ids;
       document.getElementById("mt-wait")?.remove();
       new MutationObserver(all).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+      document.addEventListener("visibilitychange", all);
       all();
     },
     points(rows) {

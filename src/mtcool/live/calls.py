@@ -1,0 +1,146 @@
+"""What applications ask of a node: predictions, and to learn from what became of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, NamedTuple
+
+from mtcool.live.counts import Counts, Paid
+from mtcool.live.driving import Feedback, Prediction
+from mtcool.live.judging import judge_of
+from mtcool.streams import Loss
+from mtcool.types import Floats, Label
+
+if TYPE_CHECKING:
+    from mtcool.live.node import Node
+
+
+class Said(NamedTuple):
+    """A round that was predicted."""
+
+    number: int
+    features: Floats | None
+    prediction: Prediction
+
+
+class Calls:
+    """The rounds of a node's agents, as applications see them.
+
+    Parameters
+    ----------
+    node, counts
+        Whose they are, and where it counts them.
+    """
+
+    def __init__(self, node: Node, counts: Counts) -> None:
+        self._node, self._counts = node, counts
+        self._judge = judge_of(node.network)
+        self._last: dict[Label, Said] = {}
+        """The newest round of each agent that was predicted and not learned from."""
+        self._turns: dict[Label, asyncio.Lock] = {}
+
+    def forget(self) -> None:
+        """The host has begun again from its disk, without the rounds of before."""
+        self._last.clear()
+
+    async def predict(self, agent: Label, row: Floats | None, wait: float) -> Said:
+        """Predict with what the neighbours know, as far as they answer within so many seconds."""
+        node, said = self._node, None
+        began = time.monotonic()
+        while said is None:
+            said = await self._try_to_predict(agent, row, wait)
+        node._deliver_soon()
+        self._last[agent] = said
+        self._counts.old += len(said.prediction.old)
+        self._counts.missing += len(said.prediction.missing)
+        self._counts.predict.add(time.monotonic() - began)
+        return said
+
+    async def _try_to_predict(self, agent: Label, row: Floats | None, wait: float) -> Said | None:
+        """Predict; None if the graph has changed meanwhile, so that it must be done again."""
+        node, host, revision = self._node, self._node.host, self._node.host.share.revision
+        asked = host.begin(agent, row)
+        try:
+            replies = await node._ask(asked.questions, wait) if asked.questions else {}
+            if host is not node.host:
+                raise OSError("the disk could not be written meanwhile, and this round is gone")
+            if host.share.revision != revision and not host.is_open(asked.number):
+                return None
+            prediction = host.predict(asked.number, replies)
+            if host.urgent:  # what it rests on may still be undone, and nobody must see it
+                await node._next_transaction()
+                if host.share.revision != revision and not host.is_open(asked.number):
+                    return None
+        except BaseException:
+            host.forget(asked.number)
+            raise
+        return Said(asked.number, row, prediction)
+
+    async def learn(self, agent: Label, row: Floats | None, target: float, wait: float) -> None:
+        """Learn from a row and its target; returns when that is durable."""
+        async with self._turn(agent):
+            said = self._newest(agent)
+            if said is None or not _same(said.features, row):
+                said = await self._round(agent, row, wait)
+            learning = self._learn(agent, said, target)
+        await learning
+
+    async def update(self, agent: Label, feedback: Feedback, wait: float) -> None:
+        """Learn from the gradient, or the loss, of the last prediction; returns when durable."""
+        async with self._turn(agent):
+            said = self._newest(agent)
+            if said is None:
+                if not isinstance(feedback, Loss):
+                    raise ValueError(
+                        f"gradient must be that of a prediction of {agent!r} that was not learned "
+                        "from yet, got one without: predict first"
+                    )
+                said = await self._round(agent, None, wait)
+            learning = self._learn(agent, said, feedback)
+        await learning
+
+    async def _round(self, agent: Label, row: Floats | None, wait: float) -> Said:
+        """A round to learn from: one that has not given way to many others meanwhile."""
+        self._node.host.check_may_learn(agent)  # who must wait predicts nothing meanwhile
+        while True:
+            said = await self.predict(agent, row, wait)
+            if self._node.host.is_open(said.number):
+                return said
+
+    def _turn(self, agent: Label) -> asyncio.Lock:
+        """Rounds of an agent, which lives here, are learned from one after the other."""
+        return self._turns.setdefault(agent, asyncio.Lock())
+
+    def _newest(self, agent: Label) -> Said | None:
+        """The last prediction of an agent, unless it is forgotten."""
+        said = self._last.get(agent)
+        return said if said is not None and self._node.host.is_open(said.number) else None
+
+    def _learn(self, agent: Label, said: Said, feedback: Feedback) -> Awaitable[None]:
+        """Learn at once; returns what to wait for until that is durable."""
+        began = time.monotonic()
+        done = self._node._begin_to_learn(said.number, feedback)
+        if self._last.get(agent) is said:
+            del self._last[agent]
+        return self._learned(agent, said, feedback, began, done)
+
+    async def _learned(
+        self,
+        agent: Label,
+        said: Said,
+        feedback: Feedback,
+        began: float,
+        done: asyncio.Future[None],
+    ) -> None:
+        await done
+        self._counts.learn.add(time.monotonic() - began)
+        self._counts.paid.setdefault(agent, Paid()).add(*self._judge(said.prediction, feedback))
+
+
+def _same(one: Floats | None, other: Floats | None) -> bool:
+    """Whether two rows are the same to the bit; a missing number is equal to another."""
+    if one is None or other is None:
+        return False
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

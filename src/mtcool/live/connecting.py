@@ -1,0 +1,146 @@
+"""The transport of a node: opened as the description says, and opened again when that changes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.transport import Answer, Transport
+
+if TYPE_CHECKING:
+    from mtcool.live.description import Description
+    from mtcool.live.node import Node
+    from mtcool.live.transport.zenoh import Peers
+
+PAUSE = 1.0
+"""Seconds until an address that was taken is tried again."""
+
+
+class Connection:
+    """How a node reaches others.
+
+    Who may come in is fixed when zenoh opens, and two sessions cannot listen at one address. So for
+    a moment in a reload there is none: neighbours do not answer then, and their last rows are used.
+
+    Parameters
+    ----------
+    node
+        Whose it is.
+    given
+        A transport to use instead of zenoh.
+    """
+
+    def __init__(self, node: Node, given: Transport | None) -> None:
+        self._node, self._given = node, given
+        self._peers: Peers | None = None
+        self._nobody = MemoryTransport(node.name, Exchange())
+        self.transport: Transport = self._nobody
+        self._changing: asyncio.Task[None] | None = None
+        self._trying: asyncio.Task[None] | None = None
+
+    async def open(self, answer: Answer) -> None:
+        """Begin; questions of others go to `answer`."""
+        self._answer = answer
+        if self._given is not None:
+            await self._given.open(answer)
+            self.transport = self._given
+        else:
+            await self._open(self.wanted(self._node.network, self._node.host.links))
+
+    async def _open(self, peers: Peers | None) -> None:
+        """A host without links has no business with others, and opens no port."""
+        self._peers = peers
+        if peers is not None:
+            from mtcool.live.transport.zenoh import ZenohTransport
+
+            transport = ZenohTransport(peers, self._node._answer)
+            await transport.open(self._answer)
+            self.transport = transport
+
+    @property
+    def changing(self) -> bool:
+        """Whether it is being opened again."""
+        return self._changing is not None and not self._changing.done()
+
+    async def change(self, peers: Peers | None) -> None:
+        """Open again if the description says something else now, which `wanted` has returned.
+
+        An OSError says that this is not possible yet; it is tried until it is. Whoever calls this
+        may be cancelled: it goes on, because the description is in force already.
+        """
+        if self._given is None:
+            self._changing = asyncio.create_task(self._change(peers))
+            await asyncio.shield(self._changing)
+
+    async def _change(self, peers: Peers | None) -> None:
+        if peers == self._peers and self.transport is not self._nobody:
+            return
+        await self._close()
+        try:
+            await self._open(peers)
+        except Exception as error:  # whatever zenoh raises
+            self._trying = asyncio.create_task(self._try(peers))
+            raise OSError(f"{error}; it is tried again every second") from None
+
+    async def _try(self, peers: Peers | None) -> None:
+        while True:
+            await asyncio.sleep(PAUSE)
+            try:
+                await self._open(peers)
+            except Exception as error:
+                self._node.report.tell("listen", reason=str(error), level=logging.ERROR)
+            else:
+                return
+
+    async def close(self) -> None:
+        """Reach nobody any more."""
+        if self._changing is not None:
+            await asyncio.gather(self._changing, return_exceptions=True)
+        if self._given is not None:
+            await self._given.close()
+        await self._close()
+
+    async def _close(self) -> None:
+        if self._trying is not None:
+            self._trying.cancel()
+            await asyncio.gather(self._trying, return_exceptions=True)
+            self._trying = None
+        transport, self.transport = self.transport, self._nobody
+        if transport is not self._given:
+            await transport.close()
+
+    def wanted(self, network: Description, hosts: Iterable[str]) -> Peers | None:
+        """How these hosts are reached, as a description says; None if there is nobody to talk to.
+
+        What is missing is refused.
+        """
+        node, file, places = self._node, network.file, network.places
+        others = {other: places[other].address for other in hosts if other in places}
+        if self._given is not None or not others:
+            return None
+        from mtcool.live.transport.zenoh import Credentials, Peers
+
+        credentials = None
+        if file.security.tls:
+            folder = network.path(file.security.certificates)
+            credentials = Credentials(
+                folder / "authority.pem", folder / f"{node.name}.pem", folder / f"{node.name}.key"
+            )
+            for path in credentials:
+                if not path.exists():
+                    raise ValueError(
+                        f"certificates must be made by `mtcool certs` in one place and copied to "
+                        f"all hosts, got no {path}"
+                    )
+        return Peers(
+            network.number,
+            node.name,
+            places[node.name].listen,
+            others,
+            file.timing.lease,
+            credentials,
+            file.limits.message,
+        )

@@ -1,0 +1,110 @@
+"""Delivers what waits in outboxes: a task for each other host, one batch at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mtcool.live.node import Node
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+"""Seconds until a host that did not acknowledge is tried again."""
+PATIENCE = 0.01
+"""Seconds in which messages may travel with the next question to the same host."""
+LOOK = 0.05
+"""Seconds between two looks of who waits until everything is delivered."""
+
+
+class Deliveries:
+    """The deliveries of one node, to all hosts that it has links with."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._news: dict[str, asyncio.Event] = {}
+        self._soon: dict[str, asyncio.TimerHandle] = {}
+        self._progress = asyncio.Event()
+
+    def begin(self) -> None:
+        """Have a task for each host that there is a link with, and none for others."""
+        links = self._node.host.links
+        for other in self._tasks.keys() - links.keys():
+            self._tasks.pop(other).cancel()
+            del self._news[other]
+        for other in links.keys() - self._tasks.keys():
+            self._news[other] = asyncio.Event()
+            self._tasks[other] = asyncio.create_task(self._deliver_to(other))
+
+    async def end(self) -> None:
+        """Deliver nothing any more."""
+        for timer in self._soon.values():
+            timer.cancel()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def soon(self) -> None:
+        """Deliver what waits, unless the next questions to the same hosts carry it before."""
+        for host, link in self._node.host.links.items():
+            if link.outbox and host not in self._soon:
+                loop = asyncio.get_running_loop()
+                self._soon[host] = loop.call_later(PATIENCE, self._due, host)
+        self._progress.set()
+
+    def again(self) -> None:
+        """The host has begun again from its disk: so do all deliveries."""
+        for news in self._news.values():
+            news.set()
+
+    def _due(self, host: str) -> None:
+        self._soon.pop(host, None)
+        if host in self._news:
+            self._news[host].set()
+
+    async def done(self, timeout: float) -> bool:
+        """Wait until other hosts have acknowledged everything; False if they have not in time.
+
+        Nobody waits for a link that has stopped: it will not go on by itself.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while True:
+            full = {host: link for host, link in self._node.host.links.items() if link.outbox}
+            left = end - loop.time()
+            if not full or left <= 0.0 or full.keys() <= self._node.host.trouble.keys():
+                return not full
+            for host, link in full.items():
+                if not link.waiting and host in self._news:
+                    self._news[host].set()
+            self._progress.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(LOOK, left)):
+                    await self._progress.wait()
+
+    async def _deliver_to(self, other: str) -> None:
+        """Deliver what waits for a host, again and again until it is there."""
+        pause, news, node = FIRST_PAUSE, self._news[other], self._node
+        while True:
+            news.clear()
+            batch = node.host.batch(other)
+            if batch is None:
+                await news.wait()
+                continue
+            host, reply = node.host, None
+            try:
+                replies = await node._ask({other: batch}, node.network.file.timing.delivery)
+                reply = replies.get(other)
+            except Exception as error:  # whatever a transport raises must not end deliveries
+                node.report.tell("delivery", peer=other, reason=repr(error), level=logging.ERROR)
+            if host is not node.host or other not in host.links:
+                continue  # it has begun again meanwhile
+            if host.delivered(other, reply):
+                pause = FIRST_PAUSE
+                self._progress.set()
+            else:
+                await asyncio.sleep(pause)
+                pause = min(LONGEST_PAUSE, 2 * pause)

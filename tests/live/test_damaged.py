@@ -1,0 +1,89 @@
+"""A damaged database is refused in one sentence that names the file; nothing begins anew unseen."""
+
+import asyncio
+import shutil
+import sqlite3
+
+import pytest
+
+from live.small_network import small
+from mtcool.live import Node
+from mtcool.live.journals import replay_files
+from mtcool.live.store import Store
+
+DAMAGES = {
+    "a state is garbage": "update agent set state = x'0000000000000000636465'",
+    "a state is another's": "update agent set state = x'000000000000000093c0c0c0'",
+    "a state is short": "update agent set state = x'000000'",
+    "a state is missing": "update agent set state = null",
+    "an agent is unknown": "insert into agent values (x'09', x'00')",
+    "an agent is missing": "delete from agent where name = x'01'",
+    "a name is garbage": "insert into agent values (x'c1', x'00')",
+    "a name is a table": "insert into agent values (x'80', x'00')",
+    "who lives there is garbage": "update host set lives = x'ff'",
+    "who lives there is missing": "update host set lives = null",
+    "whose it is is missing": "delete from host",
+    "messages wait for nobody": "insert into outbox values ('nobody', 1, x'01', x'00')",
+    "messages wait for itself": "insert into outbox values ('host0', 1, x'01', x'00')",
+    "a receiver is garbage": "insert into outbox values ('host0', 1, x'c1', x'00')",
+}
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("good")
+
+    async def play() -> None:
+        async with Node(small(folder, agents=4, hosts=1, journal=True)) as node:
+            for agent in range(4):
+                await node.learn(agent, [1.0, 2.0], 1.0)
+
+    asyncio.run(play())
+    return folder / "state" / "host0.db"
+
+
+def damaged(good, folder, statement):
+    file = folder / "state" / "host0.db"
+    file.parent.mkdir(exist_ok=True)
+    shutil.copy(good, file)
+    with sqlite3.connect(file) as base:
+        assert base.execute(statement).rowcount
+    base.close()
+    return file
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_a_host_does_not_begin_from_a_damaged_database(good, tmp_path, what):
+    file = damaged(good, tmp_path, DAMAGES[what])
+
+    async def begin() -> None:
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
+            pass
+
+    before = list(sqlite3.connect(file).iterdump())
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^database must be whole, got '.*host0.db'"):
+            asyncio.run(begin())
+    assert list(sqlite3.connect(file).iterdump()) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update journal set entry = x'c1' where number = 3",
+        "update journal set entry = x'80' where number = 3",
+        "update description set content = x'c1'",
+        "update description set content = cast('[\"/\", {}]' as blob)",
+    ],
+)
+def test_a_damaged_journal_is_refused(good, tmp_path, statement):
+    file = damaged(good, tmp_path, statement)
+    with pytest.raises(ValueError, match=rf"^{file} must "):
+        replay_files([file])
+
+
+def test_a_host_that_was_killed_before_its_first_transaction_begins(tmp_path):
+    file = tmp_path / "host0.db"
+    for _ in range(2):
+        with Store(file, "host0", 7) as store:
+            assert store.read() is None

@@ -1,0 +1,76 @@
+"""What a node tells of itself is durable: a full disk does not undo it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from live.small_network import opened, small
+from mtcool.live import Node
+from mtcool.live.lines import Lines
+from mtcool.live.residents import learned_in
+from mtcool.live.transactions import Changes
+
+
+def full(changes: Changes) -> None:
+    raise OSError("the disk is full")
+
+
+def told(node: Node) -> tuple[object, ...]:
+    """What a status says of what was learned and said."""
+    status = node.status()
+    links = [(link["sent"], link["taken"]) for link in status["links"].values()]
+    agents = [agent["activations"] for agent in status["agents"]]
+    return status["version"], status["activations"], agents, links
+
+
+def test_a_status_tells_nothing_that_a_full_disk_undoes(tmp_path: Path) -> None:
+    async def play() -> None:
+        async with opened(small(tmp_path, agents=4, hosts=2)) as nodes:
+            node = nodes["host0"]
+            await node.learn(0, [1.0, 1.0], 1.0)
+            before, good = told(node), node._store.write
+            node._store.write = full
+            learning = asyncio.create_task(node.learn(0, [2.0, 2.0], 1.0))
+            while not node.host.urgent and not learning.done():
+                await asyncio.sleep(0.0)
+            assert node.host.urgent  # it has learned, and nothing is written yet
+            assert told(node) == before
+            assert isinstance((await asyncio.gather(learning, return_exceptions=True))[0], OSError)
+            node._store.write = good
+            assert told(node) == before
+            await node.learn(0, [2.0, 2.0], 1.0)
+            assert node.status()["activations"] == 2
+
+    asyncio.run(play())
+
+
+def test_the_count_in_a_reply_is_durable(tmp_path: Path) -> None:
+    """Another round of the agent may be learned from, and not written yet, when a reply is made."""
+
+    async def play() -> None:
+        async with opened(small(tmp_path, hosts=1)) as nodes:
+            (node,) = nodes.values()
+            lines = Lines(node)
+            compared = []
+
+            async def learn(k: int) -> None:
+                line = {"do": "learn", "agent": 0, "features": [k, 1.0], "target": 1.0}
+                said = json.loads(await lines.answer(json.dumps(line).encode()))["activations"]
+                kept = node._store.read()
+                assert kept is not None
+                compared.append((said, learned_in(kept.agents[0])))
+
+            async def learn_too(k: int) -> None:
+                await node.learn(0, [-k, 1.0], 1.0)
+
+            tasks = []
+            for k in range(1, 20):
+                tasks += [asyncio.create_task(learn(k)), asyncio.create_task(learn_too(k))]
+                await asyncio.sleep(0.0)
+            await asyncio.gather(*tasks)
+            assert all(said <= durable for said, durable in compared)
+            assert node.host.learned[0] == 38
+
+    asyncio.run(play())

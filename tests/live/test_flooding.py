@@ -1,0 +1,85 @@
+"""A neighbour with a valid certificate asks far too much: work and memory stay bounded."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+
+from live.small_network import opened, play, small
+from mtcool.live import Node
+from mtcool.live.wire import Ask, Refused, Rows, question_in, reply_in, to_bytes
+
+RATE = 5
+
+
+def asked(node: Node, other: Node) -> bytes:
+    """A question of a node for rows of another."""
+    return node.host.begin(0, np.ones(2)).questions[other.name]
+
+
+def patiently(node: Node) -> None:
+    """Let no second pass for the one who counts questions."""
+    allows = node._pace.allows
+    node._pace.allows = lambda host, now, most: allows(host, 0.0, most)
+
+
+def test_work_is_done_for_as_many_questions_as_are_allowed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, agents=3, hosts=3, limits={"rate": RATE})
+        async with opened(network) as nodes:
+            one, two, _ = nodes.values()
+            content = asked(one, two)
+            two._commit()
+            patiently(two)
+            done, answer = [], two.host.answer
+            two.host.answer = lambda *given: done.append(given) or answer(*given)
+            replies = [two._answer(one.name, content) for _ in range(50)]
+            assert sum(reply is not None for reply in replies) == len(done) == RATE
+            assert all(
+                isinstance(size, int) for _, *sizes in two._counts._answered for size in sizes
+            )
+
+    asyncio.run(scenario())
+
+
+def test_a_question_that_waits_for_the_loop_is_counted_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, agents=3, hosts=3, limits={"rate": RATE})
+        async with opened(network) as nodes:
+            one, two, _ = nodes.values()
+            content, replies = asked(one, two), list[bytes]()
+            two._commit()
+            patiently(two)
+            two.host.answer = lambda *given: None  # an event happens at this moment
+            for _ in range(RATE + 2):
+                assert two._answer(one.name, content) is None
+                two._take(one.name, content, replies.append)
+            kinds = [type(reply_in(reply)) for reply in replies]
+            assert kinds == [Rows] * RATE + [Refused] * 2
+
+    asyncio.run(scenario())
+
+
+def test_a_question_that_asks_an_agent_twice_or_too_many_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, agents=6, hosts=3)
+        async with opened(network) as nodes:
+            await play(network, nodes, 12)
+            one, two, three = nodes.values()
+            question = question_in(asked(one, three))
+            assert isinstance(question, Ask)
+            strangers = [(k, question.items[0][1]) for k in range(4096)]
+            for items in (question.items * 2, [([{}], b"")] * 2, question.items * 9, strangers):
+                content = to_bytes(Ask(question.network, 0, items))
+                assert three.host.answer(one.name, content) is None
+                before = three.host.refused.total()
+                three.host.receive(one.name, content, 7)
+                three._commit()
+                assert three.host.refused.total() == before + 1
+            for words in ("must be asked once", "that can be hashed", "must be at most"):
+                assert any(words in reason for _, reason in three.host.refused)
+            assert not two.host.refused
+
+    asyncio.run(scenario())

@@ -1,0 +1,110 @@
+"""`mtcool status` says of every host how it is, or why nobody knows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from fastapi import FastAPI
+
+from live.ports import free_ports
+from mtcool.cli import status as command
+from mtcool.live import Node
+from mtcool.live.description import described, read_description
+from mtcool.live.http import http_app, serving
+from mtcool.live.http.elsewhere import ask_elsewhere
+from mtcool.live.transport.memory import Exchange, MemoryTransport
+
+TOKEN = "correct horse battery staple"
+TABLE = """
+name = "test"
+graph = { kind = "edges", edges = [[0, 1]] }
+learn = { features = ["x"] }
+"""
+
+
+def written(folder, hosts, more=""):
+    path = folder / "network.toml"
+    path.write_text(
+        TABLE
+        + more
+        + "".join(
+            f"[hosts.{name}]\nagents = [{k}]\n{fields}\n".replace(
+                '127.0.0.1:9"', f'127.0.0.1:{9 + k}"'
+            )
+            for k, (name, fields) in enumerate(hosts.items())
+        )
+    )
+    return path
+
+
+def test_hosts_that_nobody_can_ask_are_named(tmp_path, capsys):
+    path = written(
+        tmp_path,
+        {"here": 'listen = "127.0.0.1:9"', "rome": 'listen = "0.0.0.0:9"\naddress = "192.0.2.1:9"'},
+    )
+    with pytest.raises(command.typer.Exit):
+        command.status(path, as_json=True)
+    assert json.loads(capsys.readouterr().out) == {
+        "here": {"error": "does not run on this machine"},
+        "rome": {"error": "elsewhere, not asked: it has no http"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("security", "why"),
+    [("", "security.token is not given"), ('security = { token = "token" }\n', "No such file")],
+)
+def test_hosts_elsewhere_are_not_asked_without_a_token(tmp_path, security, why):
+    fields = 'listen = "127.0.0.1:9"\nhttp = "192.0.2.1:8000"'
+    hosts = {"a": fields, "b": fields.replace(":8000", ":8001")}
+    network = read_description(written(tmp_path, hosts, security))
+    told = asyncio.run(ask_elsewhere(network, "a", 0.1))["error"]
+    assert told.startswith("elsewhere, not asked: ")
+    assert why in told
+
+
+def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    ports = free_ports(3)
+    places = {
+        name: f'listen = "127.0.0.1:9"\nhttp = "127.0.0.1:{port}"'
+        for name, port in zip(("good", "bad"), ports, strict=False)
+    }
+    network = read_description(written(tmp_path, places, 'security = { token = "token" }\n'))
+    stranger = FastAPI()
+    stranger.get("/status")(lambda: {"status": "ok"})
+    good, bad = (place.http for place in network.places.values())
+
+    async def run():
+        node = Node(network, "good", transport=MemoryTransport("good", Exchange()))
+        before = await ask_elsewhere(network, "good", 5)
+        async with node, serving(http_app(node), good, TOKEN), serving(stranger, bad, TOKEN):
+            found = [await ask_elsewhere(network, host, 5) for host in ("good", "bad")]
+        async with serving(stranger, bad, "another token altogether"):
+            return before, found, await ask_elsewhere(network, "bad", 5)
+
+    before, found, refused = asyncio.run(run())
+    assert before == {"error": "does not run on this machine"}
+    assert found[0]["status"]["host"] == "good"
+    assert found[1] == {"error": f"http://{bad} is no host of ours"}
+    assert refused == {"error": f"http://{bad} answers with status 401"}
+
+
+def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    async def ask(network, host, wait):
+        asked.append(host)
+        return {"error": "told"}
+
+    monkeypatch.setattr("mtcool.live.http.elsewhere.ask_elsewhere", ask)
+    table = {"name": "t", "graph": {"kind": "ring", "agents": 4}, "learn": {"features": ["x"]}}
+    network = described(table | {"shards": {"count": 2}}, tmp_path)
+    monkeypatch.setattr("mtcool.live.description.read_description", lambda _: network)
+    with pytest.raises(command.typer.Exit):
+        command.status(tmp_path)
+    assert asked == ["host0", "host1"]
+    assert capsys.readouterr().out.count("told") == 2

@@ -1,0 +1,43 @@
+"""What zenoh does with the messages of a host."""
+
+import asyncio
+import contextlib
+import re
+from pathlib import Path
+
+from live.ports import free_ports
+from mtcool.live.certificates import make_certificates
+from mtcool.live.transport.transport import Reply
+from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
+
+LONG = bytes(100_000)
+
+
+def test_long_messages_take_no_way_around_tls(tmp_path: Path) -> None:
+    """zenoh would put them into memory that processes of one machine share."""
+    ports = free_ports(2)
+    places = {name: f"127.0.0.1:{port}" for name, port in zip("ab", ports, strict=True)}
+    make_certificates(tmp_path, "test", places)
+
+    def host(me: str, other: str) -> ZenohTransport:
+        files = Credentials(
+            tmp_path / "authority.pem", tmp_path / f"{me}.pem", tmp_path / f"{me}.key"
+        )
+        return ZenohTransport(Peers(1, me, places[me], {other: places[other]}, 5.0, files, 1 << 20))
+
+    def echo(host: str, content: bytes, reply: Reply) -> None:
+        reply(content)
+
+    async def play() -> tuple[bytes, str]:
+        one, two = host("a", "b"), host("b", "a")
+        async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60.0):
+            for transport in (one, two):
+                await transport.open(echo)
+                stack.push_async_callback(transport.close)
+            while not (replies := await one.ask({"b": LONG}, 1.0)):
+                await asyncio.sleep(0.05)
+            return replies["b"], Path("/proc/self/maps").read_text()
+
+    reply, mapped = asyncio.run(play())
+    assert reply == LONG
+    assert not re.search(r"/dev/shm/\d+\.zenoh", mapped)

@@ -1,0 +1,146 @@
+"""Real processes count everybody whom zenoh turns away, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from live.intruding import announced, ask, peers_of, question, without_certificate
+from live.ports import free_ports
+from live.processes import PATIENCE, Child, running, write_network
+from live.proxies import Proxy
+from mtcool.live.certificates import make_certificates
+from mtcool.live.description import Description, read_description
+
+HOSTS = {"one": ["a"], "two": ["b"], "three": ["c"]}
+PATH = {"kind": "edges", "edges": [["a", "b"], ["b", "c"]]}
+"""The agent a is a neighbour of b, and b of c."""
+SLOW = 0.05  # seconds that bytes are under way
+FOREIGN = "it has no certificate of this network's authority"
+NO_NEIGHBOUR = "its certificate is not that of a neighbour"
+FORBIDDEN = "its certificate does not allow this message"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """The process of the host of agent a, and that of its neighbour."""
+    table = {
+        "graph": PATH,
+        "algorithm": {"algorithm": "pairwise", "dim": 1, "loss": "squared"},
+    }
+    file = write_network(tmp_path_factory.mktemp("path"), table, HOSTS)
+    network = read_description(file)
+    places = {name: place.address for name, place in network.places.items()}
+    make_certificates(network.folder / "foreign", "test", places)
+    with running(file, ["one", "two"]) as children:
+        yield network, children
+
+
+def counted(child) -> Counter:
+    """Who was refused, and why."""
+    reasons = child.ask(do="status")["status"]["reasons"]
+    return Counter({(one["host"], one["reason"]): one["count"] for one in reasons})
+
+
+def test_a_healthy_network_turns_nobody_away(path) -> None:
+    _, children = path
+    for k in range(30):
+        name, agent = [("one", "a"), ("two", "b")][k % 2]
+        said = children[name].ask(do="round", agent=agent, features=[0.1 * k], target=0.2)
+        assert "value" in said
+    assert children["one"].ask(do="delivered")["delivered"]
+    assert counted(children["one"]) == counted(children["two"]) == Counter()
+
+
+@pytest.mark.parametrize("tls", [True, False])
+def test_neighbours_that_ask_while_connections_are_opened_are_not_turned_away(
+    tmp_path: Path, tls: bool
+) -> None:
+    """zenoh tries each question on every connection that is not quite open yet."""
+
+    async def play() -> None:
+        ports = free_ports(len(HOSTS))
+        proxies = [Proxy(port, SLOW) for port in ports]
+        try:
+            hosts = {
+                name: {
+                    "agents": HOSTS[name],
+                    "listen": f"127.0.0.1:{port}",
+                    "address": f"127.0.0.1:{await proxy.open()}",
+                }
+                for name, port, proxy in zip(HOSTS, ports, proxies, strict=True)
+            }
+            table = {"graph": PATH, "learn": {"features": ["x"]}, "security": {"tls": tls}}
+            file = write_network(tmp_path, table | {"hosts": hosts}, HOSTS)
+            await asyncio.to_thread(begin, file)
+        finally:
+            for proxy in proxies:
+                await proxy.close()
+
+    def begin(file: Path) -> None:
+        with running(file, ["two"]) as children, contextlib.ExitStack() as late:
+            middle = children["two"]
+            for name in ("one", "three"):
+                children[name] = Child(file, name)
+                late.callback(children[name].end)
+            reached, end = False, time.monotonic() + PATIENCE
+            while not reached:  # the others begin meanwhile
+                assert time.monotonic() < end
+                said = middle.ask(do="predict", agent="b", features=[0.1])
+                reached = not said["old"] and not said["missing"]
+            time.sleep(4 * SLOW)  # what is under way arrives
+            for name in ("one", "three"):
+                children[name].wait_until_ready()
+            found = {name: counted(child) for name, child in children.items()}
+            assert found == {name: Counter() for name in HOSTS}
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize(
+    ("name", "certs", "claimed", "sender", "reason"),
+    [
+        ("two", "foreign", "two", "b", FOREIGN),
+        ("two", None, "two", "b", FOREIGN),
+        ("three", "certs", "three", "c", NO_NEIGHBOUR),
+        ("two", "certs", "three", "b", FORBIDDEN),
+    ],
+    ids=["foreign authority", "no certificate", "no neighbour", "in another's name"],
+)
+def test_intruders_are_counted_with_the_reason(
+    path: tuple[Description, dict],
+    name: str,
+    certs: str | None,
+    claimed: str,
+    sender: str,
+    reason: str,
+) -> None:
+    network, children = path
+    before, peers = counted(children["one"]), peers_of(network, name, certs)
+    config = None
+    if certs is None:
+        config = without_certificate(peers, Path(network.folder) / "certs" / "authority.pem")
+    end, news = time.monotonic() + PATIENCE, Counter()
+    while not news:  # until it has come so far that it was turned away
+        assert time.monotonic() < end
+        assert ask(peers, claimed, question(network, sender), config) == []
+        news = counted(children["one"]) - before
+    assert {host for host, _ in news} == {"(stranger)"}
+    assert news["(stranger)", reason] > 0
+    assert "value" in children["one"].ask(do="predict", agent="a", features=[0.3])
+
+
+def test_each_message_that_a_neighbour_may_not_send_is_counted(path) -> None:
+    network, children = path
+    before, end = counted(children["one"]), time.monotonic() + PATIENCE
+    peers = peers_of(network, "two", "certs")
+    with announced(peers, f"mtcool/{network.number:x}/three/one"):
+        while (news := counted(children["one"]) - before).total() < 3:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert set(news) == {("(stranger)", FORBIDDEN)}  # zenoh may say something twice
