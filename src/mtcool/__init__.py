@@ -10,6 +10,7 @@ array([0., 0., 0.])
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from mtcool import agents, graphs, learners, privacy, streams, theory
 from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, published_noise, st_ftrl
@@ -21,7 +22,7 @@ from mtcool.privacy import Privacy
 from mtcool.simulation import Trace, replicate, simulate
 from mtcool.streams import Stream
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Delay",
@@ -56,8 +57,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
-    # They take time to import, and few programs need them.
-    if name in ("audit", "changes", "experiments", "integrations", "learn", "testing"):
-        return importlib.import_module(f"mtcool.{name}")
-    raise AttributeError(f"module 'mtcool' has no attribute {name!r}")
+# They take time to import, and few programs need them.
+if TYPE_CHECKING:
+    from mtcool import audit, changes, experiments, integrations, learn, testing
+else:  # or checkers would take any name for a module
+
+    def __getattr__(name: str) -> ModuleType:
+        if name in ("audit", "changes", "experiments", "integrations", "learn", "testing"):
+            return importlib.import_module(f"mtcool.{name}")
+        raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

@@ -7,6 +7,7 @@ import numpy as np
 from mtcool.validation import count
 
 Seed: TypeAlias = int | np.random.Generator
+"""A whole number, or a generator of NumPy that is drawn from."""
 
 
 def generator(seed: Seed) -> np.random.Generator:

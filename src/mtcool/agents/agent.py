@@ -32,12 +32,23 @@ class Activation(Protocol[Answer, Feedback]):
         """Step 2: what to ask, and whom."""
 
     def predict(self, answers: Mapping[Label, Answer]) -> Floats:
-        """Step 3: the prediction, from the answers of all that were asked."""
+        """Step 3: the prediction, from the answers of all that were asked.
+
+        Parameters
+        ----------
+        answers
+            What those that were asked have sent back, by name.
+        """
 
     def learn(self, gradient: Feedback, /) -> dict[Label, Message]:
         """Step 5: learn from the gradient at the prediction; returns what to tell, and whom.
 
         An activation learns once; one whose gradient is refused may be given another.
+
+        Parameters
+        ----------
+        gradient
+            That of the loss, at the prediction; ST-FTRL takes the loss itself.
         """
 
 
@@ -62,7 +73,13 @@ class Agent(Protocol):
         """Begin a round."""
 
     def receive(self, message: Message) -> Message | None:
-        """Take a message; a request is answered. One that was taken before changes nothing."""
+        """Take a message; a request is answered. One that was taken before changes nothing.
+
+        Parameters
+        ----------
+        message
+            Of another agent, as it was sent.
+        """
 
 
 class Clique(NamedTuple):

@@ -80,13 +80,27 @@ class CliqueAgent:
         return CliqueActivation(self)
 
     def row(self, clique: Clique, asker: Label) -> Floats:
-        """The model of an agent's task."""
+        """The model of an agent's task.
+
+        Parameters
+        ----------
+        clique
+            One that it keeps.
+        asker
+            Whose task is meant.
+        """
         model = np.empty(self.settings.dim)
         read_row(self.state, clique.number, clique.rows[asker], model)
         return model
 
     def receive(self, message: Message) -> Message | None:
-        """Take a message; a request is answered. A gradient that was taken before is ignored."""
+        """Take a message; a request is answered. A gradient that was taken before is ignored.
+
+        Parameters
+        ----------
+        message
+            A request, or a gradient.
+        """
         sender = sender_of(message)
         clique = next((one for one in self.cliques if sender in one.rows), None)
         if clique is None:

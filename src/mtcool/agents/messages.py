@@ -13,7 +13,7 @@ packs them.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import msgspec
 import numpy as np
@@ -233,26 +233,37 @@ Message: TypeAlias = (
     | FieldGradient
     | Announcement
 )
+"""Anything that one agent says to another."""
 
 
 def encode(message: Message) -> bytes:
     """The bytes of a message.
+
+    Parameters
+    ----------
+    message
+        One of the kinds of `mtcool.agents.messages`.
 
     Examples
     --------
     >>> len(encode(Gradient("rome", 1.0, np.array([1.0, 2.0]))))
     35
     """
-    if not isinstance(message, Message):
+    if type(message) not in _KINDS:
         raise ValueError(f"message must be one of `mtcool.agents.messages`, got {message!r}")
     try:
-        return bytes([SCHEMA]) + _ENCODER.encode(message)
+        return _SCHEMA + _ENCODER.encode(message)
     except (TypeError, OverflowError) as error:
         raise ValueError(f"message must hold what can be sent, got {message!r}: {error}") from None
 
 
 def decode(content: bytes) -> Message:
     """The message in these bytes; anything else is refused with a ValueError.
+
+    Parameters
+    ----------
+    content
+        What `encode` has made, of this version of the schema.
 
     Examples
     --------
@@ -263,13 +274,8 @@ def decode(content: bytes) -> Message:
     ...
     ValueError: content must be a message of schema 1, got schema 104
     """
-    if not isinstance(content, bytes | bytearray | memoryview):
-        raise ValueError(f"content must be bytes, got {content!r}")
-    if isinstance(content, memoryview):
-        try:
-            content = content.tobytes()  # a view may have strides, or any shape
-        except ValueError as error:
-            raise ValueError(f"content must be bytes, got {content!r}: {error}") from None
+    if type(content) is not bytes:
+        content = _plain_bytes(content)
     if not content or content[0] != SCHEMA:
         found = f"schema {content[0]}" if content else "nothing"
         raise ValueError(f"content must be a message of schema {SCHEMA}, got {found}")
@@ -289,9 +295,18 @@ def sender_of(message: Given) -> Label:
     >>> sender_of(RowRequest(["rome", 1]))
     ('rome', 1)
     """
-    if not isinstance(message, Message):
+    if type(message) not in _KINDS:
         raise ValueError(f"message must be one of `mtcool.agents.messages`, got {message!r}")
     return label_of(plain_name(message.sender, "sent"))  # a list may hold anything
+
+
+def _plain_bytes(content: Given) -> bytes:
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise ValueError(f"content must be bytes, got {content!r}")
+    try:  # a view may have strides, or any shape
+        return content.tobytes() if isinstance(content, memoryview) else bytes(content)
+    except ValueError as error:
+        raise ValueError(f"content must be bytes, got {content!r}: {error}") from None
 
 
 def _to_bytes(value: object) -> Plain:
@@ -306,5 +321,7 @@ def _to_array(kind: type, value: bytes) -> Floats:
     return np.frombuffer(value, NUMBER).astype(np.float64)
 
 
+_KINDS = frozenset(get_args(Message))
+_SCHEMA = bytes([SCHEMA])
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=_to_bytes)
 _DECODER: Any = msgspec.msgpack.Decoder(Message, dec_hook=_to_array)

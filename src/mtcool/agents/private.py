@@ -148,7 +148,13 @@ class PrivateAgent:
         return self.with_source(make_noise(self.sanitiser.privacy.noise, own))
 
     def with_source(self, noise: Noise) -> PrivateAgent:
-        """A copy of this agent that draws from this source, which must be its own."""
+        """A copy of this agent that draws from this source, which must be its own.
+
+        Parameters
+        ----------
+        noise
+            Where its noise comes from, from now on.
+        """
         return PrivateAgent(*self._given(noise, own_noise=True))
 
     def activate(self) -> PrivateActivation:
@@ -156,7 +162,13 @@ class PrivateAgent:
         return PrivateActivation(self)
 
     def rows(self, asker: Label) -> Rows:
-        """The model of an agent's task, and the rows of all experts for it."""
+        """The model of an agent's task, and the rows of all experts for it.
+
+        Parameters
+        ----------
+        asker
+            Whose task is meant.
+        """
         row = self.clique.rows[asker]
         model = np.empty(self.settings.dim)
         count = int(self.state.first[row + 1] - self.state.first[row])
@@ -167,7 +179,13 @@ class PrivateAgent:
         return Rows(self.sender, model, experts.ravel())
 
     def receive(self, message: Message) -> Message | None:
-        """Take a message; a request is answered. Sums that are not newer are ignored."""
+        """Take a message; a request is answered. Sums that are not newer are ignored.
+
+        Parameters
+        ----------
+        message
+            A request, or sums.
+        """
         sender = sender_of(message)
         if sender not in self.clique.rows:
             raise ValueError(f"sender must be a listener of agent {self.name!r}, got {sender!r}")
@@ -181,7 +199,15 @@ class PrivateAgent:
         return None
 
     def take(self, sender: Label, sums: Sums) -> None:
-        """Replace what is known of a listener by what it has published, if that is newer."""
+        """Replace what is known of a listener by what it has published, if that is newer.
+
+        Parameters
+        ----------
+        sender
+            Who has published them.
+        sums
+            All that it has published, not only what is new.
+        """
         row, number = self.clique.rows[sender], checked_number(sums.number)
         count = int(self.state.first[row + 1] - self.state.first[row])
         total = _bounded("total", sums.total, self.settings.dim)
@@ -192,7 +218,15 @@ class PrivateAgent:
         self._tell(row, self.clique.weights[sender], np.concatenate((total, products)))
 
     def take_own(self, place: int, count: int) -> None:
-        """Let its clique learn what it has published; the clique's products begin at `place`."""
+        """Let its clique learn what it has published.
+
+        Parameters
+        ----------
+        place
+            Where its products with the experts of its own clique begin.
+        count
+            How many there are.
+        """
         row, weight = self.clique.rows[self.name], self.clique.weights[self.name]
         dim, (talked, *alone) = self.settings.dim, self.published()
         if not alone:
@@ -215,7 +249,12 @@ class PrivateAgent:
     def checked(self, gradient: ArrayLike, waiting: int = 0) -> Floats:
         """A gradient that can be clipped, of a round within the horizon; others are refused.
 
-        So many more rounds may be under way.
+        Parameters
+        ----------
+        gradient
+            As the loss has it.
+        waiting
+            How many more rounds may be under way.
         """
         given = validation.vector("gradient", gradient, self.settings.dim)
         if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(self.settings.dim):
@@ -229,7 +268,13 @@ class PrivateAgent:
         return given
 
     def numbers_of(self, neighbour: Label) -> int:
-        """How many experts a neighbour has whose rows it sends."""
+        """How many experts a neighbour has whose rows it sends.
+
+        Parameters
+        ----------
+        neighbour
+            Its name.
+        """
         near = [link.neighbour for link in self.links]
         return int(self.products[near.index(neighbour)])
 

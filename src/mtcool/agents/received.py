@@ -41,6 +41,24 @@ class Position:
             self.beyond.remove(self.last)
         return True
 
+    def give_up(self, window: int) -> None:
+        """Wait no longer for numbers that are so far behind the newest: many may never come.
+
+        Examples
+        --------
+        >>> position = Position()
+        >>> position.take(100), position.give_up(10), position.last, position.take(50)
+        (True, None, 90, False)
+        """
+        newest = max(self.beyond, default=0)
+        if newest - self.last <= window:
+            return
+        self.last = newest - window
+        self.beyond = {number for number in self.beyond if number > self.last}
+        while self.last + 1 in self.beyond:
+            self.last += 1
+            self.beyond.remove(self.last)
+
 
 def checked_number(number: float, least: int = 1) -> int:
     """The number of a message as a whole number; refuses what no agent sends."""

@@ -74,7 +74,13 @@ class SingleTaskAgent:
         return x
 
     def receive(self, message: Message) -> None:
-        """Learn from the loss of a neighbour; one that was taken before is ignored."""
+        """Learn from the loss of a neighbour; one that was taken before is ignored.
+
+        Parameters
+        ----------
+        message
+            The loss of a neighbour.
+        """
         sender = sender_of(message)
         if sender not in self.neighbours:
             raise ValueError(f"sender must be a neighbour of agent {self.name!r}, got {sender!r}")
@@ -89,7 +95,13 @@ class SingleTaskAgent:
         learn_row(self.state, 0, 0, 1.0, gradient)
 
     def gradient_of(self, loss: Loss) -> Floats:
-        """The gradient at the agent's own point, in units of `lipschitz`."""
+        """The gradient at the agent's own point, in units of `lipschitz`.
+
+        Parameters
+        ----------
+        loss
+            A loss of its own, or of a neighbour.
+        """
         given = loss.subgradient(self.point())
         g = given.copy()
         if not scale(g, self.units):

@@ -47,6 +47,17 @@ def traffic(peers: PeersBlock, settings: Settings, graph: Graph, losses: Losses)
 
     None if nothing is registered for this kind of peers: then nobody knows what travels.
 
+    Parameters
+    ----------
+    peers
+        The agents of a network in one block: its kind decides what they send.
+    settings
+        What all agents were told.
+    graph
+        Who talks to whom.
+    losses
+        What agents learn from: ST-FTRL sends the losses themselves.
+
     Examples
     --------
     >>> import mtcool
@@ -100,7 +111,8 @@ def said(peers: PeersBlock, agents: Integers) -> Traffic | None:
     Examples
     --------
     >>> import mtcool
-    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(3), dim=1, messages=mtcool.Messages(every=2))
+    >>> seldom = mtcool.Messages(every=2)
+    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(3), 1, rates="adaptive", messages=seldom)
     >>> net.update(0, [0.5])
     >>> said(net.peers, np.arange(3)).messages
     array([6, 0, 0])

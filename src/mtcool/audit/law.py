@@ -19,7 +19,7 @@ class NoiseAudit:
 
     draws: int
     mean_size: float
-    """Mean of |z| over its expectation under the law: one."""
+    """Mean of `|z|` over its expectation under the law: one."""
     tolerance: float
     """How far from one it may be by chance."""
     fits: bool

@@ -17,6 +17,7 @@ from mtcool.audit.transcript import Leak, Round, forced_transcript, worst_case
 from mtcool.graphs import complete, erdos_renyi
 from mtcool.learners import MTFTRL
 from mtcool.privacy import BLT, Doubling, PerGradient, Privacy, SmoothTree
+from mtcool.privacy.noise import make_noise
 from mtcool.types import Floats
 
 MECHANISMS = (
@@ -69,6 +70,8 @@ def audit_suite(
     """
     pairs = validation.count("pairs", pairs)
     runs = validation.count("runs", runs, least=FEWEST_RUNS)
+    if exact:
+        make_noise("exact")  # says that OpenDP is missing before any work is done
     for privacy in (*MECHANISMS, *(EXACT if exact else ())):
         name, first = _title(privacy), None if privacy.noise == "exact" else seed
         yield partial(_worst, name, privacy, first)

@@ -47,7 +47,7 @@ class Leak:
     promised: float
     """The owner's level: epsilon of Laplace noise, mu of Gaussian noise."""
     paid: float
-    """What this transcript gives away: sum |v - v'| / b, or the whitened distance."""
+    """What this transcript gives away: sum `|v - v'| / b`, or the whitened distance."""
     strangers: float
     """The same for all other agents: must be zero."""
     difference: float

@@ -28,7 +28,7 @@ def from_graphs(times: Iterable[float], graphs: Iterable[GraphLike]) -> Schedule
         The time of each graph, in rounds, ascending. The first is not used: the network is the
         first graph until the time of the second.
     graphs
-        networkx graphs, or `Graph`s; nodes with the same label are the same agent.
+        networkx graphs, or mtcool's; nodes with the same label are the same agent.
 
     Examples
     --------

@@ -26,8 +26,10 @@ __all__ = ["Outcome", "run"]
 _LATER = {"Outcome": "mtcool.experiments.report.outcome", "run": "mtcool.experiments.whole"}
 
 
-def __getattr__(name: str) -> Plain:
-    # Figures and reports take time to import, and who only reads files does not need them.
-    if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # or checkers would take any name for a part
+
+    def __getattr__(name: str) -> Plain:
+        # Figures and reports take time to import, and who only reads files does not need them.
+        if name in _LATER:
+            return getattr(importlib.import_module(_LATER[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -50,7 +50,7 @@ def pack(values: Floats, messages: Messages, scale: float | None = None) -> byte
         return _pack_levels(values, messages.bits, validation.non_negative("scale", scale))
     coordinates = coordinates_of(messages, values.size)
     if coordinates is None:
-        return values.astype(NUMBER).tobytes()
+        return values.astype(NUMBER, copy=False).tobytes()
     return _pack_pairs(values, coordinates)
 
 

@@ -282,6 +282,7 @@ class Graph:
 
 
 GraphLike: TypeAlias = "Graph | nx.Graph[Any]"
+"""What is taken for a graph: one of ours, or an undirected one of networkx."""
 
 
 def as_graph(graph: GraphLike) -> Graph:

@@ -59,6 +59,9 @@ def positions_of(labels: Sequence[Hashable]) -> dict[Hashable, int]:
     return positions
 
 
+ENDLESS = "labels must not be tuples in tuples without end, got one that is"
+
+
 def plain_name(label: Hashable | Name, purpose: str) -> Name:
     """A label as files and messages hold it, a tuple as a list; refuses what they cannot hold.
 
@@ -67,10 +70,13 @@ def plain_name(label: Hashable | Name, purpose: str) -> Name:
     >>> plain_name(("rome", 1), "saved")
     ['rome', 1]
     """
-    if type(label) is str:
-        return label
+    if type(label) is str or (type(label) is int and -(2**63) <= label < 2**63):
+        return label  # nearly all of them
     if isinstance(label, tuple | list):
-        return [plain_name(item, purpose) for item in label]
+        try:
+            return [plain_name(item, purpose) for item in label]
+        except RecursionError:
+            raise ValueError(ENDLESS) from None
     if isinstance(label, np.generic) and label.dtype.kind in "biufU":
         label = label.item()
     if label is None or (isinstance(label, bool | float | str) and label == label):
@@ -90,7 +96,12 @@ def label_of(name: Name) -> Hashable:
     >>> label_of(["rome", 1])
     ('rome', 1)
     """
-    return tuple(label_of(item) for item in name) if isinstance(name, list) else name
+    if not isinstance(name, list):
+        return name
+    try:
+        return tuple(label_of(item) for item in name)
+    except RecursionError:
+        raise ValueError(ENDLESS) from None
 
 
 def are_names(values: Given) -> bool:

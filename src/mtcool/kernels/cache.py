@@ -15,8 +15,10 @@ from typing import Any
 from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 
+from mtcool.kernels.announce import ANNOUNCER
 from mtcool.kernels.identity import identity, source_digest
 from mtcool.kernels.linking import KernelReference, callee_of, rebuilt
+from mtcool.kernels.turns import begin_turn, end_turn
 
 _Base: Any = _Cache
 _dumps: Any = dumps
@@ -34,6 +36,7 @@ class KernelCache(_Base):  # type: ignore[misc]
 
     def __init__(self, function: Any) -> None:
         self._function = function
+        self._turns: dict[tuple[Any, ...], Path] = {}
 
     @property
     def cache_path(self) -> str:
@@ -41,7 +44,7 @@ class KernelCache(_Base):  # type: ignore[misc]
         return str(cache_folder())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel compiled for these types, or None.
+        """The kernel compiled for these types, or None: then it is this process's turn to compile.
 
         numba would fill `target_context` with all that it can compile first, which takes longer
         than reading; compiling does that when it comes to it.
@@ -49,6 +52,24 @@ class KernelCache(_Base):  # type: ignore[misc]
         types = getattr(sig, "args", sig)
         try:
             path = self._path(types, target_context.codegen())
+        except Exception:  # there is no home folder
+            return None
+        found = self._load(path, types, target_context)
+        if found is None:
+            self._turns[types] = path
+            with ANNOUNCER.long_wait(self._function.__name__):
+                begin_turn(path)
+            found = self._load(path, types, target_context)  # another process may have made it
+        return found
+
+    def end_turn(self, sig: Any) -> None:
+        """Let other processes look for the kernel."""
+        path = self._turns.pop(getattr(sig, "args", sig), None)
+        if path is not None:
+            end_turn(path)
+
+    def _load(self, path: Path, types: tuple[Any, ...], target_context: Any) -> Any:
+        try:
             if not path.is_file():  # a pipe would wait for its other end
                 return None
             content = path.read_bytes()

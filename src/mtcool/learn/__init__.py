@@ -2,8 +2,19 @@
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from mtcool.types import Given
+
+if TYPE_CHECKING:
+    from mtcool.learn.agent import PanelAgent
+    from mtcool.learn.model import Model, Played
+    from mtcool.learn.reading.encoding import Encoder
+    from mtcool.learn.reading.graphs import graph_from
+    from mtcool.learn.reading.progressive import Chunk, Progressive
+    from mtcool.learn.reading.tables import BadRow, Batch, Columns, read_batches
+    from mtcool.learn.said import Said
+    from mtcool.learn.saved_models import load
 
 __all__ = [
     "BadRow",
@@ -38,9 +49,11 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Given:
-    # Each part is imported when it is asked for: the parts need different extras.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mtcool.learn' has no attribute {name!r}")
-    home: ModuleType = importlib.import_module(f"mtcool.learn.{_HOMES[name]}")
-    return getattr(home, name)
+if not TYPE_CHECKING:  # or checkers would take any name for a part
+
+    def __getattr__(name: str) -> Given:
+        # Each part is imported when it is asked for: the parts need different extras.
+        if name not in _HOMES:
+            raise AttributeError(f"module 'mtcool.learn' has no attribute {name!r}")
+        home: ModuleType = importlib.import_module(f"mtcool.learn.{_HOMES[name]}")
+        return getattr(home, name)

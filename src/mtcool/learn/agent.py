@@ -71,7 +71,13 @@ class PanelAgent:
             self.heard[other].last = int(panel.number[k, ROWS])
 
     def requests(self, *, learning: bool = False) -> dict[Label, Message]:
-        """Whom to ask before predicting, or before learning, and how."""
+        """Whom to ask before predicting, or before learning, and how.
+
+        Parameters
+        ----------
+        learning
+            Whether the answers are for `learn`; else they are for `predict`.
+        """
         request = SumsRequest if self._wants_sums(learning) else RowRequest
         return {neighbour: request(self.sender) for neighbour in self.neighbours}
 
@@ -85,6 +91,13 @@ class PanelAgent:
         """Predict a row of numbers with what the neighbours answered.
 
         Where one has not answered, its last answer is used. In classification these are log-odds.
+
+        Parameters
+        ----------
+        features
+            A number for each column; NaN where one is missing.
+        answers
+            What neighbours have sent back; None, or nothing, of those that did not.
         """
         row, said = self.row_of(features), np.empty((1, SAID))
         self._take(answers)
@@ -100,7 +113,16 @@ class PanelAgent:
     ) -> dict[Label, Message]:
         """Learn from a row of numbers; returns the lesson for every neighbour.
 
-        `said` is what `predict` returned for the row, None if it was not predicted.
+        Parameters
+        ----------
+        features
+            A number for each column; NaN where one is missing.
+        target
+            What was to be predicted; 0 or 1 in classification.
+        answers
+            What neighbours have sent back; None, or nothing, of those that did not.
+        said
+            What `predict` returned for the row, None if it was not predicted.
         """
         row, y = self.row_of(features), validation.vector("target", [target], 1)
         booked = nothing_said(1) if said is None else checked_said([said.numbers()], 1)
@@ -114,7 +136,13 @@ class PanelAgent:
         return {other: Lesson(self.sender, number, lesson) for other in self.neighbours}
 
     def meet(self, neighbours: Sequence[Label]) -> None:
-        """Have these neighbours from now on; what is known of those that stay is kept."""
+        """Have these neighbours from now on; what is known of those that stay is kept.
+
+        Parameters
+        ----------
+        neighbours
+            All that it has from now on, by name.
+        """
         names, old, width = tuple(neighbours), self.panel, self.panel.vector.shape[2]
         count = 1 + len(names)
         ptr, idx = np.array([0, *([count] * count)], dtype=np.int64), np.arange(count)
@@ -133,7 +161,13 @@ class PanelAgent:
         self.neighbours, self.panel = names, new
 
     def receive(self, message: Message) -> Message | None:
-        """Take a message of a neighbour; a request is answered, a lesson is taken once."""
+        """Take a message of a neighbour; a request is answered, a lesson is taken once.
+
+        Parameters
+        ----------
+        message
+            A request, or a lesson.
+        """
         sender = sender_of(message)
         if sender not in self.heard:
             raise ValueError(f"sender must be a neighbour of agent {self.name!r}, got {sender!r}")
@@ -158,7 +192,15 @@ class PanelAgent:
         play(self.panel, itself, row, target, np.array([event]), said, out)
 
     def check_answer(self, neighbour: Label, answer: Message) -> Floats:
-        """The numbers in an answer; refuses what is none of this neighbour."""
+        """The numbers in an answer; refuses what is none of this neighbour.
+
+        Parameters
+        ----------
+        neighbour
+            Who is said to have answered.
+        answer
+            What it has sent.
+        """
         width = self.panel.vector.shape[2]
         size = knowledge_size(width)
         lengths = {size, size + products_size(width)} if self.panel.rows == 1 else {size}
@@ -193,7 +235,13 @@ class PanelAgent:
         return array
 
     def row_of(self, features: ArrayLike) -> Floats:
-        """The features as a table of one row; refuses what is none for this agent."""
+        """The features as a table of one row; refuses what is none for this agent.
+
+        Parameters
+        ----------
+        features
+            A number for each column; NaN where one is missing.
+        """
         row = np.asarray(features, dtype=np.float64)
         width = self.panel.vector.shape[2] - 1
         if row.shape != (width,) or np.isinf(row).any():

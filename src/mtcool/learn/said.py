@@ -33,7 +33,13 @@ class Said(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Floats) -> Said:
-        """What stands in a row of numbers."""
+        """What stands in a row of numbers.
+
+        Parameters
+        ----------
+        numbers
+            The prediction, that of learning alone, and those of the experts.
+        """
         first, alone, *experts = numbers.tolist()
         return cls(first, alone, tuple(experts))
 

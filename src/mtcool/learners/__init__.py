@@ -3,6 +3,7 @@
 `learner.py` says what a learner is, `docs/add-a-learner.md` how to add one.
 """
 
+from mtcool.kernels import inline
 from mtcool.learners.ftrl import FTRL
 from mtcool.learners.kt import KT
 from mtcool.learners.learner import (
@@ -31,6 +32,7 @@ __all__ = [
     "Learner",
     "StateSize",
     "first_phase",
+    "inline",
     "predict_row",
     "smallest_state",
     "update_row",

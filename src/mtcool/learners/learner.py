@@ -54,6 +54,15 @@ def predict_row(state: State, clique: int, row: int, out: Floats) -> None:
         Row of the state's arrays, one of `start[clique]:start[clique + 1]`.
     out
         Where the model is written, of length dim.
+
+    Examples
+    --------
+    >>> import mtcool, numpy as np
+    >>> one = Cliques(start=np.array([0, 1]), rate=np.ones(1), bound=np.ones(1))
+    >>> state, out = mtcool.learners.FTRL().make_state(one, dim=1), np.empty(1)
+    >>> predict_row(state, 0, 0, out)
+    >>> out.tolist() == [0.0]
+    True
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
@@ -70,6 +79,16 @@ def update_row(state: State, clique: int, row: int, weight: float, gradient: Flo
         Weight with which the active agent listens to the clique's owner.
     gradient
         A subgradient of the loss, divided by the Lipschitz bound.
+
+    Examples
+    --------
+    >>> import mtcool, numpy as np
+    >>> one = Cliques(start=np.array([0, 1]), rate=np.ones(1), bound=np.ones(1))
+    >>> state, out = mtcool.learners.FTRL().make_state(one, dim=1), np.empty(1)
+    >>> update_row(state, 0, 0, 1.0, np.array([-1.0]))
+    >>> predict_row(state, 0, 0, out)
+    >>> bool(out[0] > 0.0)
+    True
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner")
 
@@ -94,6 +113,12 @@ def smallest_state(learner: Learner, sizes: Integers) -> StateSize:
         Its type chooses the implementation (`smallest_state.register`).
     sizes
         The number of rows of each clique.
+
+    Examples
+    --------
+    >>> import mtcool, numpy as np
+    >>> smallest_state(mtcool.learners.FTRL(), np.array([1, 1]))
+    StateSize(vectors=2, experts=0)
     """
     return StateSize(0)
 
@@ -108,5 +133,12 @@ def updates_at_once(state: State) -> int:
     ----------
     state
         Its type chooses the implementation (`updates_at_once.register`).
+
+    Examples
+    --------
+    >>> import mtcool, numpy as np
+    >>> one = Cliques(start=np.array([0, 1]), rate=np.ones(1), bound=np.ones(1))
+    >>> updates_at_once(mtcool.learners.FTRL().make_state(one, dim=1))
+    100000
     """
     return 100_000

@@ -207,7 +207,7 @@ class Network:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1, rates="adaptive")
         >>> net.connect(2, 3)
         >>> net.graph
         Graph(4 agents, 4 edges)
@@ -225,7 +225,7 @@ class Network:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1, rates="adaptive")
         >>> net.disconnect(0, 3)
         >>> net.graph
         Graph(4 agents, 2 edges)
@@ -247,7 +247,7 @@ class Network:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1, rates="adaptive")
         >>> net.update(0, [-1.0])
         >>> net.join("new", [0, 1])
         >>> bool(net.predict("new")[0] > 0.0)
@@ -266,7 +266,7 @@ class Network:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), dim=1, rates="adaptive")
         >>> net.leave(3)
         >>> net.predict(3)
         Traceback (most recent call last):

@@ -143,6 +143,12 @@ def register(record: Algorithm) -> Algorithm:
     ----------
     record
         The algorithm; no other may have its name.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> register(algorithm("i_ftrl")).name  # the same record again changes nothing
+    'i_ftrl'
     """
     if ALGORITHMS.setdefault(record.name, record) is not record:
         raise ValueError(f"name must be new, got {record.name!r}")

@@ -35,7 +35,19 @@ Peers: TypeAlias = CliquePeers | PrivatePeers | QuietPeers | SingleTaskPeers
 
 
 def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers:
-    """Agents that keep a model of each neighbour's task, in the cliques of their algorithm."""
+    """Agents that keep a model of each neighbour's task, in the cliques of their algorithm.
+
+    Parameters
+    ----------
+    settings, graph, weights
+        What a network gives to the `peers` of its record.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> mtcool.algorithms.algorithm("i_ftrl").peers is clique_peers
+    True
+    """
     entries, cliques = _entries(settings, graph, weights)
     learner: Learner = settings.clique_learner
     if settings.rates == "estimated":

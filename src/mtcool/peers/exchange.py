@@ -191,14 +191,39 @@ class PlainExchange(Exchange):
 def plain_exchange(
     peers: PeersBlock, settings: Settings, graph: Graph, noise: Noise | None
 ) -> Exchange:
-    """For any peers that learn from one gradient, which `send` delivers."""
+    """The exchange of any peers that learn from one gradient, which `send` delivers.
+
+    Parameters
+    ----------
+    peers, settings, graph, noise
+        What a network gives to the `exchange` of its record.
+
+    Examples
+    --------
+    >>> import dataclasses, mtcool
+    >>> alone = mtcool.algorithms.algorithm("i_ftrl")
+    >>> dataclasses.replace(alone, name="mine", exchange=plain_exchange).exchange.__name__
+    'plain_exchange'
+    """
     return PlainExchange(peers, settings)
 
 
 def clique_exchange(
     peers: CliquePeers, settings: Settings, graph: Graph, noise: Noise | None
 ) -> Exchange:
-    """For peers that keep a model of each neighbour's task."""
+    """The exchange of peers that keep a model of each neighbour's task.
+
+    Parameters
+    ----------
+    peers, settings, graph, noise
+        What a network gives to the `exchange` of its record.
+
+    Examples
+    --------
+    >>> import mtcool
+    >>> mtcool.algorithms.algorithm("i_ftrl").exchange is clique_exchange
+    True
+    """
     return CliqueExchange(peers, settings)
 
 

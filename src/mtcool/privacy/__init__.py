@@ -25,6 +25,9 @@ from mtcool.privacy.aggregators import (
     SmoothTree,
     register,
 )
+from mtcool.privacy.aggregators.aggregator import known_horizon
+from mtcool.privacy.aggregators.blt import filter_columns
+from mtcool.privacy.aggregators.filters import Recurrence, make_filter
 from mtcool.privacy.noise import ExactNoise, SimulatedNoise
 from mtcool.privacy.privacy import Privacy
 from mtcool.privacy.sanitiser import Account
@@ -41,12 +44,16 @@ __all__ = [
     "NoNoise",
     "PerGradient",
     "Privacy",
+    "Recurrence",
     "SimulatedNoise",
     "SmoothTree",
     "account",
+    "filter_columns",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mu",
+    "known_horizon",
+    "make_filter",
     "register",
     "zcdp_mu",
 ]

@@ -247,7 +247,7 @@ def _opendp() -> OpenDP:
         import opendp.prelude as opendp
     except ImportError:
         raise ValueError(
-            'noise="exact" needs OpenDP: pip install "mtcool[exact]", got no module opendp'
+            'noise="exact" needs OpenDP, which is not installed: pip install "mtcool[exact]"'
         ) from None
     return opendp
 

@@ -84,7 +84,7 @@ def make_frame(content: Columns | Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         raise ImportError(
-            "to_frame needs pandas, which is not installed: pip install 'mtcool[pandas]'"
+            'to_frame needs pandas, which is not installed: pip install "mtcool[pandas]"'
         ) from None
     if isinstance(content, Mapping):
         content = {name: column for name, column in content.items() if column is not None}

@@ -1,5 +1,6 @@
 """Streams: losses, tasks, activations, ready synthetic streams made of them, and real ones."""
 
+from mtcool.kernels import inline
 from mtcool.seeds import Seed
 from mtcool.streams.activations import bursts, round_robin, sequence, stochastic
 from mtcool.streams.adversaries import (
@@ -73,6 +74,7 @@ __all__ = [
     "flights",
     "gaussian_tasks",
     "hinge",
+    "inline",
     "kind_of",
     "linear",
     "linear_stream",

@@ -25,7 +25,7 @@ def best_in_hindsight(stream: Stream, radius: float, tolerance: float = 1e-7) ->
 
     Linear and quadratic losses have closed forms. For all other convex losses, smooth or not, the
     task is found numerically, with a proof: no task of the ball has a total loss that is lower by
-    more than `tolerance` times max(|F(0)|, radius |G|), where F(0) is the agent's total loss at
+    more than `tolerance` times `max(|F(0)|, radius |G|)`, where F(0) is the agent's total loss at
     zero and G its subgradient there. An agent that is never active has the task 0.
 
     Parameters

@@ -96,7 +96,12 @@ class Loss:
 
 def loss_of(losses: Losses, t: int) -> Loss:
     """The loss of round `t` of losses that were checked before."""
+    return checked_loss(losses.kind, losses.rows[t])
+
+
+def checked_loss(kind: Kind, row: Vector) -> Loss:
+    """The loss of a kind and a row that were checked before."""
     loss = object.__new__(Loss)
-    object.__setattr__(loss, "kind", losses.kind)
-    object.__setattr__(loss, "row", losses.rows[t])
+    object.__setattr__(loss, "kind", kind)
+    object.__setattr__(loss, "row", row)
     return loss

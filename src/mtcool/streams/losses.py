@@ -189,7 +189,7 @@ class Linear(NamedTuple):
 
 
 class Quadratic(NamedTuple):
-    """Losses |x - z_t|^2 / 2; the row is z_t."""
+    """Losses `|x - z_t|^2 / 2`; the row is z_t."""
 
 
 def linear(gradients: ArrayLike) -> Losses:
@@ -209,7 +209,7 @@ def linear(gradients: ArrayLike) -> Losses:
 
 
 def quadratic(targets: ArrayLike) -> Losses:
-    """Quadratic losses |x - z_t|^2 / 2, one row of `targets` for each round.
+    """Quadratic losses `|x - z_t|^2 / 2`, one row of `targets` for each round.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Squared(NamedTuple):
 
 
 class Absolute(NamedTuple):
-    """Losses |<a_t, x> - y_t|."""
+    """Losses `|<a_t, x> - y_t|`."""
 
 
 class Logistic(NamedTuple):
@@ -67,7 +67,7 @@ def squared(features: ArrayLike, target: ArrayLike) -> Losses:
 
 
 def absolute(features: ArrayLike, target: ArrayLike) -> Losses:
-    """Absolute losses |<a_t, x> - y_t|, a regression to the median.
+    """Absolute losses `|<a_t, x> - y_t|`, a regression to the median.
 
     Parameters
     ----------

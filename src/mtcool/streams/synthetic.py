@@ -38,7 +38,7 @@ def quadratic_stream(
     q: ArrayLike | None = None,
     agents: ArrayLike | None = None,
 ) -> Stream:
-    """The stream of the paper's experiments: losses |x - z_t|^2 / 2, z_t ~ N(U_i, noise^2 I).
+    """The stream of the paper's experiments: losses `|x - z_t|^2 / 2`, z_t ~ N(U_i, noise^2 I).
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from mtcool.validation import count, matrix, non_negative
 def local_variances(graph: GraphLike, tasks: ArrayLike) -> Vector:
     """How much the tasks differ around each node: the paper's local variances.
 
-    sigma_j^2 is the sum over the closed neighbourhood N_j of |U_i - mean|^2, divided by |N_j| - 1;
-    it is 0 for a node without neighbours.
+    sigma_j^2 is the sum over the closed neighbourhood N_j of `|U_i - mean|^2`, divided by
+    `|N_j| - 1`; it is 0 for a node without neighbours.
 
     Parameters
     ----------

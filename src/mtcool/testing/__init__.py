@@ -3,7 +3,7 @@
 `check_learner`, `check_aggregator` and `check_peers` run all checks and raise an AssertionError
 that names the one that fails, says what was found and what must hold. `learner_checks`,
 `aggregator_checks` and `peers_checks` list them one by one, for a test suite of your own; with
-pytest:
+pytest::
 
     @pytest.mark.parametrize("check", learner_checks(MyLearner()), ids=lambda check: check.name)
     def test_my_learner(check):

@@ -32,7 +32,7 @@ def adaptive(
 ) -> Bound:
     """MT-CO2OL with beta_j^2 = b_j^2 + W_j, the squared weights that clique j has received.
 
-    The sum over the cliques of |U|_A^2 / (2 N p) sqrt(b^2 + W) + 2 N p / (N + 1) sqrt(W), for the
+    The sum over the cliques of `|U|_A^2 / (2 N p) sqrt(b^2 + W) + 2 N p / (N + 1) sqrt(W)`, for the
     expert, and sqrt(ln N) (sqrt(b^2 + W) + sqrt(W)), for Hedge, where p = sqrt(1 + xi (N - 1)) and
     xi is the smallest expert that is at least sigma_j^2. W is the sum of T_i w_ij^2, and b the
     largest weight, so this is never much more than `any_graph`.

@@ -32,7 +32,7 @@ def kt(
 ) -> Bound:
     """MT-CO2OL with KT (`th:basebound`), by its proof without the universal constant.
 
-    For each clique, with v = |U|_A: the coin's unit times 1 + max_s (v s - F_T(s)), where F_T is
+    For each clique, with `v = |U|_A`: the coin's unit times 1 + max_s (v s - F_T(s)), where F_T is
     the Krichevsky-Trofimov potential, plus v times the regret of the direction,
     max w sqrt(T / N) (1/2 + 2 N / (N + 1)) (the paper's 2 in the bracket holds up to N = 3).
 

@@ -54,8 +54,8 @@ def known_variances(
 ) -> Bound:
     """MT-CO2OL with one expert in each clique, `MTFTRL(experts=[variance])`.
 
-    The sum over the cliques of max w sqrt(T_j) (|U|_A^2 / (2 N p) + 2 N p / (N + 1)), where
-    p = sqrt(1 + xi (N - 1)) and |U|_A^2 <= N (1 + sigma_j^2 (N - 1)): at most
+    The sum over the cliques of `max w sqrt(T_j) (|U|_A^2 / (2 N p) + 2 N p / (N + 1))`, where
+    p = sqrt(1 + xi (N - 1)) and `|U|_A^2 <= N (1 + sigma_j^2 (N - 1))`: at most
     5/2 max w p sqrt(T_j).
 
     Parameters

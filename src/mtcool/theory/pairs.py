@@ -29,7 +29,7 @@ def pairwise(
     """The pairwise approach with adversarial rates: `thm:mt-ftrl` for every pair.
 
     The sum of 2 w_ii sqrt(T_i) over the agents, where FTRL learns alone, and of
-    6 max(w_ij, w_ji) (sqrt(1 + |U_i - U_j|^2 / 2) + ln 2) sqrt(T_i + T_j) over the edges. If only
+    `6 max(w_ij, w_ji) (sqrt(1 + |U_i - U_j|^2 / 2) + ln 2) sqrt(T_i + T_j)` over the edges. If only
     one end of an edge has a weight on it, that end learns alone there.
 
     Parameters
@@ -72,7 +72,7 @@ def pairwise_stochastic(
     """The pairwise approach with stochastic rates, in expectation: `thm:sto` for every pair.
 
     The sum of 2 w_ii sqrt(q_i T) over the agents and of
-    6 sqrt(q_i w_ij^2 + q_j w_ji^2) sqrt(1 + |U_i - U_j|^2 / 2) sqrt(T) over the edges. With equal
+    `6 sqrt(q_i w_ij^2 + q_j w_ji^2) sqrt(1 + |U_i - U_j|^2 / 2) sqrt(T)` over the edges. With equal
     q it is at least 2 sqrt(N T), the bound of learning alone, whatever the weights.
 
     Parameters

@@ -69,8 +69,8 @@ def kt_unknown_lipschitz(
 ) -> Bound:
     """MT-CO2OL with KT without a bound on its gradients; any tasks.
 
-    `kt` plus, for each clique, max_i w_ij (max_i |U_i| + sqrt(2 N T_j / (N + 1))) for what is cut
-    off from gradients that are longer than all before them; and, only where v = |U|_A exceeds
+    `kt` plus, for each clique, `max_i w_ij (max_i |U_i| + sqrt(2 N T_j / (N + 1)))` for what is cut
+    off from gradients that are longer than all before them; and, only where `v = |U|_A` exceeds
     sqrt(N), the coin's unit times v^3 / (3 N), because bets are limited to sqrt(N (1 + n)).
 
     Parameters

@@ -38,13 +38,17 @@ class Owners(NamedTuple):
     """The agent's entry for the clique."""
 
     @classmethod
-    def of(cls, peers: FieldPeers) -> Owners:
-        """The rows behind the entries of a network."""
+    def of(cls, peers: FieldPeers, wanted: Sequence[int]) -> Owners:
+        """The rows behind the entries of a network, in the cliques of some agents."""
         agents, cliques, edges = peers.state.agents, peers.state.cliques, peers.state.edges
         ever = agents["ever"].astype(np.int64)
         before = np.cumsum(ever) - ever
         entry = np.repeat(agents["first"] - before, ever) + np.arange(ever.sum())
         agent = np.repeat(np.arange(len(agents)), ever)
+        inside = np.zeros(len(agents), np.bool_)
+        inside[np.asarray(wanted, np.int64)] = True
+        chosen = inside[edges.clique[entry]]
+        entry, agent = entry[chosen], agent[chosen]
         clique = edges.clique[entry].astype(np.int64)
         slot = edges.row[entry].astype(np.int64) - cliques["first"][clique]
         order = np.lexsort((slot, clique))
@@ -83,9 +87,10 @@ def _(
     if not isinstance(exchange, FieldExchange):
         raise ValueError(f"exchange must be in the field as the peers are, got {exchange!r}")
     known = exchange.names
-    block = Block(peers, settings, known.labels, known.start, Owners.of(peers))
-    for i in agents:
-        yield _agent(block, known.index(graph.labels[i]))
+    wanted = [known.index(graph.labels[i]) for i in agents]
+    block = Block(peers, settings, known.labels, known.start, Owners.of(peers, wanted))
+    for index in wanted:
+        yield _agent(block, index)
 
 
 def _agent(block: Block, index: int) -> FieldAgent:

@@ -35,6 +35,19 @@ def cut(
 ) -> Iterator[Agent]:
     """Cut agents out of a network, each with a copy of its part of the state.
 
+    Parameters
+    ----------
+    peers
+        The agents of a network in one block: its kind decides how they are cut.
+    settings
+        What all agents were told.
+    graph
+        Who talks to whom.
+    exchange
+        What plays the rounds of the block.
+    agents
+        Those that are wanted, by their places in the graph.
+
     Examples
     --------
     >>> import mtcool
@@ -49,7 +62,16 @@ def cut(
 
 @functools.singledispatch
 def join(first: Agent, graph: Graph, agents: Sequence[Any]) -> Joined:
-    """Join agents, in the order of the graph, to one block; `first` is the first of them.
+    """Join agents, in the order of the graph, to one block.
+
+    Parameters
+    ----------
+    first
+        The first of the agents: its kind decides how they are joined.
+    graph
+        Who talks to whom.
+    agents
+        All agents, in the order of the graph.
 
     Examples
     --------

@@ -39,6 +39,8 @@ class FieldActivation(OneShot):
         partners = partners_of(agent, self.number)
         request = FieldRequest(agent.sender, float(self.number))
         self.requests: Mapping[Label, Message] = dict.fromkeys(partners, request)
+        self._arrived: dict[Label, tuple[FieldRow, Kept]] = {}
+        """Answers that were looked at, and their rows."""
         self._heard: list[Heard] = []
         self._own = np.empty(0)
         agent.begun += 1
@@ -90,20 +92,28 @@ class FieldActivation(OneShot):
                         f"answers must have one of agent {name!r}, got {list(answers)!r}"
                     )
                 continue
-            found: Given = answers[name]
-            if sender_of(found) != name or not isinstance(found, FieldRow):
-                raise ValueError(f"answer of agent {name!r} must be its row, got {found!r}")
-            arrived[name] = row_in(found, agent, name)
-            near = agent.neighbours.get(name)
-            kept = None if near is None else near.kept
-            if arrived[name].number != self.number or (
-                agent.code.in_coordinates and kept is not None and kept.number >= self.number
-            ):
-                raise ValueError(
-                    f"answer of agent {name!r} must be that of round {self.number}, and of few "
-                    f"coordinates in the order of rounds, got that of {arrived[name].number}"
-                )
+            arrived[name] = self.check(name, answers[name])
         return arrived
+
+    def check(self, name: Label, answer: Given) -> Kept:
+        """The row in a partner's answer; refuses what is no answer to this round."""
+        known = self._arrived.get(name)
+        if known is not None and known[0] is answer:
+            return known[1]
+        agent = self._agent
+        if sender_of(answer) != name or not isinstance(answer, FieldRow):
+            raise ValueError(f"answer of agent {name!r} must be its row, got {answer!r}")
+        row, near = row_in(answer, agent, name), agent.neighbours.get(name)
+        kept = None if near is None else near.kept
+        if row.number != self.number or (
+            agent.code.in_coordinates and kept is not None and kept.number >= self.number
+        ):
+            raise ValueError(
+                f"answer of agent {name!r} must be that of round {self.number}, and of few "
+                f"coordinates in the order of rounds, got that of {row.number}"
+            )
+        self._arrived[name] = answer, row
+        return row
 
     def _row_of(self, name: Label, arrived: Kept | None) -> Kept | None:
         """The row of a partner that is used in this round, if there is one."""

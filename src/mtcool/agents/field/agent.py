@@ -17,6 +17,7 @@ from mtcool.agents.field.receiving import take
 from mtcool.agents.kernels import scale
 from mtcool.agents.messages import Announcement, Message, sender_of
 from mtcool.agents.received import Position
+from mtcool.field.sizes import name_size
 from mtcool.graphs.labels import plain_name
 from mtcool.peers.exchange import refuse
 from mtcool.peers.field.bounds import bound_for_others, own_bound
@@ -52,7 +53,8 @@ class FieldAgent:
     Examples
     --------
     >>> import mtcool
-    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, messages=mtcool.Messages(every=2))
+    >>> seldom = mtcool.Messages(every=2)
+    >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, rates="adaptive", messages=seldom)
     >>> agent = net.agent(3)
     >>> list(agent.activate().requests), list(agent.activate().requests)
     ([0], [])
@@ -79,6 +81,7 @@ class FieldAgent:
             raise ValueError(f"settings must be those of a network in the field, got {settings!r}")
         self.name, self.index, self.settings = name, index, settings
         self.sender = plain_name(name, "sent")
+        self.sender_size = name_size(self.sender)
         self.units = settings.units
         self.field = settings.field
         self.rules = rules_of(settings.field, settings.dim)
@@ -86,6 +89,8 @@ class FieldAgent:
         self._clique = clique
         self.neighbours: dict[Label, Neighbour] = {}
         """Those that are there now, ascending by index."""
+        self.sizes: dict[Label, int] = {}
+        """Bytes of the names of all that were ever its neighbours."""
         self._put(neighbours or {})
         self.weights = None if weights is None else dict(weights)
         """For itself and its neighbours, or None if they are uniform."""
@@ -129,6 +134,11 @@ class FieldAgent:
         """Take a message; a request is answered. What was taken before, or is outdated, is ignored.
 
         An agent that has left takes nothing.
+
+        Parameters
+        ----------
+        message
+            A request, a row, a gradient or an announcement.
         """
         sender = sender_of(message)
         if not self.present:
@@ -138,7 +148,13 @@ class FieldAgent:
         return take(message, self, sender)
 
     def in_units(self, gradient: ArrayLike) -> Floats:
-        """A gradient in units of `lipschitz`; refuses one that is too long."""
+        """A gradient in units of `lipschitz`; refuses one that is too long.
+
+        Parameters
+        ----------
+        gradient
+            As the loss has it.
+        """
         given = validation.vector("gradient", gradient, self.settings.dim)
         g = given.copy()
         if not scale(g, self.units):
@@ -148,7 +164,21 @@ class FieldAgent:
     def learn(
         self, name: Label, weight: float, stamp: float, gradient: Floats, coding: float = 0.0
     ) -> None:
-        """Let its clique learn; the rate counts how late a gradient is, and how it was coded."""
+        """Let its clique learn; the rate counts how late a gradient is, and how it was coded.
+
+        Parameters
+        ----------
+        name
+            Whose gradient it is.
+        weight
+            With which that agent listened.
+        stamp
+            That of the row which it used.
+        gradient
+            In units of `lipschitz`.
+        coding
+            By what share coding makes the mean of its squared length larger.
+        """
         rules, extra = self.rules, coding * weight * weight
         if rules.late:
             waits = name != self.name or rules.label_constant > 0.0 or rules.label_mean > 0.0
@@ -158,7 +188,15 @@ class FieldAgent:
     # --- changes ---------------------------------------------------------------------------------
 
     def order(self, index: int, neighbours: Mapping[Label, int]) -> None:
-        """Give agents other places in the order of all, which must stay the same order."""
+        """Give agents other places in the order of all, which must stay the same order.
+
+        Parameters
+        ----------
+        index
+            The agent's own place.
+        neighbours
+            The places of all its neighbours, by name.
+        """
         self.index = index
         for name, place in neighbours.items():
             self.neighbours[name].index = place
@@ -261,6 +299,7 @@ class FieldAgent:
 
     def _put(self, neighbours: Mapping[Label, Neighbour]) -> None:
         known = {**self.neighbours, **neighbours}
+        self.sizes |= {name: name_size(plain_name(name, "sent")) for name in neighbours}
         self.neighbours = dict(sorted(known.items(), key=lambda item: item[1].index))
 
     # --- refusals --------------------------------------------------------------------------------
@@ -277,7 +316,13 @@ class FieldAgent:
             )
 
     def neighbour(self, name: Label) -> Neighbour:
-        """What it keeps of a neighbour; refuses who is none."""
+        """What it keeps of a neighbour; refuses who is none.
+
+        Parameters
+        ----------
+        name
+            Its name.
+        """
         found = self.neighbours.get(name)
         if found is None:
             raise ValueError(f"agent must be a neighbour of {self.name!r}, got {name!r}")

@@ -64,7 +64,8 @@ class Carrier:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, delays=mtcool.Delays(gradients=5))
+        >>> late = mtcool.Delays(gradients=5)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, rates="adaptive", delays=late)
         >>> carrier = Carrier(net.agents().values())
         >>> x = carrier.update(0, [0.5])
         >>> carrier.under_way
@@ -87,7 +88,8 @@ class Carrier:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, messages=mtcool.Messages(partners=2))
+        >>> two = mtcool.Messages(partners=2)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, rates="adaptive", messages=two)
         >>> Carrier(net.agents().values()).update(0, [0.5])
         array([0.])
         """
@@ -111,10 +113,11 @@ class Carrier:
         Examples
         --------
         >>> import mtcool
-        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, delays=mtcool.Delays(labels=2))
+        >>> late = mtcool.Delays(labels=2)
+        >>> net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, rates="adaptive", delays=late)
         >>> carrier = Carrier(net.agents().values())
         >>> [float(carrier.round(0, lambda x: [-0.5])[0].round(2)) for _ in range(4)]
-        [0.0, 0.0, 0.0, 0.35]
+        [0.0, 0.0, 0.0, 0.45]
         """
         agent = self._present(name)
         activation, x = self._begin(agent)

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from mtcool import validation
 from mtcool.agents.kernels import largest_of, round_vector
 from mtcool.field import Messages
-from mtcool.field.packing import pack, unpack
+from mtcool.field.packing import NUMBER, pack, unpack
 from mtcool.peers.field.records import Rules
 from mtcool.types import Floats
 
 
-class Code(NamedTuple):
+class Code:
     """How agents of one network code what they send."""
 
-    messages: Messages
-    rules: Rules
-    dim: int
-
-    @property
-    def in_bits(self) -> bool:
+    def __init__(self, messages: Messages, rules: Rules, dim: int) -> None:
+        self.messages, self.rules, self.dim = messages, rules, dim
+        self.in_bits = rules.bits > 0
         """Whether numbers are rounded."""
-        return self.rules.bits > 0
-
-    @property
-    def in_coordinates(self) -> bool:
+        self.in_coordinates = rules.coordinates > 0
         """Whether only some coordinates are sent, and both ends keep copies."""
-        return self.rules.coordinates > 0
+        self._exact = not (self.in_bits or self.in_coordinates)
 
     def rounded(self, values: Floats, kind: int, i: int, j: int, n: int) -> bytes:
         """The bytes of a vector, rounded to a few bits by the draws of this kind."""
@@ -45,10 +37,16 @@ class Code(NamedTuple):
 
     def packed(self, values: Floats) -> bytes:
         """The bytes of a vector that needs no rounding."""
+        if self._exact:
+            return values.astype(NUMBER, copy=False).tobytes()
         return pack(values, self.messages)
 
     def unpacked(self, name: str, content: bytes) -> Floats:
         """The vector in these bytes; refuses what is none, and says what it was to be."""
         if not isinstance(content, bytes):
             raise ValueError(f"content of {name} must be bytes, got {content!r}")
-        return validation.vector(name, unpack(content, self.dim, self.messages), self.dim)
+        if self._exact and len(content) == NUMBER.itemsize * self.dim:
+            values = np.frombuffer(content, NUMBER).astype(np.float64)
+        else:
+            values = unpack(content, self.dim, self.messages)
+        return validation.vector(name, values, self.dim)

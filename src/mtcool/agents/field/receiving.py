@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mtcool import validation
 from mtcool.agents.field.neighbour import Kept, Told
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 ROUNDING = 1e-6  # of a scale, which travels as a 32-bit float, and of weights
 
 
-@functools.singledispatch
 def take(message: Message, agent: FieldAgent, sender: Label) -> Message | None:
     """Take a message of an agent that has, or had, a row; returns the answer to a request."""
-    raise ValueError(f"message must be one of agents in the field, got {message!r}")
+    taken = _TAKEN.get(type(message))
+    if taken is None:
+        raise ValueError(f"message must be one of agents in the field, got {message!r}")
+    return taken(message, agent, sender)
 
 
-@take.register(FieldRequest)
-def _(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
+def _answered(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
     near, number = agent.neighbour(sender), checked_number(message.number, least=0)
     code, row = agent.code, agent.clique.row(sender)
     if code.in_coordinates:
@@ -48,8 +49,7 @@ def _(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
     return answer
 
 
-@take.register(FieldRow)
-def _(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
+def _kept(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
     if not agent.rules.may_miss:
         raise ValueError(f"rows must arrive at once in this network, got {message!r}")
     row, near = row_in(message, agent, sender), agent.neighbours.get(sender)
@@ -67,8 +67,7 @@ def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> Kept:
     return Kept(number, stamp, row)
 
 
-@take.register(FieldGradient)
-def _(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
     number, rules, clique = checked_number(message.number, least=0), agent.rules, agent.clique
     weight = validation.positive("weight", message.weight)
     if rules.kappa * weight > clique.bound * (1.0 + ROUNDING):
@@ -85,10 +84,17 @@ def _(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
         agent.learn(sender, weight, stamp, gradient, rules.power - 1.0)
 
 
-@take.register(Announcement)
-def _(message: Announcement, agent: FieldAgent, sender: Label) -> None:
+def _expected(message: Announcement, agent: FieldAgent, sender: Label) -> None:
     agent.neighbour(sender)
     bound = validation.positive("bound", message.bound)
     if bound > agent.rules.kappa:
         raise ValueError(f"bound must be at most {agent.rules.kappa}, got {message.bound!r}")
     agent.clique.expect(bound)
+
+
+_TAKEN: dict[type, Callable[[Any, FieldAgent, Label], Message | None]] = {
+    FieldRequest: _answered,
+    FieldRow: _kept,
+    FieldGradient: _learned,
+    Announcement: _expected,
+}

@@ -163,7 +163,7 @@ class Gaussian(Part, frozen=True, tag="gaussian"):
 
 
 class Variance(Part, frozen=True, tag="variance"):
-    """Tasks in the unit ball whose mean local deviation is `sigma`."""
+    """Tasks whose mean local deviation is `sigma`; where it is large, some leave the unit ball."""
 
     sigma: NonNegative
     dim: Count = 1

@@ -22,15 +22,18 @@ LOWEST = 1e-3  # of a logarithmic axis, relative to the largest bound
 def draw_bound_curves(
     results: Results, curves: Sequence[tuple[dict[str, str], list[BoundCurve]]], path: Path
 ) -> bool:
-    """Draw regret (solid) and bounds (dashed) over time.
+    """Draw regret (solid) and bounds (dashed) over time; one panel if all would be the same.
 
     Return False, and write no file, if there are no curves.
     """
     if not curves:
         return False
-    canvas, grid = _grid(len(curves), in_a_row=2)
+    panels = [(_place(results, values), algorithms) for values, algorithms in curves]
+    if len(panels) > 1 and all(_alike(algorithms, panels[0][1]) for _, algorithms in panels):
+        panels = [("the same at all points", panels[0][1])]
+    canvas, grid = _grid(len(panels), in_a_row=2)
     looks = _looks(results)
-    for axes, (values, algorithms) in zip(grid, curves, strict=True):
+    for axes, (place, algorithms) in zip(grid, panels, strict=True):
         for one in algorithms:
             colour = looks[one.algorithm]
             positive = np.where(one.measured > 0.0, one.measured, np.nan)
@@ -42,7 +45,7 @@ def draw_bound_curves(
         axes.xaxis.set_minor_formatter(NullFormatter())
         most = max(float(np.nanmax(one.bound)) for one in algorithms)
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST * most), top=2.0 * most)
-        axes.set_title(_place(results, values), fontsize=9)
+        axes.set_title(place, fontsize=9)
         axes.set_xlabel("rounds")
         axes.legend(frameon=False, fontsize=7, loc="lower right")
     grid[0].set_ylabel("multitask regret")
@@ -51,6 +54,15 @@ def draw_bound_curves(
     canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
     save(canvas, path)
     return True
+
+
+def _alike(some: Sequence[BoundCurve], others: Sequence[BoundCurve]) -> bool:
+    return len(some) == len(others) and all(
+        one.algorithm == other.algorithm
+        and np.array_equal(one.measured, other.measured)
+        and np.array_equal(one.bound, other.bound, equal_nan=True)
+        for one, other in zip(some, others, strict=True)
+    )
 
 
 def draw_agents(results: Results, path: Path) -> bool:

@@ -7,6 +7,9 @@ from typing import Any
 from mtcool.experiments.report.promises import GraphFacts, PointPromises
 from mtcool.experiments.report.results import short
 
+ALL = "all"
+"""The place of what is the same at all points, or of the only one."""
+
 
 def graph_rows(points: Sequence[PointPromises]) -> list[list[str]]:
     """Graphs by the points that use them: sizes, neighbourhoods, alpha, alpha_2, gamma."""
@@ -47,4 +50,4 @@ def promise_records(points: Sequence[PointPromises]) -> Iterator[dict[str, Any]]
 
 def place_of(point: PointPromises) -> str:
     """The point by its swept parameters."""
-    return ", ".join(f"{key} = {value}" for key, value in point.values.items()) or "all"
+    return ", ".join(f"{key} = {value}" for key, value in point.values.items()) or ALL

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -41,18 +42,18 @@ class Dask:
     workers = -1
 
     def __init__(self, scheduler: str, timeout: float = 10.0) -> None:
+        if find_spec("distributed") is None:  # said before any work is done
+            raise ValueError(
+                'engine dask needs distributed, which is not installed: pip install "mtcool[dask]"'
+            )
         self.scheduler = scheduler
         self.timeout = timeout
 
     @contextmanager
     def context(self, modules: Iterable[Path] = ()) -> Iterator[None]:
         """The place where joblib runs; `modules` are sent to its workers."""
-        try:
-            from distributed import Client
-        except ImportError:
-            raise ValueError(
-                'engine dask needs the package distributed: pip install "mtcool[dask]"'
-            ) from None
+        from distributed import Client
+
         try:
             client = Client(  # type: ignore[no-untyped-call]
                 self.scheduler, set_as_default=False, timeout=self.timeout

@@ -47,8 +47,11 @@ def keys_of(panel: Panel, size: int) -> Integers:
 
 
 def padded(features: Floats, width: int) -> Floats:
-    """The rows with unknown features up to this width."""
+    """The rows with unknown features up to this width.
+
+    An array that can be written: for one that can only be read all would be compiled once more.
+    """
     missing = width - features.shape[1]
     if missing <= 0:
-        return np.ascontiguousarray(features)
+        return np.require(features, requirements=("C", "W"))
     return np.hstack([features, np.full((len(features), missing), np.nan)])

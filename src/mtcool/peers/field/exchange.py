@@ -68,8 +68,12 @@ class FieldExchange(Exchange):
         return self._slow.table
 
     def begin(self) -> None:
-        """Tell all cliques how large weights may be, and which edges are slow."""
-        _begin(self.peers, self.slow)
+        """Tell all cliques how large weights may be, and which edges are slow.
+
+        Where messages are plain and no edge is slow there is nothing to tell, nor to compile.
+        """
+        if not self.peers.rules.plain or len(self.slow):
+            _begin(self.peers, self.slow)
 
     # --- rounds ------------------------------------------------------------------------------
 

@@ -91,7 +91,20 @@ def check_law(aggregator: Aggregator, law: Law) -> None:
 
 
 def known_horizon(horizon: int | None) -> int:
-    """The horizon, which must be given."""
+    """The horizon, which must be given.
+
+    Parameters
+    ----------
+    horizon
+        The most activations of an agent, or None.
+
+    Examples
+    --------
+    >>> known_horizon(None)
+    Traceback (most recent call last):
+    ...
+    ValueError: horizon must be given for this aggregator, got None
+    """
     if horizon is None:
         raise ValueError("horizon must be given for this aggregator, got None")
     horizon = validation.count("horizon", horizon)

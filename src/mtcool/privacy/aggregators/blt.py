@@ -100,12 +100,12 @@ class BLT:
 
     def spent(self, activations: int, horizon: int, law: Law) -> float:
         """Norm of the part of the first column that is published, over the whole norm."""
-        first = coefficients(_design(horizon), horizon)[0]
+        first = filter_columns(_design(horizon), horizon)[0]
         return math.sqrt(float((first[:activations] ** 2).sum() / (first**2).sum()))
 
     def variance(self, activations: Integers, horizon: int, law: Law) -> Floats:
         """Squared norms of the rows of B."""
-        rows = coefficients(_design(horizon), horizon)[1]
+        rows = filter_columns(_design(horizon), horizon)[1]
         return np.concatenate(([1.0], np.cumsum(rows**2)))[activations]
 
     def make_state(self, blocks: Blocks, law: Law) -> FilterState:
@@ -118,12 +118,19 @@ class BLT:
 
 
 @functools.lru_cache(maxsize=8)
-def coefficients(recurrence: Recurrence, horizon: int) -> tuple[Floats, Floats]:
-    """First columns of C and of B = A C^-1, for `horizon` activations.
+def filter_columns(recurrence: Recurrence, horizon: int) -> tuple[Floats, Floats]:
+    """First columns of C and of B = A C^-1 of a filter.
+
+    Parameters
+    ----------
+    recurrence
+        Its buffers.
+    horizon
+        Activations, which is how long the columns are.
 
     Examples
     --------
-    >>> c, b = coefficients(DESIGNS[1_000], 5)
+    >>> c, b = filter_columns(DESIGNS[1_000], 5)
     >>> bool(np.allclose(np.convolve(c, b)[:5], 1.0))
     True
     """
@@ -151,7 +158,7 @@ def _solve_for_column(theta: Floats, coupling: Floats, buffers: Floats, column: 
 
 @functools.lru_cache(maxsize=1024)
 def _squared_norm(horizon: int) -> float:
-    return float((coefficients(_design(horizon), horizon)[0] ** 2).sum())
+    return float((filter_columns(_design(horizon), horizon)[0] ** 2).sum())
 
 
 def _design(horizon: int) -> Recurrence:
@@ -163,7 +170,7 @@ def _design(horizon: int) -> Recurrence:
 @functools.lru_cache(maxsize=1024)
 def _best_design(horizon: int) -> Recurrence:
     def error(recurrence: Recurrence) -> float:
-        column, rows = coefficients(recurrence, horizon)
+        column, rows = filter_columns(recurrence, horizon)
         return float((column**2).sum() * (rows**2).sum())
 
     return min(DESIGNS.values(), key=error)

@@ -18,10 +18,18 @@ from mtcool.types import Floats, Integers
 
 
 class Recurrence(NamedTuple):
-    """Decay theta and coupling w of the buffers of C^-1."""
+    """The buffers of a filter: how each decays, and its part in the next value.
+
+    Examples
+    --------
+    >>> Recurrence((0.95,), (-0.04,)).theta
+    (0.95,)
+    """
 
     theta: tuple[float, ...]
+    """Decays of the buffers of C^-1."""
     coupling: tuple[float, ...]
+    """Their parts in the next value."""
 
 
 PLAIN = Recurrence((), ())
@@ -50,7 +58,21 @@ class FilterState(NamedTuple):
 
 
 def make_filter(blocks: Blocks, recurrences: list[Recurrence]) -> FilterState:
-    """Fresh state with one recurrence for each agent."""
+    """A fresh state for filters.
+
+    Parameters
+    ----------
+    blocks
+        What `make_state` of an aggregator is given.
+    recurrences
+        The buffers of each agent.
+
+    Examples
+    --------
+    >>> from mtcool.privacy.aggregators.aggregator import Blocks
+    >>> make_filter(Blocks([2], [3]), [Recurrence((0.95,), (-0.04,))]).published
+    array([0., 0.])
+    """
     width = np.asarray(blocks.width, np.int64)
     start = np.concatenate(([0], np.cumsum(width))).astype(np.int64)
     buffers = max(len(recurrence.theta) for recurrence in recurrences)
