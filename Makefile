@@ -1,14 +1,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: venv lock test lint types layers unit paper bench bench-learn bench-live fidelity blt fuzz disasters soak clean
+# Tests start a hundred processes: where bytecode is not kept, each translates the package again.
+export PYTHONDONTWRITEBYTECODE :=
 
-venv: .venv/ready
+.PHONY: venv lock test lint types layers unit browser docs gallery package paper bench bench-learn bench-live fidelity blt fuzz disasters soak clean
+
+venv: .venv/installed
 
 # One environment for everything, from the lock file and nothing else.
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	touch $@
+
+# The package knows its version from here.
+.venv/installed: .venv/ready src/mtcool/__init__.py
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -33,6 +40,25 @@ layers: venv
 
 unit: venv
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# The page of live networks in Debian's chromium.
+browser: venv
+	$(BIN)/pytest -n 2 --dist worksteal -m browser tests/live
+
+# The site, in docs/_site: a link that leads nowhere, or a public name without an entry, fails. Then it
+# is looked at in a browser, and the commands on its first pages are run.
+docs: venv
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_site
+	$(BIN)/pytest -n 2 --dist worksteal -m site tests/site
+	@echo "the site is in docs/_site/index.html"
+
+# What others get: built, and installed in environments of its own; pip needs a package index.
+package: venv
+	$(BIN)/pytest -vv -m package tests/package
+
+# Every figure again, by its own command: half an hour.
+gallery: venv
+	$(BIN)/python docs/gallery/make.py
 
 paper: venv
 	$(BIN)/mtcool paper
@@ -68,4 +94,4 @@ blt: venv
 	$(BIN)/python -m designs
 
 clean:
-	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv build dist docs/_site docs/reference/rooms results .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,12 +1,13 @@
 """The documents keep their promises: their links lead somewhere, and nothing is left to fill in."""
 
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -23,6 +24,14 @@ def test_local_links_lead_to_files_of_the_project(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_placeholder_is_left(page):
     assert not re.search(r"\b(TODO|FIXME|TBD|XXX)\b|lorem ipsum", page.read_text())
+
+
+def test_the_page_of_commands_is_that_of_their_help():
+    """`python docs/commands.py` writes it."""
+    found = importlib.util.spec_from_file_location("page_of_commands", ROOT / "docs/commands.py")
+    commands = importlib.util.module_from_spec(found)
+    found.loader.exec_module(commands)
+    assert commands.PAGE.read_text() == commands.text()
 
 
 def test_the_readme_is_short_enough_to_be_read():
