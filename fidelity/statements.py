@@ -120,7 +120,9 @@ STATEMENTS = (
         ),
         measure.tightest_hedge,
         "the sum over delegates is indexed j(i) = i for j(i) = j; their variance can exceed Delta^2"
-        " where the delegate is not among them, but not by more than the bound allows",
+        " where the delegate is not among them, but not by more than the bound allows; with uniform"
+        " weights the bound is not always within a constant of that of learning alone, as the"
+        " abstract says: sqrt(N) times as large on a star whose centre is nearly always active",
     ),
     Statement(
         "cor:reggraphs_cliques",

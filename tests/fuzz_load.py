@@ -90,7 +90,7 @@ ORIGINALS = {
         MTFTRL(experts=[0.1, 0.5, 1.0]), "adaptive", mtcool.Messages(bits=3), mtcool.Delays(rows=4)
     ),
     "field coordinates": field(
-        MTFTRLKT(), "adversarial", mtcool.Messages(coordinates=1), mtcool.Delays(gradients=4)
+        MTFTRLKT(), "adaptive", mtcool.Messages(coordinates=1), mtcool.Delays(gradients=4)
     ),
 }
 

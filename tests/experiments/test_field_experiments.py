@@ -12,6 +12,7 @@ import pytest
 import small
 
 import mtcool
+from field_cases import only_uncompiled
 from mtcool.changes import Schedule, join, leave, write_changes
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import delays_of, field_of, messages_of
@@ -299,6 +300,7 @@ def test_tasks_in_churn_are_known_for_all_and_agents_of_the_start_keep_theirs():
     assert (churning[: len(still)] == still).all()
 
 
+@only_uncompiled
 def test_who_is_alone_waits_for_its_labels_as_all_others():
     """A delay below one round is none: then it is i-FTRL to rounding, by another way."""
     at_once, barely, late = (
@@ -490,6 +492,7 @@ def test_what_a_sweep_does_not_touch_is_there_once():
     ]
 
 
+@only_uncompiled
 def test_sharing_is_compared_with_who_bets_as_well_and_waits_as_long(tmp_path):
     table = changed(
         {"name": "hedge", "learner": "MTFTRL"},
@@ -525,6 +528,7 @@ def test_sharing_is_compared_with_who_bets_as_well_and_waits_as_long(tmp_path):
     assert {one.name: one.alone for one in found} == {"hedge": "alone", "kt": "prompt kt"}
 
 
+@only_uncompiled
 def test_no_bound_is_claimed_in_the_field_but_for_learning_alone():
     job = job_of(changed({"learner": "MTFTRL"}, network=NETWORKS["churn"]))
     point = promises(job, PointResults.of({}, [run_cell(job)]))

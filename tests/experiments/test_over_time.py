@@ -5,9 +5,11 @@ import csv
 import numpy as np
 import pytest
 import small
+from matplotlib.figure import Figure as Canvas
 
 import mtcool
 from mtcool.experiments.report.bound_curves import bound_curves
+from mtcool.experiments.report.panels import draw_bound_curves
 from mtcool.experiments.report.promises import Kept, promises
 from mtcool.experiments.report.report import write_report
 from mtcool.experiments.running import cells
@@ -144,3 +146,15 @@ def test_the_report_shows_both_folded(finished):
     assert "Regret and bound over time. Dashed, the bound for as many rounds" in page
     for name in ("agents", "bounds"):
         assert (finished[1] / f"{name}.png").stat().st_size > 10_000
+
+
+def test_panels_of_bounds_that_would_all_be_the_same_are_one(finished, monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+    results, _ = finished
+    first, second, *_ = bound_curves(results, list(map(promises, results.firsts, results.points)))
+    for curves in ([first, second], [first, (second[0], first[1])]):
+        assert draw_bound_curves(results, curves, tmp_path / "bounds")
+    titles = [[one.get_title() for one in canvas.axes if one.get_visible()] for canvas in drawn]
+    assert len(titles[0]) == 2
+    assert {*titles[-1]} == {"the same at all points"}

@@ -123,11 +123,28 @@ def test_the_picture_of_the_theory_has_every_algorithm_of_the_points_it_shows(
 ):
     drawn = []
     monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
-    rows = [Promise(name, 9.0, 30.0, "thm:any-G", 1.0) for name in ("A", "B")]
-    points = [PointPromises({"L": str(k)}, FACTS, rows) for k in range(20)]
+    rows = [
+        [Promise(name, 9.0 + k, 30.0, "thm:any-G", 1.0) for name in ("A", "B")] for k in range(20)
+    ]
+    points = [PointPromises({"L": str(k)}, FACTS, rows[k]) for k in range(20)]
     draw_promises(points, tmp_path / "theory")
     labels = [label.get_text() for label in drawn[0].axes[0].get_yticklabels()]
     assert {label[0] for label in labels} == {"A", "B"}
+
+
+def test_the_picture_of_the_theory_has_one_row_for_what_is_the_same_at_all_points(
+    monkeypatch, tmp_path
+):
+    drawn = []
+    monkeypatch.setattr(Canvas, "savefig", lambda canvas, *_, **__: drawn.append(canvas))
+    alone = Promise("alone", 9.0, 30.0, "learning alone", 1.0)
+    points = [
+        PointPromises({"L": str(k)}, FACTS, [alone, Promise("A", 9.0 + k, 30.0, "thm:any-G", 1.0)])
+        for k in range(3)
+    ]
+    draw_promises(points, tmp_path / "theory")
+    labels = [label.get_text() for label in drawn[0].axes[0].get_yticklabels()]
+    assert labels == ["alone, all", "A, L = 0", "A, L = 1", "A, L = 2"]
 
 
 def test_every_bound_is_judged_once_by_its_tightest_run():

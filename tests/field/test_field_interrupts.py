@@ -1,13 +1,14 @@
 """Ctrl-C at any line of ours: a network in the field is as before or as after, never in between."""
 
 import itertools
+import pickle
 
 import pytest
 from tests.interrupting import interrupted
 
 import mtcool
 from mtcool import Delays, Messages
-from mtcool.learners import FTRL
+from mtcool.learners import KT
 from mtcool.network.saved_field import field_arrays
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import TARGETS
@@ -18,7 +19,7 @@ LATE = {"messages": Messages(partners=3), "delays": Delays(gradients=4, labels=2
 def interruptions(act, agents, **options):
     """The network after an interrupt at each line of `act`, and at last without any."""
     for line in itertools.count(1):
-        net = mtcool.mt_co2ol(mtcool.graphs.ring(agents), 1, learner=FTRL(), **options)
+        net = mtcool.mt_co2ol(mtcool.graphs.ring(agents), 1, learner=KT(), **options)
         over = not interrupted(lambda net=net: act(net), line)
         yield net
         if over:
@@ -60,15 +61,18 @@ def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
 
 
 def test_an_interrupted_first_change_leaves_a_network_that_can_be_saved(tmp_path):
-    seen = set()
+    seen, saved = set(), set()
     for net in interruptions(lambda net: net.connect(0, 2), 5):
-        net.save(tmp_path / "net.npz")
-        loaded = mtcool.load(tmp_path / "net.npz")
-        assert loaded.graph.idx.tolist() == net.graph.idx.tolist()
-        seen.add(len(loaded.graph.idx))
+        if (left := pickle.dumps(net)) not in saved:  # most lines leave the same behind
+            saved.add(left)
+            net.save(tmp_path / "net.npz")
+            loaded = mtcool.load(tmp_path / "net.npz")
+            seen.add(tuple(loaded.graph.idx.tolist()))
+        assert tuple(net.graph.idx.tolist()) in seen
         net.connect(1, 3)
         assert content(net)[0] == list(range(5))
-    assert seen == {15, 17}
+    assert {len(edges) for edges in seen} == {15, 17}
+    assert len(seen) == 2
 
 
 def test_an_interrupted_first_change_leaves_the_network_as_it_was(monkeypatch):
@@ -77,7 +81,7 @@ def test_an_interrupted_first_change_leaves_the_network_as_it_was(monkeypatch):
     def stop(exchange):
         raise KeyboardInterrupt
 
-    net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, learner=FTRL())
+    net = mtcool.mt_co2ol(mtcool.graphs.star(4), 1, learner=KT())
     monkeypatch.setattr(FieldExchange, "begin", stop)
     with pytest.raises(KeyboardInterrupt):
         net.connect(2, 3)

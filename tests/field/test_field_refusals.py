@@ -10,14 +10,14 @@ import pytest
 import mtcool
 from mtcool import Delay, Delays, Messages
 from mtcool.changes import Schedule, connect, join, leave
-from mtcool.learners import FTRL
+from mtcool.learners import KT
 
 simulation = sys.modules["mtcool.simulation.simulate"]  # the function has the same name
 
 
 def made(graph=None, dim=1, **options):
     graph = nx.path_graph(["a", "b", "c"]) if graph is None else graph
-    return mtcool.mt_co2ol(graph, dim, **{"learner": FTRL()} | options)
+    return mtcool.mt_co2ol(graph, dim, **{"learner": KT()} | options)
 
 
 CHANGES = [

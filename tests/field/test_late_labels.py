@@ -13,7 +13,8 @@ AGENTS, ROUNDS = 5001, 3000
 
 def test_labels_that_wait_in_a_star_take_as_much_as_their_rounds_heard():
     graph = mtcool.graphs.star(AGENTS)
-    net = mtcool.mt_co2ol(graph, 1, learner=MTFTRLKT(), delays=Delays(labels=10**6))
+    late = Delays(labels=10**6)
+    net = mtcool.mt_co2ol(graph, 1, learner=MTFTRLKT(), rates="adaptive", delays=late)
     agents = np.arange(ROUNDS) % (AGENTS // 10)  # the hub, agent 0, six times
     stream = mtcool.Stream(agents, mtcool.streams.linear(np.ones((ROUNDS, 1))))
     mtcool.simulate(net, stream)

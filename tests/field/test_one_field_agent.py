@@ -374,7 +374,13 @@ def test_agents_may_begin_with_one_of_them():
 def test_probabilities_are_kept_by_those_that_were_there():
     q = (0.25,) * 4
     net = mtcool.mt_co2ol(
-        mtcool.graphs.complete(4), 1, weights="proportional", q=q, messages=mtcool.Messages()
+        mtcool.graphs.complete(4),
+        1,
+        learner=MTFTRLKT(),
+        rates="adaptive",
+        weights="proportional",
+        q=q,
+        messages=mtcool.Messages(),
     )
     net.join("new", [0])
     assert [agent.settings.q for agent in net.agents().values()] == [(0.25,)] * 4 + [()]

@@ -5,16 +5,21 @@ import numpy as np
 import pytest
 
 import mtcool
+from field_cases import RATES, only_uncompiled
 from mtcool.changes import Schedule, connect, disconnect, join, leave
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.room import Need, enlarge, growing
 
 LEARNERS = [MTFTRLKT(), MTFTRL(), FTRL(), KT()]
+CASES = [
+    (learner, rates) for learner in LEARNERS for rates in RATES.get(type(learner).__name__, ())
+]
+every_learner = pytest.mark.parametrize(("learner", "rates"), CASES)
 
 
-def made(learner=LEARNERS[0], size=8, **options):
-    return mtcool.mt_co2ol(mtcool.graphs.ring(size), 1, learner=learner, **options)
+def made(learner=LEARNERS[1], rates="adaptive", size=8):
+    return mtcool.mt_co2ol(mtcool.graphs.ring(size), 1, learner=learner, rates=rates)
 
 
 def arrays(state):
@@ -38,9 +43,9 @@ def playing(net, rounds, seed=0):
 def test_a_first_change_copies_nothing_that_was_learned():
     net = made()
     playing(net, 20)
-    before = net.peers.state
+    before = net.peers.state.inner
     net.disconnect(0, 1)
-    after = net.peers.state.learner
+    after = net.peers.state.learner.inner
     assert after.gradients is before.gradients
     assert after.cliques is before.cliques
 
@@ -55,13 +60,13 @@ def test_edges_that_come_back_need_no_room():
     assert all(old is new for old, new in zip(before.edges, net.peers.state.edges, strict=True))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_room_for_a_schedule_is_made_before_its_first_round(learner, monkeypatch):
+@every_learner
+def test_room_for_a_schedule_is_made_before_its_first_round(learner, rates, monkeypatch):
     def refuse(exchange, events, cursor, missing):
         raise AssertionError("a change lacked room")
 
     monkeypatch.setattr(FieldExchange, "make_room_for", refuse)
-    net = made(learner)
+    net = made(learner, rates)
     newcomers = [
         join(t, f"new {t}", [0, t % 8, *([f"new {t - 1}"] if t > 1 else [])]) for t in range(1, 8)
     ]
@@ -85,12 +90,11 @@ def test_room_for_a_schedule_is_made_before_its_first_round(learner, monkeypatch
     assert net.graph.neighbourhood_sizes.max() > 2 * most
 
 
-@pytest.mark.parametrize("rates", ["adversarial", "adaptive"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_peers_that_have_grown_by_halves_play_as_before(learner, rates):
     need = Need(agents=99, entries=99, rows=999, experts=999, neighbours=50, sizes=(6, 12, 24),
                 messages=9, labels=9)  # fmt: skip
-    plain, net = made(learner, rates=rates), made(learner, rates=rates)
+    plain, net = made(learner, rates), made(learner, rates)
     for one in (plain, net):
         one.connect(0, 4)
         playing(one, 10)
@@ -104,8 +108,9 @@ def test_peers_that_have_grown_by_halves_play_as_before(learner, rates):
         assert playing(net, 10, step) == playing(plain, 10, step)
 
 
+@only_uncompiled
 def test_room_is_made_one_array_at_a_time():
-    net = made(size=50)
+    net = made(MTFTRLKT(), "adversarial", size=50)
     net.connect(0, 2)
     need = Need(agents=10**4, entries=10**4, rows=10**4)
     before, new = net.peers, []
@@ -121,9 +126,9 @@ def test_room_is_made_one_array_at_a_time():
 def test_single_changes_seldom_make_room():
     net, copied = made(size=50), 0
     for k in range(200):
-        before = net.peers.state.learner.gradients if k else None
+        before = net.peers.state.learner.inner.gradients if k else None
         net.join(f"new {k}", [k % 50])
-        copied += net.peers.state.learner.gradients is not before
+        copied += net.peers.state.learner.inner.gradients is not before
     assert copied < 12
 
 
@@ -133,7 +138,7 @@ def test_enlarged_peers_keep_what_is_long_enough():
     same = enlarge(net.peers, net.settings, Need())
     assert all(old is new for old, new in zip(net.peers.state.edges, same.state.edges, strict=True))
     assert same.state.agents is net.peers.state.agents
-    assert same.state.learner.gradients is net.peers.state.learner.gradients
+    assert same.state.learner.inner.gradients is net.peers.state.learner.inner.gradients
 
 
 def test_a_network_of_a_path_grows_to_a_star_with_the_same_numbers_by_schedule_and_by_hand():
@@ -142,7 +147,7 @@ def test_a_network_of_a_path_grows_to_a_star_with_the_same_numbers_by_schedule_a
     agents = [t % 4 for t in range(12)]
     gradients = np.random.default_rng(0).uniform(-1.0, 1.0, (12, 1))
     stream = mtcool.Stream(agents, mtcool.streams.linear(gradients), labels=schedule.agents(graph))
-    one, two = (mtcool.mt_co2ol(graph, 1, learner=MTFTRLKT()) for _ in range(2))
+    one, two = (mtcool.mt_co2ol(graph, 1, learner=MTFTRLKT(), rates="adaptive") for _ in range(2))
     trace, found = mtcool.simulate(one, stream, changes=schedule, per_round=True), []
     for t, agent in enumerate(agents):
         if 1 <= t < 9:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import mtcool
 from mtcool import Delay, Delays
 from mtcool.field.settings import FieldSettings
-from mtcool.learners import FTRL
+from mtcool.learners import KT
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.slow import UNKNOWN, SlowEdges
 
@@ -37,7 +37,7 @@ def test_the_table_has_every_edge_whose_ends_are_known(pairs, order, early):
 def test_a_join_does_not_make_the_table_anew():
     edges = {(f"new {k}", k % 5): 3.0 for k in range(1000)}
     delays = Delays(gradients=Delay(edges=edges))
-    net = mtcool.mt_co2ol(mtcool.graphs.ring(5), 1, learner=FTRL(), delays=delays)
+    net = mtcool.mt_co2ol(mtcool.graphs.ring(5), 1, learner=KT(), delays=delays)
     table = net.exchange.slow
     net.join("new 7", [2, 3])
     net.join("new 3", [3, 2])

@@ -1,4 +1,4 @@
-"""The comparisons of networks in the field once more, uncompiled: all learners with all rates.
+"""Comparisons of networks in the field and of live ones, uncompiled: all learners, all rates.
 
 Compiling each of them would take half a minute. Uncompiled, a wrong index is an error as well.
 """
@@ -9,14 +9,33 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
+REDUCTIONS = "field/test_field_reductions.py::test_"
+EXPERIMENTS = "experiments/test_field_experiments.py::test_"
+HEDGE = "MTFTRL-adversarial-1"  # which is not compiled for these
+RULES = ("every round", "as many partners as there are", "the best of all")
+RULES += ("late by less than a round", "wide links")
+CODES = ("bits", "coordinates")
 COMPARISONS = (
     "field/test_twin.py",
     "field/test_simulating.py",
     "field/test_field_agents.py",
-    "field/test_field_reductions.py::test_a_schedule_without_changes_changes_no_bit",
+    f"{REDUCTIONS}a_schedule_without_changes_changes_no_bit",
+    *(f"{REDUCTIONS}rules_that_forbid_nothing_change_no_bit[{HEDGE}-{name}]" for name in RULES),
+    *(f"{REDUCTIONS}fine_codes_change_hardly_anything[{HEDGE}-{name}]" for name in CODES),
+    f"{REDUCTIONS}the_order_in_which_late_gradients_arrive_does_not_matter_for_sums",
+    f"{REDUCTIONS}a_new_agent_begins_with_what_its_neighbours_know_in_common",
+    "field/test_room.py::test_room_for_a_schedule_is_made_before_its_first_round",
+    "field/test_room.py::test_peers_that_have_grown_by_halves_play_as_before",
+    "field/test_room.py::test_room_is_made_one_array_at_a_time",
+    "field/test_saved_field.py::test_a_small_file_with_labels_of_a_hub_takes_little_memory",
     "field/test_saved_field.py::test_closed_forms_go_on_to_the_bit_from_files_copies_and_pickles",
     "field/test_saved_field.py::test_hedge_goes_on_to_the_bit_from_files_copies_and_pickles",
     "field/test_saved_field.py::test_weights_of_ones_own_go_on_to_the_bit",
+    "live/test_every_algorithm.py",
+    "privacy/test_silent_rounds.py::test_without_noise_it_is_mt_co2ol_with_silent_rounds",
+    f"{EXPERIMENTS}who_is_alone_waits_for_its_labels_as_all_others",
+    f"{EXPERIMENTS}sharing_is_compared_with_who_bets_as_well_and_waits_as_long",
+    f"{EXPERIMENTS}no_bound_is_claimed_in_the_field_but_for_learning_alone",
 )
 
 
@@ -32,4 +51,4 @@ def test_all_learners_with_all_rates_do_uncompiled_what_some_do_compiled():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "26 passed" in done.stdout
+    assert "78 passed" in done.stdout

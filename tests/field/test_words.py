@@ -154,7 +154,7 @@ def test_rows_miss_if_they_are_late_or_lost(given, rows):
 @pytest.mark.parametrize("law", [1e300, Delay(bandwidth=1e-320), Delay(mean=1e308)])
 def test_what_takes_longer_than_can_be_counted_is_still_to_come(law):
     net = mtcool.mt_co2ol(
-        mtcool.graphs.ring(3), 1, learner=mtcool.learners.FTRL(), delays=Delays(gradients=law)
+        mtcool.graphs.ring(3), 1, learner=mtcool.learners.KT(), delays=Delays(gradients=law)
     )
     for _ in range(5):
         net.update(0, [1.0])

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -385,6 +386,8 @@ def test_a_kernel_from_the_cache_brings_the_kernels_that_it_calls(tmp_path, run)
     assert run(call, **where) == ["4.0", "1", "0"]
     assert run(call, **where) == ["4.0", "1", "1"]
     (tmp_path / "pair.py").write_text(MODULE.replace("1.0", "2.0"))
+    later = time.time() + 10.0  # Python tells files apart by seconds
+    os.utime(tmp_path / "pair.py", (later, later))
     assert run(call, **where) == ["6.0", "0", "0"]
 
 
@@ -419,12 +422,17 @@ DAMAGE = {
 }
 
 
+def kept(cache):
+    """Files with kernels: the one for turns is empty."""
+    return [file for file in cache.rglob("*") if file.is_file() and file.name != ".turns"]
+
+
 def test_a_damaged_cache_is_a_miss_and_heals(tmp_path, run):
     (tmp_path / "pair.py").write_text(MODULE)
     call, cache = CALL.format(folder=str(tmp_path)), tmp_path / "cache"
     where = {"NUMBA_CACHE_DIR": str(cache)}
     assert run(call, **where) == ["4.0", "0", "0"]
-    files = [file for file in cache.rglob("*") if file.is_file()]
+    files = kept(cache)
     assert len(files) == 2
     whole = {file: file.read_bytes() for file in files}
     for kinds in (("empty", "truncated"), ("one bit", "another file")):
@@ -436,7 +444,87 @@ def test_a_damaged_cache_is_a_miss_and_heals(tmp_path, run):
         os.mkfifo(file)  # reading it would wait for a writer
     assert run(call, **where) == ["4.0", "0", "0"], "pipe"
     assert run(call, **where) == ["4.0", "1", "1"]
-    assert {file for file in cache.rglob("*") if file.is_file()} == set(files)
+    assert set(kept(cache)) == set(files)
+
+
+CROWD = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from pair import inner, outer
+for _ in range(4):
+    if os.fork() == 0:
+        outer(1.0)
+        misses = [sum(one.stats.cache_misses.values()) for one in (inner, outer)]
+        os.write(1, "{{}} {{}}\\n".format(*misses).encode())
+        os._exit(0)
+for _ in range(4):
+    os.wait()
+"""
+
+
+def test_of_processes_that_begin_together_one_compiles(tmp_path, run):
+    """The others wait for it, and load what it has made."""
+    (tmp_path / "pair.py").write_text(MODULE)
+    said = run(CROWD.format(folder=str(tmp_path)), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert sorted(said) == ["0"] * 6 + ["1"] * 2
+
+
+TURNS = """
+import os, signal, time
+from pathlib import Path
+from mtcool.kernels import turns
+path, (ours, theirs) = Path({folder!r}) / "kernel", os.pipe()
+other = os.fork()
+if other == 0:
+    turns.begin_turn(path)
+    os.write(theirs, b"!")
+    signal.pause()
+os.read(ours, 1)
+turns.PATIENCE = {patience}
+if {killed}:
+    os.kill(other, signal.SIGKILL)
+began = time.monotonic()
+turns.begin_turn(path)
+print(time.monotonic() - began >= turns.PATIENCE)
+if not {killed}:
+    os.kill(other, signal.SIGKILL)
+os.wait()
+"""
+
+
+def test_a_turn_ends_with_its_process_and_nobody_waits_for_ever(tmp_path, run):
+    turns = TURNS.format(folder=str(tmp_path), patience=60.0, killed=True)
+    assert run(turns) == ["False"]
+    turns = TURNS.format(folder=str(tmp_path), patience=0.1, killed=False)
+    assert run(turns) == ["True"]
+
+
+FAILING = """
+import os, sys, time
+sys.path.insert(0, {folder!r})
+from mtcool.kernels import turns
+from wrong import wrong
+def failed():
+    try:
+        wrong(1.0)
+    except Exception:
+        os.write(1, b"refused ")
+failed()
+if os.fork() == 0:
+    began = time.monotonic()
+    failed()
+    os.write(1, str(time.monotonic() - began < turns.PATIENCE).encode())
+    os._exit(0)
+os.wait()
+print()
+"""
+
+
+def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(tmp_path, run):
+    wrong = MODULE.replace("outer(x)", "wrong(x)").replace("inner(x)", "inner(x.nothing)")
+    (tmp_path / "wrong.py").write_text(wrong.replace("def inner(x.nothing)", "def inner(x)"))
+    failing = FAILING.format(folder=str(tmp_path))
+    assert run(failing, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == ["refused", "refused", "True"]
 
 
 ROUND = """

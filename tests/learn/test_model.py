@@ -8,6 +8,7 @@ from tests.learn.test_slow_panel import rows_of
 
 import mtcool
 from mtcool.learn import Model, load, room
+from mtcool.learners.panel.play import play
 
 GRAPH = mtcool.graphs.ring(4)
 
@@ -87,6 +88,14 @@ def test_rows_at_once_let_agents_join_when_rows_one_by_one_do():
     assert one.agents == at_once.agents
     assert one.messages == at_once.messages
     np.testing.assert_array_equal(one.predict_many(names, x), at_once.predict_many(names, x))
+
+
+def test_features_that_can_only_be_read_are_compiled_for_no_more_than_others():
+    model, who, x, y = trained()
+    compiled, frozen = len(play.signatures), x.copy()
+    frozen.flags.writeable = False
+    model.play(model.index(who), frozen, y, np.arange(80))
+    assert len(play.signatures) == compiled > 0
 
 
 def test_joining_a_complete_network_seldom_lays_it_out_anew():

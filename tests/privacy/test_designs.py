@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from designs.blt import find_design, largest_error
 
-from mtcool.privacy.aggregators.blt import DESIGNS, coefficients
+from mtcool.privacy.aggregators.blt import DESIGNS, filter_columns
 from mtcool.privacy.aggregators.filters import Recurrence
 
 SMALLEST = min(DESIGNS)
@@ -12,7 +12,7 @@ SMALLEST = min(DESIGNS)
 
 @pytest.mark.parametrize("n", [SMALLEST, 100_000])
 def test_the_closed_form_of_the_error_is_that_of_the_sequences(n):
-    column, rows = coefficients(DESIGNS[n], n)
+    column, rows = filter_columns(DESIGNS[n], n)
     assert largest_error(DESIGNS[n], n) == pytest.approx(
         (column**2).sum() * (rows**2).sum(), rel=1e-10
     )

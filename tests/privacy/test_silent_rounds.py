@@ -8,6 +8,7 @@ import pytest
 from tests.saved_files import forge, taken_apart
 
 import mtcool
+from field_cases import only_uncompiled
 from mtcool import Delays, Messages, Privacy
 from mtcool.agents.traffic import traffic
 from mtcool.algorithms import algorithm
@@ -60,6 +61,7 @@ def test_without_silent_rounds_nothing_differs(messages, seed):
     assert pickle.dumps(plain) == pickle.dumps(asked)
 
 
+@only_uncompiled
 @every_policy
 @pytest.mark.parametrize("radius", [1.0, 0.05])  # with the second, rows stand on the ball
 def test_without_noise_it_is_mt_co2ol_with_silent_rounds(messages, radius):

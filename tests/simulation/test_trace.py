@@ -143,7 +143,7 @@ def test_a_table_of_what_was_not_recorded_is_refused():
 
 def test_without_pandas_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install 'mtcool\[pandas\]'"):
+    with pytest.raises(ImportError, match=r'pip install "mtcool\[pandas\]"'):
         trace_of().to_frame()
 
 
