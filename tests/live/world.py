@@ -252,6 +252,8 @@ class World:
         if not asked.questions:
             self.predict(process, asked.number, {})
             return
+        if asked.number % 2:  # a replay prepares nothing, and must come to the same
+            process.host.prepare(asked.number)
         process.rounds[asked.number] = {"missing": set(asked.questions), "replies": {}}
         for to, content in asked.questions.items():
             self.ask(process, to, content, asked.number)

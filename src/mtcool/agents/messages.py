@@ -280,7 +280,7 @@ def decode(content: bytes) -> Message:
         found = f"schema {content[0]}" if content else "nothing"
         raise ValueError(f"content must be a message of schema {SCHEMA}, got {found}")
     try:
-        message: Message = _DECODER.decode(content[1:])
+        message: Message = _DECODER.decode(memoryview(content)[1:])
         sender_of(message)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ValueError(f"content must be a message, got {len(content)} bytes: {error}") from error
@@ -297,7 +297,8 @@ def sender_of(message: Given) -> Label:
     """
     if type(message) not in _KINDS:
         raise ValueError(f"message must be one of `mtcool.agents.messages`, got {message!r}")
-    return label_of(plain_name(message.sender, "sent"))  # a list may hold anything
+    sender = plain_name(message.sender, "sent")  # a list may hold anything
+    return label_of(sender) if isinstance(sender, list) else sender
 
 
 def _plain_bytes(content: Given) -> bytes:

@@ -62,6 +62,8 @@ class Position:
 
 def checked_number(number: float, least: int = 1) -> int:
     """The number of a message as a whole number; refuses what no agent sends."""
+    if type(number) is float and least <= number <= MOST and number.is_integer():
+        return int(number)
     found = validation.finite("number", number)
     if not (least <= found <= MOST and found.is_integer()):
         raise ValueError(f"number must be a whole number from {least} to {MOST}, got {number!r}")

@@ -82,10 +82,10 @@ def row_for(residents: Residents, host: str, to: Name, content: bytes) -> bytes 
 
 def addressed(residents: Residents, host: str, to: Name, content: bytes) -> tuple[Driver, Message]:
     """Who a message is for, and what it says; its sender must live on the host it is from."""
-    receiver = label_of(plain_name(to, "sent"))
-    if receiver in residents.left:
-        raise Behind(f"{receiver!r} has left")
-    driver = residents.named(to)
+    name = plain_name(to, "sent")
+    if residents.left and label_of(name) in residents.left:
+        raise Behind(f"{label_of(name)!r} has left")
+    driver = residents.named(name)
     message = decode(content)
     sender = sender_of(message)
     if residents.share.home.get(sender) != host or sender not in driver.senders:

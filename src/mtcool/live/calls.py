@@ -63,7 +63,10 @@ class Calls:
         node, host, revision = self._node, self._node.host, self._node.host.share.revision
         asked = host.begin(agent, row)
         try:
-            replies = await node._ask(asked.questions, wait) if asked.questions else {}
+            replies: dict[str, bytes] = {}
+            if asked.questions:
+                asyncio.get_running_loop().call_soon(host.prepare, asked.number)
+                replies = await node._ask(asked.questions, wait)
             if host is not node.host:
                 raise OSError("the disk could not be written meanwhile, and this round is gone")
             if host.share.revision != revision and not host.is_open(asked.number):

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from mtcool.types import Label
 
-Content: TypeAlias = bytes
 KINDS = {1: "ask", 2: "rows", 3: "deliver", 4: "position", 5: "refused"}
 """Kinds of messages between hosts, by the tags of `wire.py`."""
 TAG = 2  # after the version of the schema and the head of an array
@@ -40,9 +38,8 @@ class Traffic:
 
     Examples
     --------
-    >>> from mtcool.live.wire import Position, to_bytes
     >>> traffic = Traffic()
-    >>> traffic.add(to_bytes(Position(5)))
+    >>> traffic.count("position", 6)
     >>> traffic.messages["position"], traffic.bytes["position"]
     (1, 6)
     """
@@ -50,12 +47,8 @@ class Traffic:
     messages: Counter[str] = field(default_factory=Counter)
     bytes: Counter[str] = field(default_factory=Counter)
 
-    def add(self, content: Content) -> None:
-        """Count a message."""
-        self.count(kind_of(content), len(content))
-
     def count(self, kind: str, length: int) -> None:
-        """Count a message of which nothing else is known."""
+        """Count a message."""
         self.messages[kind] += 1
         self.bytes[kind] += length
 
@@ -140,25 +133,27 @@ class Counts:
     unwritten: int = 0
     """Transactions that could not be written, because the disk was full or broken."""
     paid: dict[Label, Paid] = field(default_factory=dict)
-    _answered: deque[tuple[str, int, int]] = field(default_factory=deque)
+    _noted: deque[tuple[str | None, str, int]] = field(default_factory=deque)
+    """Messages that are not counted yet: to whom, or None if they came; their kinds and bytes.
 
-    def answered(self, host: str, asked: int, replied: int) -> None:
-        """Remember the bytes of a question for rows and its reply, on any thread, until `settle`.
-
-        A flood of questions must not fill the memory: their contents are not kept.
-        """
-        self._answered.append((host, asked, replied))
-
-    def settle(self) -> None:
-        """Count what was answered on other threads."""
-        while self._answered:
-            host, asked, replied = self._answered.popleft()
-            self.received.count("ask", asked)
-            self.to[host].count("rows", replied)
+    Noting one takes little time, and is safe on any thread. Contents are not kept, so that a flood
+    of questions does not fill the memory.
+    """
 
     def leaves(self, host: str, content: bytes) -> None:
-        """Count a message to a host."""
-        self.to[host].add(content)
+        """Note a message to a host."""
+        self._noted.append((host, kind_of(content), len(content)))
+
+    def comes(self, content: bytes) -> None:
+        """Note a message from a host."""
+        self._noted.append((None, kind_of(content), len(content)))
+
+    def settle(self) -> None:
+        """Count what was noted."""
+        while self._noted:
+            host, kind, length = self._noted.popleft()
+            traffic = self.received if host is None else self.to[host]
+            traffic.count(kind, length)
 
     @property
     def sent(self) -> Traffic:

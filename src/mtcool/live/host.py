@@ -170,14 +170,14 @@ class Host:
     @_in_turn
     def begin(self, agent: Label, features: Floats | None = None) -> Asked:
         """Steps 1 and 2: a round begins; returns what to ask which host."""
-        driver = self._residents.driver(agent)
+        driver, share = self._residents.driver(agent), self.share
         agent = driver.name  # it may be called by an equal name, such as 1.0 for 1
         begun = OpenRound(self.rounds + 1, agent, driver.begin(features))
         number = self.rounds = begun.number
         items: dict[str, list[tuple[Name, bytes]]] = {}
         for neighbour, request in begun.round.requests.items():
-            host = self.share.home[neighbour]
-            if host != self.share.host:
+            host = share.home[neighbour]
+            if host != share.host:
                 begun.asked.setdefault(host, []).append(neighbour)
                 item = plain_name(neighbour, "sent"), encode(request)
                 items.setdefault(host, []).append(item)
@@ -197,6 +197,12 @@ class Host:
             return to_bytes(Ask(network, revision, items))
         begun.riding.add(host)
         return to_bytes(Ask(network, revision, items, first, told, after))
+
+    @_in_turn
+    def prepare(self, number: int) -> None:
+        """Do what a round needs no replies for, while they are waited for; if it is still open."""
+        if number in self._open:
+            self._open[number].round.prepare()
 
     @_in_turn
     def predict(self, number: int, replies: Mapping[str, bytes]) -> Prediction:

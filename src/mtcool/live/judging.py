@@ -45,7 +45,8 @@ def price_of(description: Description) -> Price | None:
     if table is None or table.loss is None:
         return None
     kind = kind_of(table.loss)
-    return lambda value, target: float(cost(kind, value, target))
+    its_cost = cost.dispatch(type(kind))  # looked up once: every round asks twice
+    return lambda value, target: float(its_cost(kind, value, target))
 
 
 def judge_of(description: Description) -> Judge:

@@ -347,7 +347,7 @@ class Node:
         replies = await self._connection.transport.ask(reached, wait) if reached else {}
         for host in questions:
             if host in replies:
-                self._counts.received.add(replies[host])
+                self._counts.comes(replies[host])
                 self.silent.discard(host)
             else:
                 self.silent.add(host)
@@ -367,7 +367,7 @@ class Node:
             return
         token = next(self._numbers)
         self._replies[token] = host, reply
-        self._counts.received.add(content)
+        self._counts.comes(content)
         self.host.receive(host, content, token)
         if self.host.urgent:
             self._wake()
@@ -382,7 +382,8 @@ class Node:
         if reply is None:
             self._pace.take_back(host)  # `_take` counts it
             return None
-        self._counts.answered(host, len(content), len(reply))
+        self._counts.comes(content)
+        self._counts.leaves(host, reply)
         return reply
 
     def _allows(self, host: str) -> bool:
@@ -431,7 +432,9 @@ class Node:
         A description is written with it if the network has changed.
         """
         try:
-            changes = self.host.changes()._replace(description=description)
+            changes = self.host.changes()
+            if description is not None:
+                changes = changes._replace(description=description)
             if not changes.empty:
                 self._store.write(changes)
         except Exception as error:  # whatever it is, those changes would be missing in the next one

@@ -106,6 +106,9 @@ class Residents:
         In Python 1, 1.0 and True are equal, but an agent is kept under one of them.
         """
         driver = self.driver(label_of(name))
+        kind = type(name)
+        if kind is type(driver.name) and (kind is str or kind is int):
+            return driver  # nearly always
         if _letters(name) != _letters(plain_name(driver.name, "sent")):
             raise ValueError(f"agent must be called {driver.name!r}, got {name!r}")
         return driver

@@ -71,7 +71,7 @@ class FieldActivation(OneShot):
         if self._fresh and len(rows) > 1:
             del rows[agent.name]
         self._weigh(rows)
-        told = sum(heard.name != agent.name for heard in self._heard)
+        told = len(rows) - (agent.name in rows)
         agent.messages += told
         agent.message_bytes += cost_of_telling(agent, told)
         x, weights = np.empty(agent.settings.dim), [heard.weight for heard in self._heard]
@@ -82,7 +82,7 @@ class FieldActivation(OneShot):
     def _checked(self, answers: Mapping[Label, FieldRow]) -> dict[Label, Kept]:
         """The rows that have come, by name; refuses what is no answer to this round."""
         agent = self._agent
-        if not isinstance(answers, Mapping):
+        if type(answers) is not dict and not isinstance(answers, Mapping):
             raise ValueError(f"answers must be rows by the names of agents, got {answers!r}")
         arrived: dict[Label, Kept] = {}
         for name in self.requests:

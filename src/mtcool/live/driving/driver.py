@@ -58,6 +58,9 @@ class Round(Protocol):
     def requests(self) -> Mapping[Label, Message]:
         """Step 2: what to ask, and whom."""
 
+    def prepare(self) -> None:
+        """Do what needs no answers, while they are waited for; it may be left out."""
+
     def check(self, neighbour: Label, answer: Message) -> None:
         """Refuse what is no answer of this neighbour to this round, be it another's."""
 
@@ -81,7 +84,7 @@ class Driver(Protocol):
     name: Label
 
     @property
-    def neighbours(self) -> tuple[Label, ...]:
+    def neighbours(self) -> Collection[Label]:
         """Those that may ask and tell it something."""
 
     @property

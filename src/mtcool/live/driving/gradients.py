@@ -65,13 +65,13 @@ class GradientDriver:
         """Whether it was not told of every change of its graph."""
 
     @property
-    def neighbours(self) -> tuple[Label, ...]:
+    def neighbours(self) -> Collection[Label]:
         """Those that may ask and tell it something."""
         agent: Any = self.agent
+        if isinstance(agent, FieldAgent):
+            return agent.neighbours.keys()
         if isinstance(agent, SingleTaskAgent):
             return agent.neighbours
-        if isinstance(agent, FieldAgent):
-            return tuple(agent.neighbours)
         cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
         others = dict.fromkeys(name for clique in cliques for name in clique.rows)
         return tuple(name for name in others if name != self.name)
@@ -190,6 +190,11 @@ class GradientRound:
         self._x = np.empty(0)
         self._alone: tuple[int, Any, Floats] | None = None
 
+    def prepare(self) -> None:
+        """Let the agent that learns alone predict."""
+        if self._features is not None and self._driver.alone is not None:
+            self._by_itself(self._driver.alone)
+
     def check(self, neighbour: Label, answer: Message) -> None:
         """Refuse what is no row of this neighbour."""
         agent = self._driver.agent
@@ -272,4 +277,6 @@ class GradientRound:
         if self._features is None or self._driver.kind is None:
             raise ValueError(f"a target needs features and a loss, got {feedback!r} without")
         target = validation.finite("target", feedback)
-        return checked_loss(self._driver.kind, np.append(self._features, target))
+        row = np.empty(self._features.size + 1)
+        row[:-1], row[-1] = self._features, target
+        return checked_loss(self._driver.kind, row)

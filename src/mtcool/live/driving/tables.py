@@ -83,6 +83,9 @@ class TableRound:
         self._said: Said | None = None
         self.drawn: list[float] = []  # nothing is left to chance
 
+    def prepare(self) -> None:
+        """Everything needs the answers."""
+
     def check(self, neighbour: Label, answer: Message) -> None:
         """Refuse what is no knowledge of this neighbour."""
         self._driver.agent.check_answer(neighbour, answer)
