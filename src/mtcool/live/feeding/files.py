@@ -27,14 +27,36 @@ STANDARD_INPUT = "-"
 def csv_rows(
     network: Description, stream: tables.Csv, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    """The rows of a CSV file; those that are wrong are left out, and told."""
+    """The rows of a CSV file; those that are wrong are left out, and told.
+
+    A file that is missing, or lacks a column, is refused at once.
+    """
     features = _features(network)
+    if _can_be_read_twice(network, stream.path):
+        with _opened(network, stream.path) as file:
+            _checked(stream, features, csv.DictReader(file))
+    return _csv_rows(network, stream, features, agents, complain)
+
+
+def _checked(
+    stream: tables.Csv, features: list[str], reader: csv.DictReader[str]
+) -> csv.DictReader[str]:
+    for name in (stream.agent, stream.target, *features):
+        if name not in (reader.fieldnames or ()):
+            found = ", ".join(reader.fieldnames or ["nothing"])
+            raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
+    return reader
+
+
+def _csv_rows(
+    network: Description,
+    stream: tables.Csv,
+    features: list[str],
+    agents: Words,
+    complain: Complain,
+) -> Iterator[Row]:
     with _opened(network, stream.path) as file:
-        reader = csv.DictReader(file)
-        for name in (stream.agent, stream.target, *features):
-            if name not in (reader.fieldnames or ()):
-                found = ", ".join(reader.fieldnames or ["nothing"])
-                raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
+        reader = _checked(stream, features, csv.DictReader(file))
         fields = len(reader.fieldnames or ())
         for record in reader:
             try:
@@ -52,8 +74,24 @@ def csv_rows(
 def json_rows(
     network: Description, stream: tables.JsonLines, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    """The rows of a file of JSON lines; those that are wrong are left out, and told."""
+    """The rows of a file of JSON lines; those that are wrong are left out, and told.
+
+    A file that is missing is refused at once.
+    """
     features = _features(network)
+    if _can_be_read_twice(network, stream.path):
+        with _opened(network, stream.path):
+            pass
+    return _json_rows(network, stream, features, agents, complain)
+
+
+def _json_rows(
+    network: Description,
+    stream: tables.JsonLines,
+    features: list[str],
+    agents: Words,
+    complain: Complain,
+) -> Iterator[Row]:
     decoder = msgspec.json.Decoder(_Line)
     with _opened(network, stream.path) as file:
         for number, line in enumerate(file, start=1):
@@ -109,6 +147,14 @@ def _number(column: str, text: str, empty: float | None = None) -> float:
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
+
+
+def _can_be_read_twice(network: Description, path: str) -> bool:
+    """Whether a look at the beginning takes nothing away, as it would from a pipe."""
+    if path == STANDARD_INPUT:
+        return False
+    file = Path(network.path(path))
+    return file.is_file() or not file.exists()
 
 
 @contextmanager
