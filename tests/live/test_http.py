@@ -128,9 +128,12 @@ def test_numbers_that_are_none_are_refused(tmp_path):
             headers = {"content-type": "application/json"}
             answer = await client.post("/learn", content=text, headers=headers)
             assert answer.status_code == 400, text
+            assert answer.json()["error"].startswith(("body ", "target must be finite")), text
         plain = {"content-type": "text/plain"}  # what a page of another site could send unasked
         text = '{"agent": 0, "features": [1, 1], "target": 1}'
-        assert (await client.post("/learn", content=text, headers=plain)).status_code == 400
+        answer = await client.post("/learn", content=text, headers=plain)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "Content-Type must be application/json, got text/plain"
         assert node.host.version == 0
 
     with_node(tmp_path, calls)

@@ -175,6 +175,11 @@ def _say_what_is_wrong(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        kind = request.headers.get("content-type", "nothing")
+        if request.method == "POST" and kind.partition(";")[0].strip() != "application/json":
+            return answer(400, f"Content-Type must be application/json, got {kind}")
+        if first["type"] == "json_invalid":
+            return answer(400, f"body must be JSON, got an error at character {first['loc'][-1]}")
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
         return answer(400, f"{place} is not as it must be: {first['msg']}")
 
