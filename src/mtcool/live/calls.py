@@ -37,12 +37,15 @@ class Calls:
     def __init__(self, node: Node, counts: Counts) -> None:
         self._node, self._counts = node, counts
         self._judge = judge_of(node.network)
+        self._said: dict[Label, dict[int, Said]] = {}
+        """Rounds of each agent that were predicted and not learned from, by number."""
         self._last: dict[Label, Said] = {}
-        """The newest round of each agent that was predicted and not learned from."""
+        """The newest round of each agent, unless it was learned from."""
         self._turns: dict[Label, asyncio.Lock] = {}
 
     def forget(self) -> None:
         """The host has begun again from its disk, without the rounds of before."""
+        self._said.clear()
         self._last.clear()
 
     async def predict(self, agent: Label, row: Floats | None, wait: float) -> Said:
@@ -52,7 +55,10 @@ class Calls:
         while said is None:
             said = await self._try_to_predict(agent, row, wait)
         node._deliver_soon()
-        self._last[agent] = said
+        open_rounds = self._said.setdefault(agent, {})
+        open_rounds[said.number] = self._last[agent] = said
+        while len(open_rounds) > node.host.limits.rounds:
+            del open_rounds[next(iter(open_rounds))]
         self._counts.old += len(said.prediction.old)
         self._counts.missing += len(said.prediction.missing)
         self._counts.predict.add(time.monotonic() - began)
@@ -79,21 +85,31 @@ class Calls:
         except BaseException:
             host.forget(asked.number)
             raise
-        return Said(asked.number, row, prediction)
+        return Said(asked.number, row, prediction._replace(round=asked.number))
 
-    async def learn(self, agent: Label, row: Floats | None, target: float, wait: float) -> None:
+    async def learn(
+        self, agent: Label, row: Floats | None, target: float, wait: float, number: int | None
+    ) -> None:
         """Learn from a row and its target; returns when that is durable."""
         async with self._turn(agent):
-            said = self._newest(agent)
-            if said is None or not _same(said.features, row):
-                said = await self._round(agent, row, wait)
+            if number is None:
+                said = self._newest(agent)
+                if said is None or not _same(said.features, row):
+                    said = await self._round(agent, row, wait)
+            else:
+                said = self._numbered(agent, number)
+                if row is not None and not _same(said.features, row):
+                    found = row.tolist()
+                    raise ValueError(f"features must be those of round {number}, got {found}")
             learning = self._learn(agent, said, target)
         await learning
 
-    async def update(self, agent: Label, feedback: Feedback, wait: float) -> None:
-        """Learn from the gradient, or the loss, of the last prediction; returns when durable."""
+    async def update(
+        self, agent: Label, feedback: Feedback, wait: float, number: int | None
+    ) -> None:
+        """Learn from the gradient, or the loss, of a prediction; returns when durable."""
         async with self._turn(agent):
-            said = self._newest(agent)
+            said = self._newest(agent) if number is None else self._numbered(agent, number)
             if said is None:
                 if not isinstance(feedback, Loss):
                     raise ValueError(
@@ -121,10 +137,21 @@ class Calls:
         said = self._last.get(agent)
         return said if said is not None and self._node.host.is_open(said.number) else None
 
+    def _numbered(self, agent: Label, number: int) -> Said:
+        """The prediction of a round; refuses one that is forgotten, or of another agent."""
+        said = self._said.get(agent, {}).get(number)
+        if said is None or not self._node.host.is_open(number):
+            raise ValueError(
+                f"round must be one of {agent!r} that was predicted since the process began and "
+                f"waits to be learned from, got {number}"
+            )
+        return said
+
     def _learn(self, agent: Label, said: Said, feedback: Feedback) -> Awaitable[None]:
         """Learn at once; returns what to wait for until that is durable."""
         began = time.monotonic()
         done = self._node._begin_to_learn(said.number, feedback)
+        self._said.get(agent, {}).pop(said.number, None)
         if self._last.get(agent) is said:
             del self._last[agent]
         return self._learned(agent, said, feedback, began, done)

@@ -50,6 +50,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     target: float | None = None
     gradient: list[float] | None = None
     loss: Loss | None = None
+    round: int | None = None
     timeout: float | None = None
 
 
@@ -162,10 +163,12 @@ class Lines:
                     said = await node.predict(agent, request.features, timeout=request.timeout)
                     return _told(said)
                 case "learn":
-                    await node.learn(agent, request.features, _wanted("target", request.target))
+                    target = _wanted("target", request.target)
+                    await node.learn(agent, request.features, target, round=request.round)
                     return {"activations": node.host.learned[agent]}
                 case "update":
-                    await node.update(agent, told_feedback(request.gradient, request.loss))
+                    feedback = told_feedback(request.gradient, request.loss)
+                    await node.update(agent, feedback, round=request.round)
                     return {"activations": node.host.learned[agent]}
                 case _:
                     return await self._round(agent, request)
@@ -214,6 +217,7 @@ def _told(said: Prediction) -> dict[str, Plain]:
         "alone": said.alone,
         "old": [plain_name(name, "told") for name in said.old],
         "missing": [plain_name(name, "told") for name in said.missing],
+        "round": said.round,
     }
 
 

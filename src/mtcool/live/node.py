@@ -253,7 +253,9 @@ class Node:
         wait = self._wait if timeout is None else _seconds("timeout", timeout)
         return (await self._calls.predict(self._here(agent), self._row(features), wait)).prediction
 
-    async def learn(self, agent: Label, features: Given, target: float) -> None:
+    async def learn(
+        self, agent: Label, features: Given, target: float, *, round: int | None = None
+    ) -> None:
         """Learn from a row and its target; returns when that is durable.
 
         After `predict` with the same features it learns from that prediction, and asks nobody.
@@ -263,15 +265,19 @@ class Node:
         agent
             Name of an agent that lives here.
         features
-            As in `predict`.
+            As in `predict`; may be None if a round is named.
         target
             What should have been predicted: a number, in classification 0 or 1.
+        round
+            Learn from the prediction of this round (`Prediction.round`), for targets that come
+            late or in another order. The newest 64 of an agent wait for theirs.
         """
         self._check_open()
         row, target = self._row(features), validation.finite("target", target)
-        await self._calls.learn(self._here(agent), row, target, self._wait)
+        number = None if round is None else validation.count("round", round)
+        await self._calls.learn(self._here(agent), row, target, self._wait, number)
 
-    async def update(self, agent: Label, gradient: Given) -> None:
+    async def update(self, agent: Label, gradient: Given, *, round: int | None = None) -> None:
         """Learn from the gradient, or the loss, of the last prediction; returns when durable.
 
         Parameters
@@ -282,12 +288,15 @@ class Node:
             The gradient at the agent's last prediction, as numbers; or a `Loss`, which is also
             taken without a prediction: then the agent predicts first. Where a journal is written,
             the loss must be of one of the package's own kinds.
+        round
+            The round of the prediction, if it is not the last one; as in `learn`.
         """
         self._check_open()
         if self.network.file.learn is not None:
             raise ValueError("features must be given to agents that learn from tables: use learn")
         feedback = gradient if isinstance(gradient, Loss) else _numbers("gradient", gradient)
-        await self._calls.update(self._here(agent), feedback, self._wait)
+        number = None if round is None else validation.count("round", round)
+        await self._calls.update(self._here(agent), feedback, self._wait, number)
 
     @property
     def _wait(self) -> float:

@@ -33,6 +33,8 @@ class Prediction(NamedTuple):
     """Neighbours that did not answer in time: their last known rows were used."""
     missing: tuple[Label, ...] = ()
     """Neighbours that did not answer in time, and of which nothing is known."""
+    round: int = 0
+    """The number of its round, by which `learn` and `update` may name it."""
 
 
 class Near(NamedTuple):
