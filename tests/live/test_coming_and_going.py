@@ -258,7 +258,7 @@ def test_nobody_sees_noise_that_a_full_disk_undoes(tmp_path, monkeypatch):
                 raise OSError("the disk is full")
 
             with monkeypatch.context() as patched:
-                patched.setattr(node._store, "write", full)
+                patched.setattr(node._engine.store, "write", full)
                 results = await asyncio.gather(
                     node.learn(0, [1.0, 1.0], 2.0),
                     node.predict(1, [1.0, 1.0]),
@@ -274,7 +274,7 @@ def test_a_database_that_cannot_be_read_any_more_stops_the_node_with_a_reason(tm
     async def play() -> None:
         async with Node(small(tmp_path, hosts=1)) as node:
             await node.learn(0, [1.0, 1.0], 2.0)
-            node._store._base.execute("drop table agent")
+            node._engine.store._base.execute("drop table agent")
             with pytest.raises(OSError, match="could not be written"):
                 await node.learn(0, [1.0, 1.0], 2.0)
             with pytest.raises(ValueError, match="cannot be read any more"):

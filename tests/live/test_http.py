@@ -153,7 +153,7 @@ def test_what_is_not_possible_now_is_a_conflict_and_a_full_disk_is_no_service(
         def full(changes):
             raise OSError("disk is full")
 
-        monkeypatch.setattr(node._store, "write", full)
+        monkeypatch.setattr(node._engine.store, "write", full)
         broken = await client.post("/learn", json=row)
         assert (broken.status_code, broken.json()) == (503, {"error": "disk is full"})
         monkeypatch.undo()

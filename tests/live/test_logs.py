@@ -44,7 +44,7 @@ def test_start_stop_refused_trouble_and_disk_errors_are_logged(tmp_path, monkeyp
                 raise OSError("disk is full")
 
             with monkeypatch.context() as patched:
-                patched.setattr(one._store, "write", full)
+                patched.setattr(one._engine.store, "write", full)
                 with pytest.raises(OSError, match="disk"):
                     await play(network, nodes, 1)
 

@@ -58,7 +58,7 @@ def test_a_call_ends_when_the_database_cannot_be_read(tmp_path: Path, call) -> N
         async with alone(tmp_path) as node:
             under_way = asyncio.create_task(call(node))
             await asyncio.sleep(0.05)
-            node._store.write = node._store.read = fails
+            node._engine.store.write = node._engine.store.read = fails
             with pytest.raises(OSError, match="the disk is gone"):
                 await node.learn(1, [1.0, 1.0], 1.0)
             await ended(under_way)
@@ -88,7 +88,7 @@ def test_a_transaction_that_fails_for_whatever_reason_is_undone(tmp_path: Path) 
 
     async def play() -> None:
         async with opened(network) as nodes:
-            node, good = nodes["host0"], nodes["host0"]._store.write
+            node, good = nodes["host0"], nodes["host0"]._engine.store.write
 
             async def update() -> None:
                 await node.predict(1)
@@ -96,11 +96,11 @@ def test_a_transaction_that_fails_for_whatever_reason_is_undone(tmp_path: Path) 
                     await node.update(1, [0.1, 0.1])
 
             def once(changes: Changes) -> None:
-                node._store.write = good
+                node._engine.store.write = good
                 raise MemoryError
 
             await update()
-            node._store.write = once
+            node._engine.store.write = once
             with pytest.raises(OSError, match="MemoryError"):
                 await update()
             await update()

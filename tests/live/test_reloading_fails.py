@@ -27,10 +27,10 @@ def test_a_disk_that_is_full_leaves_the_old_network_in_force(tmp_path: Path) -> 
     async def play() -> None:
         async with reloading.node("x", 0) as x, reloading.node("y", 0) as y:
             await x.learn("a", [0.1], 0.2)
-            good, x._store.write = x._store.write, full
+            good, x._engine.store.write = x._engine.store.write, full
             with pytest.raises(OSError, match="the disk is full"):
                 await x.reload(reloading.network(1))
-            x._store.write = good
+            x._engine.store.write = good
             assert (x.host.share.revision, x.network.file.revision) == (0, 0)
             assert set(x.host.links) == {"y"}
             await x.learn("a", [0.1], 0.2)

@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mtcool.live.connecting import Connection
     from mtcool.live.node import Node
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
@@ -21,8 +22,8 @@ LOOK = 0.05
 class Deliveries:
     """The deliveries of one node, to all hosts that it has links with."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: Node, connection: Connection) -> None:
+        self._node, self._connection = node, connection
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
         self._soon: dict[str, asyncio.TimerHandle] = {}
@@ -96,8 +97,8 @@ class Deliveries:
                 continue
             host, reply = node.host, None
             try:
-                replies = await node._ask({other: batch}, node.network.file.timing.delivery)
-                reply = replies.get(other)
+                wait = node.network.file.timing.delivery
+                reply = (await self._connection.ask({other: batch}, wait)).get(other)
             except Exception as error:  # whatever a transport raises must not end deliveries
                 node.report.tell("delivery", peer=other, reason=repr(error), level=logging.ERROR)
             if host is not node.host or other not in host.links:
