@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -40,6 +41,17 @@ async def opened(network: Description) -> AsyncIterator[dict[str, Node]]:
             node = Node(network, name, transport=MemoryTransport(name, exchange))
             nodes[name] = await stack.enter_async_context(node)
         yield nodes
+
+
+async def greeted(*nodes: Node) -> None:
+    """Wait until all neighbours of these nodes have said what they know."""
+    async with asyncio.timeout(60.0):
+        while not all(
+            node.host.links[other].greeted and other not in node.silent
+            for node in nodes
+            for other in node.host.neighbours
+        ):
+            await asyncio.sleep(0.001)
 
 
 def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
