@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mtcool.live import Node
+from mtcool.live import node as node_module
 from mtcool.live.description import Description, described
 from mtcool.live.pace import Pace
 from mtcool.live.transport.memory import Exchange, MemoryTransport
@@ -52,6 +53,11 @@ async def greeted(*nodes: Node) -> None:
             for other in node.host.neighbours
         ):
             await asyncio.sleep(0.001)
+
+
+def never_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing come in between that nodes write and log when they are idle."""
+    monkeypatch.setattr(node_module, "IDLE", 3600.0)
 
 
 def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
