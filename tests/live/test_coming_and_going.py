@@ -10,7 +10,7 @@ import pytest
 
 from live.networks import private
 from live.ports import free_ports
-from live.small_network import KT, PRIVATE, opened, small
+from live.small_network import KT, PRIVATE, never_idle, opened, small
 from live.test_restored import run_some_rounds
 from live.world import World
 from mtcool.live import Node
@@ -246,6 +246,8 @@ def test_many_may_learn_at_once_from_one_agent(tmp_path):
 
 
 def test_nobody_sees_noise_that_a_full_disk_undoes(tmp_path, monkeypatch):
+    never_idle(monkeypatch)
+
     async def play() -> None:
         async with opened(small(tmp_path, agents=4, hosts=2, **PRIVATE)) as nodes:
             node = nodes["host0"]

@@ -6,7 +6,9 @@ import asyncio
 import json
 from pathlib import Path
 
-from live.small_network import opened, small
+import pytest
+
+from live.small_network import never_idle, opened, small
 from mtcool.live import Node
 from mtcool.live.lines import Lines
 from mtcool.live.residents import learned_in
@@ -25,7 +27,11 @@ def told(node: Node) -> tuple[object, ...]:
     return status["version"], status["activations"], agents, links
 
 
-def test_a_status_tells_nothing_that_a_full_disk_undoes(tmp_path: Path) -> None:
+def test_a_status_tells_nothing_that_a_full_disk_undoes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)
+
     async def play() -> None:
         async with opened(small(tmp_path, agents=4, hosts=2)) as nodes:
             node = nodes["host0"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from live.small_network import KT, opened, small
+from live.small_network import KT, never_idle, opened, small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
 from mtcool.live.store import Store
@@ -71,7 +71,7 @@ def test_a_call_ends_when_the_database_cannot_be_read(tmp_path: Path, call) -> N
 def test_a_prediction_that_waits_for_its_transaction_ends_with_the_node(tmp_path: Path) -> None:
     async def play() -> None:
         async with alone(tmp_path) as node:
-            predicting = asyncio.create_task(node.predict(0, [1.0, 1.0]))
+            predicting = asyncio.create_task(node.predict(0, [1.0, 1.0], timeout=2.0))
             await asyncio.sleep(0.05)
             asked = node.host.begin(1, np.ones(2))
             node.host.predict(asked.number, {})
@@ -83,7 +83,10 @@ def test_a_prediction_that_waits_for_its_transaction_ends_with_the_node(tmp_path
     asyncio.run(play())
 
 
-def test_a_transaction_that_fails_for_whatever_reason_is_undone(tmp_path: Path) -> None:
+def test_a_transaction_that_fails_for_whatever_reason_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)  # else that may be the one that fails
     network = small(tmp_path, agents=4, hosts=2, algorithm={"dim": 2, **KT}, journal=True)
 
     async def play() -> None:

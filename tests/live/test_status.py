@@ -80,11 +80,11 @@ def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
 
     async def run():
         node = Node(network, "good", transport=MemoryTransport("good", Exchange()))
-        before = await ask_elsewhere(network, "good", 5)
+        before = await ask_elsewhere(network, "good", 60)
         async with node, serving(http_app(node), good, TOKEN), serving(stranger, bad, TOKEN):
-            found = [await ask_elsewhere(network, host, 5) for host in ("good", "bad")]
+            found = [await ask_elsewhere(network, host, 60) for host in ("good", "bad")]
         async with serving(stranger, bad, "another token altogether"):
-            return before, found, await ask_elsewhere(network, "bad", 5)
+            return before, found, await ask_elsewhere(network, "bad", 60)
 
     before, found, refused = asyncio.run(run())
     assert before == {"error": "does not run on this machine"}

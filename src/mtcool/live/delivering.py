@@ -57,7 +57,7 @@ class Deliveries:
         self._progress.set()
 
     def again(self) -> None:
-        """The host has begun again from its disk: so do all deliveries."""
+        """Look anew what is to be delivered: the host has begun again, or the graph has changed."""
         for news in self._news.values():
             news.set()
 

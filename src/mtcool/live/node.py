@@ -155,6 +155,7 @@ class Node:
         self.host.limits = self._limits()
         self.silent &= self.host.links.keys()
         self._deliveries.begin()
+        self._deliveries.again()  # hosts that we knew may have neighbours of our agents again
         self.report.tell("reload", reason=f"revision {new.file.revision}")
         await self._connection.change(peers)
 
