@@ -66,15 +66,15 @@ def test_late_targets_need_no_features(tmp_path: Path, changes: dict) -> None:
         assert node.host.rounds == len(ROWS)  # nobody was asked again
         before = model_of(node)
         for wrong, words in [
-            ({"round": said[1].round}, "waits to be learned from"),  # it was learned from
-            ({"round": 999}, "round must be one of 0"),
+            ({"round": said[1].round}, "waits for its target"),  # it was learned from
+            ({"round": 999}, "round must be that of a prediction of 0"),
             ({"round": True}, "round must be a whole number"),
         ]:
             with pytest.raises(ValueError, match=words):
                 await node.learn(0, None, 1.0, **wrong)
         with pytest.raises(ValueError, match="features must be those of round"):
             await node.learn(0, ROWS[0], 1.0, round=said[2].round)
-        with pytest.raises(ValueError, match="round must be one of 1"):
+        with pytest.raises(ValueError, match="round must be that of a prediction of 1"):
             await node.learn(1, None, 1.0, round=said[2].round)
         assert model_of(node) == before
         await node.learn(0, ROWS[2], 1.0)  # the last one needs no name
@@ -87,7 +87,7 @@ def test_the_oldest_rounds_give_way(tmp_path: Path) -> None:
     async def play(node: Node) -> None:
         first = await node.predict(0, ROWS[0])
         others = [await node.predict(0, ROWS[1]) for _ in range(LIMITS.rounds)]
-        with pytest.raises(ValueError, match="waits to be learned from"):
+        with pytest.raises(ValueError, match="waits for its target"):
             await node.learn(0, None, 1.0, round=first.round)
         await node.learn(0, None, 1.0, round=others[0].round)
         assert len(node._calls._said[0]) == LIMITS.rounds - 1
@@ -111,6 +111,38 @@ def test_rounds_are_named_over_http_and_on_lines(tmp_path: Path) -> None:
             line = f'{{"do": "learn", "agent": 0, "target": 2.0, "round": {said[1]}}}'
             assert b'"activations":2' in await Lines(node).answer(line.encode())
             told = await Lines(node).answer(b'{"do": "predict", "agent": 0, "features": [1, 2]}')
-            assert f'"round":{node.host.rounds}'.encode() in told
+            assert f'"round":{said[2] + 1}'.encode() in told
 
     with_nodes(tmp_path, play)
+
+
+def test_no_round_is_called_like_one_that_is_forgotten(tmp_path: Path) -> None:
+    """After a full disk, or a crash, the host counts its rounds from what is on disk."""
+
+    def full(changes: object) -> None:
+        raise OSError("the disk is full")
+
+    async def play() -> None:
+        network = small(tmp_path, agents=3, hosts=1)
+        async with opened(network) as nodes:
+            node = nodes["host0"]
+            await node.learn(0, ROWS[0], 1.0)
+            first = await node.predict(0, ROWS[1])
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(node._engine.store, "write", full)
+                with pytest.raises(OSError, match="the disk is full"):
+                    await node.learn(1, ROWS[0], 1.0)
+            before = node.host.rounds
+            second = await node.predict(0, ROWS[2])
+            assert node.host.rounds == before + 1 == 2  # that of the first one, again
+            with pytest.raises(ValueError, match="before the host began again"):
+                await node.learn(0, None, 1.0, round=first.round)
+            node._engine.commit = lambda *given: None  # it is killed before it writes again
+        async with opened(network) as nodes:
+            third = await nodes["host0"].predict(0, ROWS[2])
+            assert len({first.round, second.round, third.round}) == 3
+            for name in (first.round, second.round):
+                with pytest.raises(ValueError, match="before the host began again"):
+                    await nodes["host0"].learn(0, None, 1.0, round=name)
+
+    asyncio.run(play())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import secrets
 import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,10 +21,15 @@ if TYPE_CHECKING:
     from mtcool.live.engine import Engine
 
 
+NAME_BITS = 48
+"""Of the first name of a round: other processes have others, and any language can hold it."""
+
+
 class Said(NamedTuple):
     """A round that was predicted."""
 
     number: int
+    """That of its host."""
     features: Floats | None
     prediction: Prediction
 
@@ -49,7 +56,9 @@ class Calls:
         self._engine, self._connection, self._deliveries = engine, connection, deliveries
         self._counts, self._judge = counts, judge
         self._said: dict[Label, dict[int, Said]] = {}
-        """Rounds of each agent that were predicted and not learned from, by number."""
+        """Rounds of each agent that were predicted and not learned from, by `Prediction.round`."""
+        # Numbers of the host begin again with its disk, which may be behind what was told.
+        self._names = itertools.count(secrets.randbits(NAME_BITS))
         self._last: dict[Label, Said] = {}
         """The newest round of each agent, unless it was learned from."""
         self._turns: dict[Label, asyncio.Lock] = {}
@@ -66,7 +75,7 @@ class Calls:
             said = await self._try_to_predict(agent, row, wait)
         self._deliveries.soon()
         open_rounds = self._said.setdefault(agent, {})
-        open_rounds[said.number] = self._last[agent] = said
+        open_rounds[said.prediction.round] = self._last[agent] = said
         while len(open_rounds) > self._engine.host.limits.rounds:
             del open_rounds[next(iter(open_rounds))]
         self._counts.old += len(said.prediction.old)
@@ -94,32 +103,31 @@ class Calls:
                     return None
         except BaseException:
             host.forget(asked.number)
+            self._deliveries.soon()  # what travelled with the questions may have to go again
             raise
-        return Said(asked.number, row, prediction._replace(round=asked.number))
+        return Said(asked.number, row, prediction._replace(round=next(self._names)))
 
     async def learn(
-        self, agent: Label, row: Floats | None, target: float, wait: float, number: int | None
+        self, agent: Label, row: Floats | None, target: float, wait: float, name: int | None
     ) -> None:
         """Learn from a row and its target; returns when that is durable."""
         async with self._turn(agent):
-            if number is None:
+            if name is None:
                 said = self._newest(agent)
                 if said is None or not _same(said.features, row):
                     said = await self._round(agent, row, wait)
             else:
-                said = self._numbered(agent, number)
+                said = self._named(agent, name)
                 if row is not None and not _same(said.features, row):
                     found = row.tolist()
-                    raise ValueError(f"features must be those of round {number}, got {found}")
+                    raise ValueError(f"features must be those of round {name}, got {found}")
             learning = self._learn(agent, said, target)
         await learning
 
-    async def update(
-        self, agent: Label, feedback: Feedback, wait: float, number: int | None
-    ) -> None:
+    async def update(self, agent: Label, feedback: Feedback, wait: float, name: int | None) -> None:
         """Learn from the gradient, or the loss, of a prediction; returns when durable."""
         async with self._turn(agent):
-            said = self._newest(agent) if number is None else self._numbered(agent, number)
+            said = self._newest(agent) if name is None else self._named(agent, name)
             if said is None:
                 if not isinstance(feedback, Loss):
                     raise ValueError(
@@ -147,13 +155,14 @@ class Calls:
         said = self._last.get(agent)
         return said if said is not None and self._engine.host.is_open(said.number) else None
 
-    def _numbered(self, agent: Label, number: int) -> Said:
-        """The prediction of a round; refuses one that is forgotten, or of another agent."""
-        said = self._said.get(agent, {}).get(number)
-        if said is None or not self._engine.host.is_open(number):
+    def _named(self, agent: Label, name: int) -> Said:
+        """The prediction of this name; refuses one that is forgotten, or of another agent."""
+        said = self._said.get(agent, {}).get(name)
+        if said is None or not self._engine.host.is_open(said.number):
             raise ValueError(
-                f"round must be one of {agent!r} that was predicted since the process began and "
-                f"waits to be learned from, got {number}"
+                f"round must be that of a prediction of {agent!r} which waits for its target, got "
+                f"{name}: it was learned from, has given way to newer ones, or was made before "
+                "the host began again"
             )
         return said
 
@@ -161,7 +170,7 @@ class Calls:
         """Learn at once; returns what to wait for until that is durable."""
         began = time.monotonic()
         done = self._engine.learn(said.number, feedback)
-        self._said.get(agent, {}).pop(said.number, None)
+        self._said.get(agent, {}).pop(said.prediction.round, None)
         if self._last.get(agent) is said:
             del self._last[agent]
         return self._learned(agent, said, feedback, began, done)

@@ -46,6 +46,8 @@ class Engine:
         self._after_a_turn, self._after_a_restart = after_a_turn, after_a_restart
         self.closed: str | None = "it must be entered by `async with`"
         """Why nothing can be asked of it, if that is so."""
+        self.broken = asyncio.Event()
+        """Is set when the database cannot be read any more."""
         self._numbers = itertools.count()
         self._learning: dict[Token, asyncio.Future[None]] = {}
         self._replies: dict[Token, tuple[str, Reply]] = {}
@@ -71,7 +73,8 @@ class Engine:
     def check_open(self) -> None:
         """Refuse what is asked of a node that is not open."""
         if self.closed is not None:
-            raise ValueError(f"node {self._name!r} must be open, and {self.closed}")
+            kind = OSError if self.broken.is_set() else ValueError
+            raise kind(f"node {self._name!r} must be open, and {self.closed}")
 
     def _check_still_open(self) -> None:
         """Refuse what was asked while it was open, and would wait for ever now."""
@@ -168,6 +171,7 @@ class Engine:
         except Exception as worse:
             self.closed = f"its database cannot be read any more: {worse}"
             self._report.tell("disk", reason=self.closed, level=logging.ERROR)
+            self.broken.set()
         else:
             self.host.refused.update(refused)
             self._after_a_restart()

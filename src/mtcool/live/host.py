@@ -67,6 +67,7 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
+NO_NEIGHBOURS = "host must have neighbours of agents here"
 
 
 class Asked(NamedTuple):
@@ -261,13 +262,21 @@ class Host:
         for neighbour, message in told.items():
             host = self.share.home.get(neighbour)
             if neighbour in self.drivers:
-                self.drivers[neighbour].receive(message)
-                self._residents.changed.add(self.drivers[neighbour].name)
+                self._tell(self.drivers[neighbour], message)
             elif host in self.links:  # its host, or itself, may have left since the round began
                 self._mail.put(host, neighbour, encode(message))
         if self._journal:
             self._entries.append(entry_bytes(Learned(number, packed, begun.round.drawn)))
         self._effects.append(Durable(token))
+
+    def _tell(self, driver: Driver, message: Message) -> None:
+        """Tell an agent of this host what to learn from; the sender has learned, whatever comes."""
+        try:
+            driver.receive(message)
+        except ValueError as error:
+            self._mail.refuse(self.share.host, error)
+        else:
+            self._residents.changed.add(driver.name)
 
     def check_may_learn(self, agent: Label) -> None:
         """Refuse an agent that does not live here, or whose messages could not leave."""
@@ -313,7 +322,7 @@ class Host:
         stopped = self._mail.distrusts(host)  # which was counted when it was found
         try:
             if host not in self.links:
-                raise ValueError("host must have neighbours of agents here")
+                raise ValueError(NO_NEIGHBOURS)
             question = question_of(self.share, host, content)
             self._mail.check_newer(host)
             if isinstance(question, Deliver):
@@ -478,18 +487,19 @@ class Host:
         said: list[Effect] = []
         for effect in effects:
             if isinstance(effect, Acknowledged):
-                if effect.host not in self.links:
-                    continue
-                link, rows = self.links[effect.host], effect.rows
-                last = link.taken_durable
-                if rows is None:
-                    reply: Reply = Position(last, link.heard, link.acknowledged)
-                else:
-                    reply = msgspec.structs.replace(rows, last=last)
-                said.append(Replied(effect.token, to_bytes(reply)))
+                said.append(Replied(effect.token, to_bytes(self._acknowledgement(effect))))
             else:
                 said.append(effect)
         return said
+
+    def _acknowledgement(self, effect: Acknowledged) -> Reply:
+        """The reply to a host whose messages were taken, and which may have left since."""
+        link, rows = self.links.get(effect.host), effect.rows
+        if link is None:
+            return Refused(NO_NEIGHBOURS)
+        if rows is None:
+            return Position(link.taken_durable, link.heard, link.acknowledged)
+        return msgspec.structs.replace(rows, last=link.taken_durable)
 
 
 def _refusal(token: Token, error: ValueError) -> Replied:

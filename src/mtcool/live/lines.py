@@ -15,6 +15,7 @@ import msgspec
 from mtcool.graphs.labels import plain_name
 from mtcool.live.description import Description
 from mtcool.live.driving import Prediction, told_feedback
+from mtcool.live.host import NO_NEIGHBOURS
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal
@@ -149,7 +150,7 @@ class Lines:
                 return {"agents": _names(node)}
             case "cut" | "heal":
                 if request.host not in node.host.links:
-                    raise ValueError(f"host must be one it talks to, got {request.host!r}")
+                    raise ValueError(f"{NO_NEIGHBOURS}, got {request.host!r}")
                 change = node.cut.add if request.do == "cut" else node.cut.discard
                 change(request.host)
                 return {"cut": sorted(node.cut)}
@@ -179,7 +180,7 @@ class Lines:
             raise ValueError("a round must have one of target and loss")
         self.node.host.check_may_learn(agent)  # who must wait is asked again, and journals grow
         said = await self.node.predict(agent, request.features, timeout=request.timeout)
-        if request.loss is None:
+        if request.loss is None:  # not by its round, which may be over since the graph has changed
             await self.node.learn(agent, request.features, _wanted("target", request.target))
         else:
             await self.node.update(agent, told_feedback(request.gradient, request.loss))

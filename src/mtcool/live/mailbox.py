@@ -266,7 +266,8 @@ class Mailbox:
 
     def refuse(self, host: str, error: ValueError) -> None:
         """Count what was refused."""
-        self.refused.note(host if host in self.links else STRANGER, str(error))
+        known = host in self.links or host == self._name
+        self.refused.note(host if known else STRANGER, str(error))
 
     # --- messages from others ---------------------------------------------------------------------
 

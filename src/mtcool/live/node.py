@@ -7,6 +7,7 @@ An `Engine` drives the host, a `Connection` reaches others, `Calls` are what app
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from mtcool.live.delivering import Deliveries
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Prediction
 from mtcool.live.engine import Engine
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import NO_NEIGHBOURS, Host, Limits
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
 from mtcool.live.pace import Pace
@@ -203,13 +204,13 @@ class Node:
         trace: TracebackType | None,
     ) -> None:
         self._idler.cancel()
-        await asyncio.gather(self._idler, return_exceptions=True)
-        await self._deliveries.end()
         try:
+            await asyncio.gather(self._idler, return_exceptions=True)
+            await self._deliveries.end()
             await self._connection.close()
+        finally:  # also if it is cancelled meanwhile
             if self._engine.closed is None:
                 self._engine.commit()
-        finally:
             self._engine.close("it is closed")
         self._notice_strangers()
         self.report.look(self.host)
@@ -265,8 +266,8 @@ class Node:
         """
         self._engine.check_open()
         row, target = self._row(features), validation.finite("target", target)
-        number = None if round is None else validation.count("round", round)
-        await self._calls.learn(self._here(agent), row, target, self._wait, number)
+        name = None if round is None else validation.count("round", round, 0)
+        await self._calls.learn(self._here(agent), row, target, self._wait, name)
 
     async def update(self, agent: Label, gradient: Given, *, round: int | None = None) -> None:
         """Learn from the gradient, or the loss, of the last prediction; returns when durable.
@@ -286,8 +287,8 @@ class Node:
         if self.network.file.learn is not None:
             raise ValueError("features must be given to agents that learn from tables: use learn")
         feedback = gradient if isinstance(gradient, Loss) else _numbers("gradient", gradient)
-        number = None if round is None else validation.count("round", round)
-        await self._calls.update(self._here(agent), feedback, self._wait, number)
+        name = None if round is None else validation.count("round", round, 0)
+        await self._calls.update(self._here(agent), feedback, self._wait, name)
 
     @property
     def _wait(self) -> float:
@@ -302,6 +303,28 @@ class Node:
         """
         self._notice_strangers()
         return status_of(self)
+
+    async def broken(self) -> str:
+        """Wait until the database cannot be read any more; returns why. The node is useless then.
+
+        Examples
+        --------
+        >>> import asyncio, tempfile
+        >>> from mtcool.live.description import described
+        >>> async def play(folder):
+        ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+        ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)
+        ...     async with Node(network) as node:
+        ...         async with asyncio.timeout(0.01):
+        ...             await node.broken()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     asyncio.run(play(folder))
+        Traceback (most recent call last):
+        ...
+        TimeoutError
+        """
+        await self._engine.broken.wait()
+        return str(self._engine.closed)
 
     async def delivered(self, timeout: float = 10.0) -> bool:
         """Wait until other hosts have acknowledged everything; False if they have not in time.
@@ -346,7 +369,7 @@ class Node:
         if host in self.cut or self._engine.closed is not None:
             return
         if host not in self.host.links:
-            reply(to_bytes(self.host.refuse(host, "host must have neighbours of agents here")))
+            reply(to_bytes(self.host.refuse(host, NO_NEIGHBOURS)))
         elif not self._allows(host):
             reply(to_bytes(self.host.refuse(host, TOO_MANY)))
         else:
@@ -372,10 +395,13 @@ class Node:
     async def _write_when_idle(self) -> None:
         while True:
             await asyncio.sleep(IDLE)
-            self._engine.commit_when_idle()
-            self._notice_strangers()
-            self._counts.settle()
-            self.report.look(self.host, self.silent)
+            try:
+                self._engine.commit_when_idle()
+                self._notice_strangers()
+                self._counts.settle()
+                self.report.look(self.host, self.silent)
+            except Exception as error:  # whatever it is must not end what is done every second
+                self.report.tell("idle", reason=repr(error), level=logging.ERROR)
 
     def _notice_strangers(self) -> None:
         for reason, count in turned_away().items():

@@ -34,7 +34,7 @@ class Prediction(NamedTuple):
     missing: tuple[Label, ...] = ()
     """Neighbours that did not answer in time, and of which nothing is known."""
     round: int = 0
-    """The number of its round, by which `learn` and `update` may name it."""
+    """A number of its own, by which `learn` and `update` of the same process may name it."""
 
 
 class Near(NamedTuple):

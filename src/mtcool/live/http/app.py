@@ -188,7 +188,7 @@ def _say_what_is_wrong(app: FastAPI) -> None:
         if first["type"] == "json_invalid":
             return answer(400, f"body must be JSON, got an error at character {first['loc'][-1]}")
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return answer(400, f"{place} is not as it must be: {first['msg']}")
+        return answer(400, f"{place} is not valid: {first['msg']}")
 
     @app.exception_handler(Refusal)
     async def not_now(request: Request, error: Refusal) -> JSONResponse:
