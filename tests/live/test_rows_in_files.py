@@ -35,6 +35,53 @@ def test_a_row_that_is_wrong_is_left_out_and_the_next_is_read(tmp_path: Path, li
     assert row.target == 3.0
 
 
+STRAY = '0,"1,2,3\n' + "0,1,2,3\n" * 20_000
+
+
+def test_a_quote_that_is_not_closed_costs_the_lines_it_swallows_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"agent,a,b,target\n{GOOD}\n{STRAY}")
+    told: list[str] = []
+    network = small(tmp_path, stream={"kind": "csv", "path": "rows.csv"})
+    rows = list(open_stream(network, None, told.append).rows)
+    (sentence,) = told
+    assert sentence.startswith("lines 4 to 16388 are left out: field larger than field limit")
+    assert sentence.endswith("; perhaps a quote is not closed")
+    assert len(rows) == 1 + 20_004 - 16_388
+
+
+def test_a_field_over_many_lines_is_told_with_all_of_them_and_not_in_full(tmp_path: Path) -> None:
+    text = 'agent,a,b,target\n0,"1,2,3\n' + "0,1,2,3\n" * 100 + f'0,"1,2,3\n{GOOD}'
+    (tmp_path / "rows.csv").write_text(text)
+    told: list[str] = []
+    network = small(tmp_path, stream={"kind": "csv", "path": "rows.csv"})
+    assert len(list(open_stream(network, None, told.append).rows)) == 1
+    (sentence,) = told
+    assert sentence.startswith("lines 2 to 103 are left out: a must be a finite number, got '1,2,3")
+    assert len(sentence) < 300
+
+
+def test_a_header_that_cannot_be_read_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    network = small(tmp_path, stream={"kind": "csv", "path": "rows.csv"})
+    (tmp_path / "rows.csv").write_text(f'agent,"a,b,target\n{STRAY[3:]}')
+    with pytest.raises(ValueError, match=r"rows.csv cannot be read at line 1: field larger"):
+        open_stream(network, None, print)
+    (tmp_path / "rows.csv").write_text('agent,"a,b,target\n' + GOOD * 100)
+    with pytest.raises(ValueError, match="must have a column 'target', got agent") as error:
+        open_stream(network, None, print)
+    assert len(str(error.value)) < 300
+
+
+def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
+    deep = "[" * 5000 + "]" * 5000
+    lines = [f'{{"agent": {agent}, "features": [1, 2], "target": 3}}\n' for agent in (deep, 0)]
+    (tmp_path / "rows").write_text("".join(lines))
+    told: list[str] = []
+    network = small(tmp_path, stream={"kind": "lines", "path": "rows"})
+    (row,) = open_stream(network, None, told.append).rows
+    assert told == ["line 1 is left out: it must not be nested so deeply"]
+    assert row.agent == 0
+
+
 def test_a_file_that_cannot_be_read_is_refused_before_anything_starts(tmp_path: Path) -> None:
     for kind in ("csv", "lines"):
         network = small(tmp_path, stream={"kind": kind, "path": "rows"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import os
 import signal
 import sys
@@ -87,6 +88,21 @@ def test_a_stream_that_is_wrong_is_refused_with_its_own_sentence():
     async def run():
         with pytest.raises(ValueError, match="rows must be good"):
             await fed(Feeder(ONE, {"host0": Fake(said)}, print), rows())
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("mistake", [RecursionError, RuntimeError, KeyError, csv.Error, ValueError])
+def test_whatever_ends_a_stream_that_is_waited_for_reaches_the_loop(mistake):
+    def rows():
+        yield from ()  # without a row nothing is compiled, which would take long
+        raise mistake("rows must be good")
+
+    async def run():
+        feeder, source = Feeder(ONE, {"host0": Fake(said)}, print), Source(rows(), None, True, {})
+        with pytest.raises(mistake, match="rows must be good"):
+            async with asyncio.timeout(20.0):
+                await feeder.feed(source)
 
     asyncio.run(run())
 

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias
+from textwrap import shorten
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -17,11 +18,17 @@ from mtcool.live.description import Description, tables
 from mtcool.live.feeding.row import Row
 from mtcool.types import Label, Plain
 
+if TYPE_CHECKING:
+    from _csv import Reader  # a private module: for types alone
+
 Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
 Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
 STANDARD_INPUT = "-"
+LONGEST = 200
+"""Characters of a file's own words in a sentence."""
+QUOTE = "perhaps a quote is not closed"
 
 
 def csv_rows(
@@ -34,18 +41,21 @@ def csv_rows(
     features = _features(network)
     if _can_be_read_twice(network, stream.path):
         with _opened(network, stream.path) as file:
-            _checked(stream, features, csv.DictReader(file))
+            _header(stream, features, csv.reader(file))
     return _csv_rows(network, stream, features, agents, complain)
 
 
-def _checked(
-    stream: tables.Csv, features: list[str], reader: csv.DictReader[str]
-) -> csv.DictReader[str]:
+def _header(stream: tables.Csv, features: list[str], reader: Reader) -> list[str]:
+    """The names of the columns; refuses a file that lacks one."""
+    try:
+        names = next(reader, [])
+    except csv.Error as error:
+        raise ValueError(f"{stream.path} cannot be read at line 1: {error}; {QUOTE}") from None
     for name in (stream.agent, stream.target, *features):
-        if name not in (reader.fieldnames or ()):
-            found = ", ".join(reader.fieldnames or ["nothing"])
+        if name not in names:
+            found = shorten(", ".join(names or ["nothing"]), LONGEST)
             raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
-    return reader
+    return names
 
 
 def _csv_rows(
@@ -56,19 +66,37 @@ def _csv_rows(
     complain: Complain,
 ) -> Iterator[Row]:
     with _opened(network, stream.path) as file:
-        reader = _checked(stream, features, csv.DictReader(file))
-        fields = len(reader.fieldnames or ())
-        for record in reader:
+        reader = csv.reader(file)
+        names = _header(stream, features, reader)
+        for first, fields in _records(reader, complain):
             try:
-                if None in record or None in record.values():
-                    raise ValueError(f"it must have {fields} fields, as the first line has")
-                yield Row(
+                if len(fields) != len(names):
+                    raise ValueError(f"it must have {len(names)} fields, as the first line has")
+                record = dict(zip(names, fields, strict=True))
+                row = Row(
                     _agent(agents, record[stream.agent]),
                     [_number(name, record[name], empty=math.nan) for name in features],
                     _number(stream.target, record[stream.target]),
                 )
             except ValueError as error:
-                complain(f"line {reader.line_num} is left out: {error}")
+                complain(_left_out(str(error), first, reader.line_num))
+            else:
+                yield row
+
+
+def _records(reader: Reader, complain: Complain) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row, and the line on which it begins."""
+    while True:
+        first = reader.line_num + 1
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:  # the next line is taken for the beginning of a row
+            complain(_left_out(f"{error}; {QUOTE}", first, reader.line_num))
+            continue
+        if fields:
+            yield first, fields
 
 
 def json_rows(
@@ -101,18 +129,29 @@ def _json_rows(
                 one = decoder.decode(line)
                 given = one.features
                 if isinstance(given, dict):
-                    row = [_or_nan(given.get(name)) for name in features]
+                    numbers = [_or_nan(given.get(name)) for name in features]
                 else:
-                    row = [_or_nan(value) for value in given]
-                yield Row(_agent(agents, one.agent), row, one.target)
+                    numbers = [_or_nan(value) for value in given]
+                row = Row(_agent(agents, one.agent), numbers, one.target)
+            except RecursionError:
+                complain(_left_out("it must not be nested so deeply", number, number))
             except (ValueError, msgspec.DecodeError) as error:
-                complain(f"line {number} is left out: {error}")
+                complain(_left_out(str(error), number, number))
+            else:
+                yield row
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     agent: Plain
     features: list[float | None] | dict[str, float | None]
     target: float
+
+
+def _left_out(reason: str, first: int, last: int) -> str:
+    """Says which lines are left out, and why; a field that has run away is not told in full."""
+    lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
+    short = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]} [...]"
+    return f"{lines} left out: {short}"
 
 
 def _features(network: Description) -> list[str]:
