@@ -87,6 +87,8 @@ def test_a_file_that_cannot_be_read_is_refused_before_anything_starts(tmp_path: 
         network = small(tmp_path, stream={"kind": kind, "path": "rows"})
         with pytest.raises(FileNotFoundError, match="rows"):
             open_stream(network, None, print)
+        with pytest.raises(IsADirectoryError):
+            open_stream(small(tmp_path, stream={"kind": kind, "path": "."}), None, print)
     (tmp_path / "rows").write_text("agent,a,c,target\n")
     network = small(tmp_path, stream={"kind": "csv", "path": "rows"})
     with pytest.raises(ValueError, match="rows must have a column 'b', got agent, a, c, target"):
@@ -103,4 +105,5 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     writing.start()
     (row,) = found.rows
     writing.join()
+    assert found.waits
     assert row.target == 3.0

@@ -7,6 +7,7 @@ import csv
 import os
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -105,6 +106,31 @@ def test_whatever_ends_a_stream_that_is_waited_for_reaches_the_loop(mistake):
                 await feeder.feed(source)
 
     asyncio.run(run())
+
+
+def test_a_pipe_to_which_nobody_writes_does_not_stop_the_loop(tmp_path):
+    pipe, late = tmp_path / "rows", []
+    os.mkfifo(pipe)
+    stream = {"kind": "csv", "path": "rows"}
+    network = described(RING | {"shards": {"count": 1}, "stream": stream}, tmp_path)
+
+    def rescue():  # else a loop that stands still would never end
+        late.append("the loop stood still")
+        pipe.write_text("")
+
+    async def run():
+        watch = threading.Timer(20.0, rescue)
+        watch.start()
+        feeder = Feeder(network, {"host0": Fake(said)}, print)
+        feeding = asyncio.create_task(feeder.feed(open_stream(network, None, print)))
+        await asyncio.sleep(0.1)  # it opens the pipe meanwhile
+        watch.cancel()
+        feeder.stop()
+        await feeding
+        pipe.write_text("")  # lets the reader end, too
+
+    asyncio.run(run())
+    assert not late
 
 
 def test_rows_of_hosts_elsewhere_leave_the_loop_its_turns():

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from textwrap import shorten
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description, tables
 from mtcool.live.feeding.row import Row
+from mtcool.live.feeding.text import arrives, opened
 from mtcool.types import Label, Plain
 
 if TYPE_CHECKING:
@@ -25,7 +23,6 @@ Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
 Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
-STANDARD_INPUT = "-"
 LONGEST = 200
 """Characters of a file's own words in a sentence."""
 QUOTE = "perhaps a quote is not closed"
@@ -39,8 +36,8 @@ def csv_rows(
     A file that is missing, or lacks a column, is refused at once.
     """
     features = _features(network)
-    if _can_be_read_twice(network, stream.path):
-        with _opened(network, stream.path) as file:
+    if not arrives(network, stream.path):
+        with opened(network, stream.path) as file:
             _header(stream, features, csv.reader(file))
     return _csv_rows(network, stream, features, agents, complain)
 
@@ -65,7 +62,7 @@ def _csv_rows(
     agents: Words,
     complain: Complain,
 ) -> Iterator[Row]:
-    with _opened(network, stream.path) as file:
+    with opened(network, stream.path) as file:
         reader = csv.reader(file)
         names = _header(stream, features, reader)
         for first, fields in _records(reader, complain):
@@ -107,8 +104,8 @@ def json_rows(
     A file that is missing is refused at once.
     """
     features = _features(network)
-    if _can_be_read_twice(network, stream.path):
-        with _opened(network, stream.path):
+    if not arrives(network, stream.path):
+        with opened(network, stream.path):
             pass
     return _json_rows(network, stream, features, agents, complain)
 
@@ -121,7 +118,7 @@ def _json_rows(
     complain: Complain,
 ) -> Iterator[Row]:
     decoder = msgspec.json.Decoder(_Line)
-    with _opened(network, stream.path) as file:
+    with opened(network, stream.path) as file:
         for number, line in enumerate(file, start=1):
             if line.isspace():
                 continue
@@ -186,20 +183,3 @@ def _number(column: str, text: str, empty: float | None = None) -> float:
 
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _can_be_read_twice(network: Description, path: str) -> bool:
-    """Whether a look at the beginning takes nothing away, as it would from a pipe."""
-    if path == STANDARD_INPUT:
-        return False
-    file = Path(network.path(path))
-    return file.is_file() or not file.exists()
-
-
-@contextmanager
-def _opened(network: Description, path: str) -> Iterator[IO[str]]:
-    if path == STANDARD_INPUT:
-        yield sys.stdin
-        return
-    with Path(network.path(path)).open(newline="") as file:
-        yield file
