@@ -1,12 +1,14 @@
 """Rows of files that cannot be learned from are left out, each with its line and its reason."""
 
+import asyncio
+import json
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from live.small_network import small
+from live.small_network import opened, small
 from mtcool.live.feeding import open_stream
 
 GOOD = "0,1.5,,3\n"
@@ -69,6 +71,31 @@ def test_a_header_that_cannot_be_read_is_refused_with_file_and_line(tmp_path: Pa
     with pytest.raises(ValueError, match="must have a column 'target', got agent") as error:
         open_stream(network, None, print)
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "features", [{"a": 1.0, "bb": 2.0}, [1.0], [1.0, 2.0, 3.0]], ids=["name", "few", "many"]
+)
+def test_features_that_a_node_would_refuse_are_left_out_with_its_words(
+    tmp_path: Path, features: list[float] | dict[str, float]
+) -> None:
+    lines = [{"agent": 0, "features": each, "target": 3.0} for each in (features, {"b": 2.0})]
+    (tmp_path / "rows").write_text("\n".join(map(json.dumps, lines)))
+    told: list[str] = []
+    network = small(tmp_path, hosts=1, stream={"kind": "lines", "path": "rows"})
+    (row,) = open_stream(network, None, told.append).rows
+    assert row.features is not None
+    assert row.features[1] == 2.0
+
+    async def given_to_a_node() -> str:
+        async with opened(network) as nodes:
+            with pytest.raises(ValueError, match="features must be") as refused:
+                await nodes["host0"].learn(0, features, 3.0)
+            return str(refused.value)
+
+    words, _, _ = asyncio.run(given_to_a_node()).partition(", got ")
+    wrong = "'bb'" if isinstance(features, dict) else features
+    assert told == [f"line 1 is left out: {words}, got {wrong}"]
 
 
 def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:

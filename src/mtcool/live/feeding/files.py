@@ -23,6 +23,8 @@ Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
 Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
+Features: TypeAlias = list[float | None] | dict[str, float | None]
+"""Numbers in the order of the network file, or by name; None is unknown."""
 LONGEST = 200
 """Characters of a file's own words in a sentence."""
 QUOTE = "perhaps a quote is not closed"
@@ -124,12 +126,7 @@ def _json_rows(
                 continue
             try:
                 one = decoder.decode(line)
-                given = one.features
-                if isinstance(given, dict):
-                    numbers = [_or_nan(given.get(name)) for name in features]
-                else:
-                    numbers = [_or_nan(value) for value in given]
-                row = Row(_agent(agents, one.agent), numbers, one.target)
+                row = Row(_agent(agents, one.agent), _in_order(features, one.features), one.target)
             except RecursionError:
                 complain(_left_out("it must not be nested so deeply", number, number))
             except (ValueError, msgspec.DecodeError) as error:
@@ -140,7 +137,7 @@ def _json_rows(
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     agent: Plain
-    features: list[float | None] | dict[str, float | None]
+    features: Features
     target: float
 
 
@@ -179,6 +176,18 @@ def _number(column: str, text: str, empty: float | None = None) -> float:
     if math.isinf(number) or (empty is None and math.isnan(number)):
         raise ValueError(f"{column} must be a finite number, got {text!r}")
     return number
+
+
+def _in_order(features: list[str], given: Features) -> list[float]:
+    """A number for each feature, NaN where it is unknown; refuses what a node would refuse."""
+    if isinstance(given, dict):
+        for name in given:
+            if name not in features:
+                raise ValueError(f"features must be among {', '.join(features)}, got {name!r}")
+        given = [given.get(name) for name in features]
+    if len(given) != len(features):
+        raise ValueError(f"features must be {len(features)} numbers, got {given!r}")
+    return [_or_nan(value) for value in given]
 
 
 def _or_nan(value: float | None) -> float:
