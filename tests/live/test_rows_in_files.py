@@ -1,6 +1,7 @@
 """Rows of files that cannot be learned from are left out, each with its line and its reason."""
 
 import asyncio
+import io
 import json
 import os
 import threading
@@ -107,6 +108,58 @@ def test_a_line_that_is_nested_too_deeply_is_left_out(tmp_path: Path) -> None:
     (row,) = open_stream(network, None, told.append).rows
     assert told == ["line 1 is left out: it must not be nested so deeply"]
     assert row.agent == 0
+
+
+CSV = f"agent,a,b,target\n{GOOD}".encode()
+LINES = b'{"agent": 0, "features": [1.5, null], "target": 3}\n'
+MARK = b"\xef\xbb\xbf"
+
+
+def as_standard_input(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", ["rows", "-"])
+@pytest.mark.parametrize(("kind", "data"), [("csv", CSV), ("lines", LINES)])
+def test_a_byte_order_mark_is_not_part_of_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, data: bytes, path: str
+) -> None:
+    (tmp_path / "rows").write_bytes(MARK + data)
+    as_standard_input(MARK + data, monkeypatch)
+    told: list[str] = []
+    source = open_stream(small(tmp_path, stream={"kind": kind, "path": path}), None, told.append)
+    (row,) = source.rows
+    assert (row.agent, row.target, told) == (0, 3.0, [])
+
+
+@pytest.mark.parametrize("path", ["rows", "-"])
+@pytest.mark.parametrize(
+    ("kind", "data", "line"),
+    [("csv", CSV + b"Z\xfcrich,1,2,3\n" + CSV[-9:], 3), ("lines", b'"Z\xfcrich"\n' + LINES * 2, 1)],
+)
+def test_a_row_that_is_not_in_utf_8_is_left_out_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, data: bytes, line: int, path: str
+) -> None:
+    (tmp_path / "rows").write_bytes(data)
+    as_standard_input(data, monkeypatch)
+    told: list[str] = []
+    source = open_stream(small(tmp_path, stream={"kind": kind, "path": path}), None, told.append)
+    assert len(list(source.rows)) == 2
+    assert told == [f"line {line} is left out: it must be text in UTF-8, got the byte 0xfc"]
+
+
+def test_a_header_that_is_not_in_utf_8_is_refused_with_file_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = CSV.decode().encode("utf-16")
+    (tmp_path / "rows.csv").write_bytes(data)
+    as_standard_input(data, monkeypatch)
+    words = r" cannot be read at line 1: it must be text in UTF-8, got the byte 0xff"
+    with pytest.raises(ValueError, match=f"^rows.csv{words}$"):
+        open_stream(small(tmp_path, stream={"kind": "csv", "path": "rows.csv"}), None, print)
+    source = open_stream(small(tmp_path, stream={"kind": "csv"}), None, print)
+    with pytest.raises(ValueError, match=f"^standard input{words}$"):
+        next(source.rows)
 
 
 def test_a_file_that_cannot_be_read_is_refused_before_anything_starts(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description, tables
 from mtcool.live.feeding.row import Row
-from mtcool.live.feeding.text import arrives, opened
+from mtcool.live.feeding.text import arrives, check_text, lines_of, name_of
 from mtcool.types import Label, Plain
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ Features: TypeAlias = list[float | None] | dict[str, float | None]
 """Numbers in the order of the network file, or by name; None is unknown."""
 LONGEST = 200
 """Characters of a file's own words in a sentence."""
-QUOTE = "perhaps a quote is not closed"
 
 
 def csv_rows(
@@ -39,21 +38,24 @@ def csv_rows(
     """
     features = _features(network)
     if not arrives(network, stream.path):
-        with opened(network, stream.path) as file:
-            _header(stream, features, csv.reader(file))
+        with lines_of(network, stream.path) as lines:
+            _header(stream, features, csv.reader(lines))
     return _csv_rows(network, stream, features, agents, complain)
 
 
 def _header(stream: tables.Csv, features: list[str], reader: Reader) -> list[str]:
     """The names of the columns; refuses a file that lacks one."""
+    file = name_of(stream.path)
     try:
-        names = next(reader, [])
-    except csv.Error as error:
-        raise ValueError(f"{stream.path} cannot be read at line 1: {error}; {QUOTE}") from None
+        names = _fields(reader)
+    except StopIteration:
+        names = []
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be read at line 1: {error}") from None
     for name in (stream.agent, stream.target, *features):
         if name not in names:
             found = shorten(", ".join(names or ["nothing"]), LONGEST)
-            raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
+            raise ValueError(f"{file} must have a column {name!r}, got {found}")
     return names
 
 
@@ -64,8 +66,8 @@ def _csv_rows(
     agents: Words,
     complain: Complain,
 ) -> Iterator[Row]:
-    with opened(network, stream.path) as file:
-        reader = csv.reader(file)
+    with lines_of(network, stream.path) as lines:
+        reader = csv.reader(lines)
         names = _header(stream, features, reader)
         for first, fields in _records(reader, complain):
             try:
@@ -88,14 +90,24 @@ def _records(reader: Reader, complain: Complain) -> Iterator[tuple[int, list[str
     while True:
         first = reader.line_num + 1
         try:
-            fields = next(reader)
+            fields = _fields(reader)
         except StopIteration:
             return
-        except csv.Error as error:  # the next line is taken for the beginning of a row
-            complain(_left_out(f"{error}; {QUOTE}", first, reader.line_num))
+        except ValueError as error:
+            complain(_left_out(str(error), first, reader.line_num))
             continue
         if fields:
             yield first, fields
+
+
+def _fields(reader: Reader) -> list[str]:
+    """The next row; refuses one that cannot be read. The reader goes on with the line after it."""
+    try:
+        fields = next(reader)
+    except csv.Error as error:
+        raise ValueError(f"{error}; perhaps a quote is not closed") from None
+    check_text("".join(fields))
+    return fields
 
 
 def json_rows(
@@ -107,7 +119,7 @@ def json_rows(
     """
     features = _features(network)
     if not arrives(network, stream.path):
-        with opened(network, stream.path):
+        with lines_of(network, stream.path):
             pass
     return _json_rows(network, stream, features, agents, complain)
 
@@ -120,11 +132,12 @@ def _json_rows(
     complain: Complain,
 ) -> Iterator[Row]:
     decoder = msgspec.json.Decoder(_Line)
-    with opened(network, stream.path) as file:
-        for number, line in enumerate(file, start=1):
+    with lines_of(network, stream.path) as lines:
+        for number, line in enumerate(lines, start=1):
             if line.isspace():
                 continue
             try:
+                check_text(line)
                 one = decoder.decode(line)
                 row = Row(_agent(agents, one.agent), _in_order(features, one.features), one.target)
             except RecursionError:
