@@ -24,6 +24,7 @@ from mtcool.live.delivering import Deliveries
 from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Prediction
 from mtcool.live.engine import Engine
+from mtcool.live.features import in_order
 from mtcool.live.host import NO_NEIGHBOURS, Host, Limits
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
@@ -354,12 +355,7 @@ class Node:
             learn = self.network.file.learn
             if learn is None:
                 raise ValueError(f"features must be a list of numbers, got {features!r}")
-            for name in features:
-                if name not in learn.features:
-                    raise ValueError(
-                        f"features must be among {', '.join(learn.features)}, got {name!r}"
-                    )
-            features = [features.get(name, np.nan) for name in learn.features]
+            features = in_order(learn.features, features)
         return _numbers("features", features, unknown=True)
 
     # --- for other hosts --------------------------------------------------------------------------

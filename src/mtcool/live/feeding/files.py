@@ -12,6 +12,7 @@ import msgspec
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description, tables
+from mtcool.live.features import in_order
 from mtcool.live.feeding.row import Row
 from mtcool.live.feeding.text import arrives, check_text, lines_of, name_of
 from mtcool.types import Label, Plain
@@ -139,7 +140,7 @@ def _json_rows(
             try:
                 check_text(line)
                 one = decoder.decode(line)
-                row = Row(_agent(agents, one.agent), _in_order(features, one.features), one.target)
+                row = Row(_agent(agents, one.agent), _numbers(features, one.features), one.target)
             except RecursionError:
                 complain(_left_out("it must not be nested so deeply", number, number))
             except (ValueError, msgspec.DecodeError) as error:
@@ -191,13 +192,10 @@ def _number(column: str, text: str, empty: float | None = None) -> float:
     return number
 
 
-def _in_order(features: list[str], given: Features) -> list[float]:
+def _numbers(features: list[str], given: Features) -> list[float]:
     """A number for each feature, NaN where it is unknown; refuses what a node would refuse."""
     if isinstance(given, dict):
-        for name in given:
-            if name not in features:
-                raise ValueError(f"features must be among {', '.join(features)}, got {name!r}")
-        given = [given.get(name) for name in features]
+        given = in_order(features, given)
     if len(given) != len(features):
         raise ValueError(f"features must be {len(features)} numbers, got {given!r}")
     return [_or_nan(value) for value in given]
