@@ -27,7 +27,10 @@ ALGORITHMS = {
     "delegation": {"weights": "delegation"},
     "delegation, geometric experts": {"weights": "delegation", "experts": "geometric"},
     "delegation, KT": {"weights": "delegation", "learner": "MTFTRLKT"},
-    "adaptive Lipschitz constant": {"weights": "delegation", "lipschitz": "adaptive"},
+    "delegation, adaptive Lipschitz constant": {"weights": "delegation", "lipschitz": "adaptive"},
+    "adaptive Lipschitz constant": {"lipschitz": "adaptive"},
+    "i-FTRL, adaptive Lipschitz constant": {"algorithm": "i_ftrl", "lipschitz": "adaptive"},
+    "ST-FTRL, adaptive Lipschitz constant": {"algorithm": "st_ftrl", "lipschitz": "adaptive"},
 }
 IN_THE_FIELD = {
     "experts": {},

@@ -110,9 +110,12 @@ def _judged(
 
 
 def _changes(description: Description, table: tables.Algorithm) -> bool:
-    """Whether the graph may change: agents know nothing of others but what neighbours say."""
+    """Whether the graph may change: agents know nothing of others but what neighbours say.
+
+    Agents in the field, whose neighbours come and go, must know how long gradients may be.
+    """
     uniform = table.algorithm == "mt_co2ol" and table.weights == "uniform"
-    return uniform and not description.private
+    return uniform and table.lipschitz != "adaptive" and not description.private
 
 
 def model_of(description: Description) -> Model:
