@@ -166,6 +166,10 @@ class Host:
         """Who lives here, as it is kept."""
         return self._residents.lives()
 
+    def kept(self, agent: Label) -> bytes:
+        """An agent that lives here, or has left, as it is kept."""
+        return self._residents.kept(agent)
+
     # --- an agent of this host --------------------------------------------------------------------
 
     @_in_turn
