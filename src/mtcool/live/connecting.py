@@ -163,5 +163,5 @@ class Connection:
             others,
             file.timing.lease,
             credentials,
-            file.limits.message,
+            network.largest,
         )

@@ -196,7 +196,7 @@ class Node:
         self._deliveries.again()
 
     def _limits(self) -> Limits:
-        return Limits(outbox=self.network.file.limits.outbox)
+        return Limits(self.network.file.limits.outbox, self.network.largest)
 
     async def __aexit__(
         self,

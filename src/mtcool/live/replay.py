@@ -68,7 +68,8 @@ class _Player:
         drivers = {name: make(name) for name in map(label_of, started.lives.here)}
         for name, kept in started.agents:
             drivers[label_of(name)].restore(kept)
-        self.host = Host(share, drivers, limits=Limits(rounds=sys.maxsize, outbox=sys.maxsize))
+        most = sys.maxsize
+        self.host = Host(share, drivers, limits=Limits(outbox=most, message=most, rounds=most))
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
         self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
