@@ -269,3 +269,38 @@ def predict_until(x, enough) -> None:
     end = time.monotonic() + PATIENCE
     while not enough(x.ask(do="predict", agent="a", features=[0.1])):
         assert time.monotonic() < end
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "words"),
+    [
+        ({"http": "127.0.0.1:8001"}, {"http": "127.0.0.1:8002"}, r"hosts\.x\.http must stay"),
+        ({}, {"http": "127.0.0.1:8002"}, r"hosts\.x\.http must stay"),
+        ({"http": "127.0.0.1:8001"}, {}, r"hosts\.x\.http must stay .* got None: restart it"),
+        (
+            {"http": "127.0.0.1:8001"},
+            {"http": "127.0.0.1:8001", "token": "other.txt"},
+            r"security\.token must stay as it was while host 'x' runs, got 'other.txt'",
+        ),
+        ({}, {"token": "other.txt"}, None),
+    ],
+)
+def test_a_reload_does_not_ignore_what_needs_a_restart(tmp_path, first, then, words):
+    def read(revision: int, token: str | None = None, **http: str) -> Description:
+        made = table("tables", dict.fromkeys("xyz", 7447), revision)
+        made["graph"] = {"kind": "edges", "agents": ["a"]}
+        made["hosts"] = {"x": {"agents": ["a"], "listen": "127.0.0.1:7447", **http}}
+        return described(made | {"security": {"token": token}}, tmp_path)
+
+    async def scenario() -> None:
+        async with Node(read(0, **first)) as node:
+            if words is None:  # nobody is asked for it, where there is no HTTP
+                await node.reload(read(1, **then))
+                return
+            with pytest.raises(ValueError, match=words):
+                await node.reload(read(1, **then))
+            assert node.host.share.revision == 0
+        async with Node(read(1, **then)) as node:
+            assert node.host.share.revision == 1
+
+    asyncio.run(scenario())

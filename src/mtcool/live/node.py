@@ -171,6 +171,18 @@ class Node:
                 )
         if self.name not in new.places:
             raise ValueError(f"hosts must have {self.name!r}, which runs, got none")
+        served, http = self.network.places[self.name].http, new.places[self.name].http
+        if served != http:
+            raise ValueError(
+                f"hosts.{self.name}.http must stay as it was while it runs, got {http!r}: restart "
+                "it instead"
+            )
+        token = after.security.token
+        if http is not None and token != before.security.token:
+            raise ValueError(
+                f"security.token must stay as it was while host {self.name!r} runs, got {token!r}: "
+                "restart it instead"
+            )
         for agent, where in self.network.home.items():
             if new.home.get(agent, where) != where:
                 raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
