@@ -101,7 +101,7 @@ def test_a_limit_below_what_the_network_needs_is_refused(tmp_path: Path, kind: d
     least = needed_by(network.file, network.graph, network.home)
     assert hub(tmp_path, 5, kind, limits={"message": least}).largest == least
     with pytest.raises(
-        ValueError, match=f"limits.message must be at least {least} bytes, .* got {least - 1}"
+        ValueError, match=f"limits.message must be at least {least} bytes .* got {least - 1}"
     ):
         hub(tmp_path, 5, kind, limits={"message": least - 1})
     one, two = hosts_of(network, least)

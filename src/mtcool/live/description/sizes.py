@@ -26,14 +26,35 @@ def largest_of(file: tables.Network, graph: Graph, home: Mapping[Label, str]) ->
 
     As the file says, or else so many that all agents can be asked and told what they must be. A
     file that says less is refused, because such a network could never talk.
+
+    Parameters
+    ----------
+    file
+        What the file says.
+    graph
+        Who is whose neighbour.
+    home
+        The host of each agent.
+
+    Examples
+    --------
+    >>> from mtcool.live import described
+    >>> table = {"name": "demo", "graph": {"kind": "ring", "agents": 4}, "shards": {"count": 2}}
+    >>> table |= {"learn": {"features": ["x"]}}
+    >>> described(table).largest
+    1048576
+    >>> described(table | {"limits": {"message": 99}})
+    Traceback (most recent call last):
+    ...
+    ValueError: limits.message must be at least 425 bytes for what these hosts ask and reply, got 99
     """
     needed, given = needed_by(file, graph, home), file.limits.message
     if given is None:
         return max(USUAL, needed)
     if given < needed:
         raise ValueError(
-            f"limits.message must be at least {needed} bytes, which a question or a reply between "
-            f"hosts of this network may have, got {given}"
+            f"limits.message must be at least {needed} bytes for what these hosts ask and reply, "
+            f"got {given}"
         )
     return given
 
@@ -42,6 +63,19 @@ def needed_by(file: tables.Network, graph: Graph, home: Mapping[Label, str]) -> 
     """Bytes of the longest question, reply or message to learn from, or some more.
 
     A question asks all neighbours that an agent has on one host.
+
+    Parameters
+    ----------
+    file, graph, home
+        As in `largest_of`.
+
+    Examples
+    --------
+    >>> from mtcool.live import described
+    >>> network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+    ...     "shards": {"count": 2}, "algorithm": {"dim": 100}})
+    >>> needed_by(network.file, network.graph, network.home)
+    1002
     """
     asked = _most_asked(graph, home)
     if asked == 0:
