@@ -124,5 +124,7 @@ def _experts(table: tables.Algorithm, size: int) -> int:
     if table.learner not in (None, "MTFTRL"):
         return 0
     given = table.learner_parameters.get("experts", table.experts)
+    if not isinstance(given, str | list):
+        return 0  # it is refused where the learner is made
     learner = MTFTRL(experts=given if isinstance(given, str) else tuple(given))
     return len(learner.variances(size))
