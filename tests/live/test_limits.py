@@ -87,7 +87,7 @@ def test_what_waits_after_an_outage_is_delivered_however_small_the_limit_is(tmp_
             assert len(one.host.links[two.name].outbox) == 50
             one.cut.clear()
             await one.predict(0, [0.1, 0.1])  # messages may travel with the question
-            assert await one.delivered(60.0)
+            assert await one.delivered(20.0)
             assert two.host.links[one.name].taken == 50
             assert not one.host.denied + one.host.refused + two.host.refused
 
