@@ -279,7 +279,7 @@ def test_a_database_that_cannot_be_read_any_more_stops_the_node_with_a_reason(tm
             node._engine.store._base.execute("drop table agent")
             with pytest.raises(OSError, match="could not be written"):
                 await node.learn(0, [1.0, 1.0], 2.0)
-            with pytest.raises(ValueError, match="cannot be read any more"):
+            with pytest.raises(OSError, match="cannot be read any more"):
                 await node.learn(0, [1.0, 1.0], 2.0)
 
     asyncio.run(play())
