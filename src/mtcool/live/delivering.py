@@ -93,8 +93,8 @@ class Deliveries:
             try:
                 agreed = await self._deliver_once(other)
             except Exception as error:  # whatever it is must not end deliveries
-                told = self._node.report.tell
-                told("delivery", peer=other, reason=repr(error), level=logging.ERROR)
+                reason, report = repr(error), self._node.report
+                report.tell("delivery", peer=other, reason=reason, level=logging.ERROR)
                 agreed = False
             if agreed:
                 pause = FIRST_PAUSE
