@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from docutils.nodes import TextElement
+from docutils.nodes import Text, TextElement, document, literal_block
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -80,8 +80,16 @@ def check_reference(app: Sphinx, error: Exception | None) -> None:
             raise ExtensionError(f"public names must have an entry, and these have none: {missing}")
 
 
+def trim_blocks(app: Sphinx, page: document) -> None:
+    """Doctests end with an empty line, which would be shown as one."""
+    for block in page.findall(literal_block):
+        block.rawsource = block.rawsource.rstrip()  # it is shown as code if both are the same
+        block.children = [Text(block.astext().rstrip())]
+
+
 def setup(app: Sphinx) -> None:
     """Sphinx calls this."""
     app.connect("builder-inited", lambda app: write_pages(Path(app.srcdir) / ROOMS))
+    app.connect("doctree-read", trim_blocks)
     app.connect("missing-reference", check_name)
     app.connect("build-finished", check_reference)

@@ -205,7 +205,7 @@ async def _learn(calls: int) -> tuple[float, float]:
 
 def _listen(node: Node, written: list[Changes]) -> None:
     """Remember what a node writes."""
-    store = node._store
+    store = node._engine.store
     write = store.write
 
     def remembering(changes: Changes) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,14 +81,28 @@ def play(page: Path, folder: Path, seconds: float = 600.0) -> int:
             case File(name, content):
                 (folder / name).write_text(content)
             case Command(line, output):
-                done = subprocess.run(
-                    ["bash", "-c", line],
-                    **{"cwd": folder, "env": environment, "timeout": seconds},
-                    **{"capture_output": True, "text": True, "stdin": subprocess.DEVNULL},
-                )
-                assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+                printed = _run(line, folder, environment, seconds)
                 if output is not None:
-                    matches = doctest.OutputChecker().check_output(output, done.stdout, FLAGS)
-                    assert matches, f"{line}\nmust print\n{output}\ngot\n{done.stdout}"
+                    matches = doctest.OutputChecker().check_output(output, printed, FLAGS)
+                    assert matches, f"{line}\nmust print\n{output}\ngot\n{printed}"
                 count += 1
     return count
+
+
+def _run(line: str, folder: Path, environment: dict[str, str], seconds: float) -> str:
+    """What a command prints; it must end well, and in time, and leave no process behind."""
+    with subprocess.Popen(
+        ["bash", "-c", line],
+        **{"cwd": folder, "env": environment, "text": True, "start_new_session": True},
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
+    ) as shell:
+        try:
+            out, wrong = shell.communicate(timeout=seconds)
+        except BaseException as error:
+            os.killpg(shell.pid, signal.SIGKILL)  # also what it has begun beside
+            out, wrong = shell.communicate()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise AssertionError(f"{line}\ntook {seconds:g} s\n{out}{wrong}") from None
+            raise
+    assert shell.returncode == 0, f"{line}\n{out}{wrong}"
+    return out

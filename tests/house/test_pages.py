@@ -1,5 +1,8 @@
 """Blocks of pages are found, run and compared; `tests/site` runs those of the real pages."""
 
+import time
+from pathlib import Path
+
 import pytest
 
 from house.pages import Command, File, Looked, blocks, play
@@ -30,6 +33,25 @@ def test_a_command_that_does_something_else_is_noticed(block, tmp_path):
     page.write_text(block)
     with pytest.raises(AssertionError):
         play(page, tmp_path)
+
+
+def runs(number):
+    """Whether a process runs; one that has ended may still have a number."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_has_begun(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ sleep 600 & echo $! > beside; echo begun; wait\n```")
+    with pytest.raises(AssertionError, match=r"took 3 s\nbegun"):
+        play(page, tmp_path, seconds=3.0)
+    end = time.monotonic() + 60.0
+    while runs((tmp_path / "beside").read_text().strip()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -659,7 +659,7 @@ def test_compiling_for_more_than_two_seconds_is_said_once():
 import time
 from numba.core import event
 from mtcool.kernels import announce, kernel
-announce.PATIENCE = 0.05
+announce.PATIENCE, announce.EVERY = 0.05, 3600.0
 @kernel
 def first(x):
     return x + 1.0

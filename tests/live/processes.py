@@ -18,7 +18,8 @@ from live.ports import free_ports
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import read_description
 
-PATIENCE = 60.0
+PATIENCE = 300.0
+"""Seconds after which a process hangs: on a busy machine to compile alone may take a minute."""
 
 
 def write_network(folder: Path, table: dict, shares: dict[str, list]) -> Path:

@@ -18,6 +18,7 @@ class Proxy:
     def __init__(self, port: int, delay: float = 0.0) -> None:
         self._port, self._delay, self._cut = port, delay, False
         self._pipes: set[asyncio.StreamWriter] = set()
+        self._callers = 0
 
     async def open(self) -> int:
         self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
@@ -30,23 +31,26 @@ class Proxy:
             writer.close()
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._cut:
-            writer.close()
-            return
+        pipes = {writer}
+        self._callers += 1
         try:
+            if self._cut:
+                return
             there, back = await asyncio.open_connection("127.0.0.1", self._port)
-        except OSError:
-            writer.close()
-            return
-        self._pipes |= {writer, back}
-        try:
+            pipes.add(back)
+            self._pipes |= pipes
+            if self._cut:  # meanwhile
+                return
             await asyncio.gather(self._pump(reader, back), self._pump(there, writer))
+        except OSError:
+            pass  # nobody is there
         finally:
-            for one in (writer, back):
+            for one in pipes:
                 one.close()
                 with contextlib.suppress(OSError):
                     await one.wait_closed()
-            self._pipes -= {writer, back}
+            self._pipes -= pipes
+            self._callers -= 1
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
@@ -59,6 +63,6 @@ class Proxy:
     async def close(self) -> None:
         self.cut(True)
         self._server.close()
-        while self._pipes:
+        while self._callers:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)  # the last ones are closed by the loop

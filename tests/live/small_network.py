@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from mtcool.live import Node
+from mtcool.live import node as node_module
 from mtcool.live.description import Description, described
 from mtcool.live.pace import Pace
 from mtcool.live.transport.memory import Exchange, MemoryTransport
@@ -40,6 +42,22 @@ async def opened(network: Description) -> AsyncIterator[dict[str, Node]]:
             node = Node(network, name, transport=MemoryTransport(name, exchange))
             nodes[name] = await stack.enter_async_context(node)
         yield nodes
+
+
+async def greeted(*nodes: Node) -> None:
+    """Wait until all neighbours of these nodes have said what they know."""
+    async with asyncio.timeout(60.0):
+        while not all(
+            node.host.links[other].greeted and other not in node.silent
+            for node in nodes
+            for other in node.host.neighbours
+        ):
+            await asyncio.sleep(0.001)
+
+
+def never_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing come in between that nodes write and log when they are idle."""
+    monkeypatch.setattr(node_module, "IDLE", 3600.0)
 
 
 def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import threading
 import pytest
 from fastapi import FastAPI
 
-from live.small_network import play
+from live.small_network import greeted, play
 from mtcool.live import Node
 from mtcool.live.description import Description
 from mtcool.live.http import serving
@@ -47,6 +47,7 @@ class Demo:
     async def begin(self):
         for host in self.network.places:
             await self._start(host)
+        await greeted(*self.nodes.values())  # private agents wait for it
 
     async def end(self):
         for host in list(self.nodes):

@@ -174,7 +174,7 @@ def test_what_is_answered_at_once_is_counted_and_limited(
         async with opened(network) as nodes:
             one, two, _ = nodes.values()
             content = question(one.host, two.host)
-            two._commit()  # how its agents were in the beginning
+            two._engine.commit()  # how its agents were in the beginning
             two._pace = Pace()  # nobody has asked in this second
             before, answered = _counted(two), 0
             for _ in range(20):

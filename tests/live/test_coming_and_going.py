@@ -10,7 +10,7 @@ import pytest
 
 from live.networks import private
 from live.ports import free_ports
-from live.small_network import KT, PRIVATE, opened, small
+from live.small_network import KT, PRIVATE, never_idle, opened, small
 from live.test_restored import run_some_rounds
 from live.world import World
 from mtcool.live import Node
@@ -246,6 +246,8 @@ def test_many_may_learn_at_once_from_one_agent(tmp_path):
 
 
 def test_nobody_sees_noise_that_a_full_disk_undoes(tmp_path, monkeypatch):
+    never_idle(monkeypatch)
+
     async def play() -> None:
         async with opened(small(tmp_path, agents=4, hosts=2, **PRIVATE)) as nodes:
             node = nodes["host0"]
@@ -258,7 +260,7 @@ def test_nobody_sees_noise_that_a_full_disk_undoes(tmp_path, monkeypatch):
                 raise OSError("the disk is full")
 
             with monkeypatch.context() as patched:
-                patched.setattr(node._store, "write", full)
+                patched.setattr(node._engine.store, "write", full)
                 results = await asyncio.gather(
                     node.learn(0, [1.0, 1.0], 2.0),
                     node.predict(1, [1.0, 1.0]),
@@ -274,10 +276,10 @@ def test_a_database_that_cannot_be_read_any_more_stops_the_node_with_a_reason(tm
     async def play() -> None:
         async with Node(small(tmp_path, hosts=1)) as node:
             await node.learn(0, [1.0, 1.0], 2.0)
-            node._store._base.execute("drop table agent")
+            node._engine.store._base.execute("drop table agent")
             with pytest.raises(OSError, match="could not be written"):
                 await node.learn(0, [1.0, 1.0], 2.0)
-            with pytest.raises(ValueError, match="cannot be read any more"):
+            with pytest.raises(OSError, match="cannot be read any more"):
                 await node.learn(0, [1.0, 1.0], 2.0)
 
     asyncio.run(play())

@@ -6,7 +6,9 @@ import asyncio
 import json
 from pathlib import Path
 
-from live.small_network import opened, small
+import pytest
+
+from live.small_network import never_idle, opened, small
 from mtcool.live import Node
 from mtcool.live.lines import Lines
 from mtcool.live.residents import learned_in
@@ -25,20 +27,24 @@ def told(node: Node) -> tuple[object, ...]:
     return status["version"], status["activations"], agents, links
 
 
-def test_a_status_tells_nothing_that_a_full_disk_undoes(tmp_path: Path) -> None:
+def test_a_status_tells_nothing_that_a_full_disk_undoes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)
+
     async def play() -> None:
         async with opened(small(tmp_path, agents=4, hosts=2)) as nodes:
             node = nodes["host0"]
             await node.learn(0, [1.0, 1.0], 1.0)
-            before, good = told(node), node._store.write
-            node._store.write = full
+            before, good = told(node), node._engine.store.write
+            node._engine.store.write = full
             learning = asyncio.create_task(node.learn(0, [2.0, 2.0], 1.0))
             while not node.host.urgent and not learning.done():
                 await asyncio.sleep(0.0)
             assert node.host.urgent  # it has learned, and nothing is written yet
             assert told(node) == before
             assert isinstance((await asyncio.gather(learning, return_exceptions=True))[0], OSError)
-            node._store.write = good
+            node._engine.store.write = good
             assert told(node) == before
             await node.learn(0, [2.0, 2.0], 1.0)
             assert node.status()["activations"] == 2
@@ -58,7 +64,7 @@ def test_the_count_in_a_reply_is_durable(tmp_path: Path) -> None:
             async def learn(k: int) -> None:
                 line = {"do": "learn", "agent": 0, "features": [k, 1.0], "target": 1.0}
                 said = json.loads(await lines.answer(json.dumps(line).encode()))["activations"]
-                kept = node._store.read()
+                kept = node._engine.store.read()
                 assert kept is not None
                 compared.append((said, learned_in(kept.agents[0])))
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from live.small_network import opened
-from mtcool.live import Node
+from live.small_network import greeted, opened
 from mtcool.live.description import Description, described
 from mtcool.live.description.making import model_of, network_of
 from mtcool.network import Network
@@ -28,7 +27,10 @@ ALGORITHMS = {
     "delegation": {"weights": "delegation"},
     "delegation, geometric experts": {"weights": "delegation", "experts": "geometric"},
     "delegation, KT": {"weights": "delegation", "learner": "MTFTRLKT"},
-    "adaptive Lipschitz constant": {"weights": "delegation", "lipschitz": "adaptive"},
+    "delegation, adaptive Lipschitz constant": {"weights": "delegation", "lipschitz": "adaptive"},
+    "adaptive Lipschitz constant": {"lipschitz": "adaptive"},
+    "i-FTRL, adaptive Lipschitz constant": {"algorithm": "i_ftrl", "lipschitz": "adaptive"},
+    "ST-FTRL, adaptive Lipschitz constant": {"algorithm": "st_ftrl", "lipschitz": "adaptive"},
 }
 IN_THE_FIELD = {
     "experts": {},
@@ -64,19 +66,11 @@ def rows() -> list[tuple[int, np.ndarray, float]]:
     ]
 
 
-async def greeted(node: Node) -> None:
-    """Wait until all neighbours have said what they know: private agents do, too."""
-    async with asyncio.timeout(60.0):
-        while not all(node.host.links[other].greeted for other in node.host.neighbours):
-            await asyncio.sleep(0.001)
-
-
 async def lived(network: Description) -> list[float]:
     """The predictions of a live network, whose messages arrive before the next round begins."""
     said = []
     async with opened(network) as nodes:
-        for node in nodes.values():
-            await greeted(node)
+        await greeted(*nodes.values())  # private agents wait for it, too
         for agent, x, y in rows():
             node = nodes[network.home[agent]]
             prediction = await node.predict(agent, x)

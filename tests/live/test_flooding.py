@@ -31,7 +31,7 @@ def test_work_is_done_for_as_many_questions_as_are_allowed(tmp_path: Path) -> No
         async with opened(network) as nodes:
             one, two, _ = nodes.values()
             content = asked(one, two)
-            two._commit()
+            two._engine.commit()
             patiently(two)
             done, answer = [], two.host.answer
             two.host.answer = lambda *given: done.append(given) or answer(*given)
@@ -50,7 +50,7 @@ def test_a_question_that_waits_for_the_loop_is_counted_once(tmp_path: Path) -> N
         async with opened(network) as nodes:
             one, two, _ = nodes.values()
             content, replies = asked(one, two), list[bytes]()
-            two._commit()
+            two._engine.commit()
             patiently(two)
             two.host.answer = lambda *given: None  # an event happens at this moment
             for _ in range(RATE + 2):
@@ -76,7 +76,7 @@ def test_a_question_that_asks_an_agent_twice_or_too_many_is_refused(tmp_path: Pa
                 assert three.host.answer(one.name, content) is None
                 before = three.host.refused.total()
                 three.host.receive(one.name, content, 7)
-                three._commit()
+                three._engine.commit()
                 assert three.host.refused.total() == before + 1
             for words in ("must be asked once", "that can be hashed", "must be at most"):
                 assert any(words in reason for _, reason in three.host.refused)

@@ -21,7 +21,8 @@ def test_a_prediction_is_told_when_it_is_durable_how_much_noise_it_rests_on(tmp_
             for k in range(1, 4):
                 await drawer.learn(1, ROW, 1.0)
                 await reader.predict(2, ROW, timeout=5.0)
-                assert reader._store.read().links["host0"].heard == k
+                assert reader._engine.store.read().links["host0"].heard == k
+            assert await drawer.delivered(60.0)  # nothing comes in between
             asked = reader.host.begin(2, np.array(ROW))
             reply = drawer.host.answer("host1", asked.questions["host0"])
             assert reply is not None

@@ -221,7 +221,7 @@ def test_a_lost_acknowledgement_is_believed_only_after_both_have_compared() -> N
     mailbox.committed(there, mailbox.changes().links[there])
 
     def asked() -> Deliver:
-        question = question_in(mailbox.batch(there, share, near=True) or b"")
+        question = question_in(mailbox.batch(there, share, near=True, largest=1 << 20) or b"")
         assert isinstance(question, Deliver)
         return question
 

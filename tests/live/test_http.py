@@ -10,7 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from live.small_network import PRIVATE, opened, play, small
+from live.small_network import PRIVATE, greeted, never_idle, opened, play, small
 from mtcool.live.driving import feedback_in
 from mtcool.live.http import http_app, serving, token_in
 
@@ -21,7 +21,7 @@ TOKEN = "correct horse battery staple"
 async def called(node, address="127.0.0.1:0", token=None, **headers):
     async with (
         serving(http_app(node), address, token) as url,
-        httpx.AsyncClient(base_url=url, headers=headers) as client,
+        httpx.AsyncClient(base_url=url, headers=headers, timeout=60.0) as client,
     ):
         yield client
 
@@ -32,6 +32,8 @@ def with_node(folder, calls, rounds=0, **changes):
     async def run():
         network = small(folder, **changes)
         async with opened(network) as nodes, called(nodes["host0"]) as client:
+            if rounds:
+                await greeted(*nodes.values())  # private agents wait for it
             await play(network, nodes, rounds)
             for node in nodes.values():
                 if rounds:
@@ -128,9 +130,12 @@ def test_numbers_that_are_none_are_refused(tmp_path):
             headers = {"content-type": "application/json"}
             answer = await client.post("/learn", content=text, headers=headers)
             assert answer.status_code == 400, text
+            assert answer.json()["error"].startswith(("body ", "target must be finite")), text
         plain = {"content-type": "text/plain"}  # what a page of another site could send unasked
         text = '{"agent": 0, "features": [1, 1], "target": 1}'
-        assert (await client.post("/learn", content=text, headers=plain)).status_code == 400
+        answer = await client.post("/learn", content=text, headers=plain)
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "Content-Type must be application/json, got text/plain"
         assert node.host.version == 0
 
     with_node(tmp_path, calls)
@@ -139,6 +144,8 @@ def test_numbers_that_are_none_are_refused(tmp_path):
 def test_what_is_not_possible_now_is_a_conflict_and_a_full_disk_is_no_service(
     tmp_path, monkeypatch
 ):
+    never_idle(monkeypatch)
+
     async def calls(client, node):
         row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
         node.host.limits = node.host.limits._replace(outbox=0)
@@ -150,10 +157,10 @@ def test_what_is_not_possible_now_is_a_conflict_and_a_full_disk_is_no_service(
         def full(changes):
             raise OSError("disk is full")
 
-        monkeypatch.setattr(node._store, "write", full)
-        broken = await client.post("/learn", json=row)
+        with monkeypatch.context() as patched:
+            patched.setattr(node._engine.store, "write", full)
+            broken = await client.post("/learn", json=row)
         assert (broken.status_code, broken.json()) == (503, {"error": "disk is full"})
-        monkeypatch.undo()
 
     with_node(tmp_path, calls)
 
@@ -196,7 +203,7 @@ def test_metrics_are_the_counts(tmp_path):
             assert found[f"mtcool_{name}_seconds_bucket", ("le", "+Inf")] == 8
         assert found["mtcool_rounds_total",] == node.host.rounds
 
-    with_node(tmp_path, calls, rounds=24)
+    with_node(tmp_path, calls, rounds=24, timing={"rows": 5.0, "delivery": 5.0})
 
 
 def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):

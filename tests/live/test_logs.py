@@ -9,8 +9,7 @@ import json
 
 import pytest
 
-from live.small_network import opened, play, small
-from mtcool.live import node
+from live.small_network import never_idle, opened, play, small
 from mtcool.live.logs import LOG, log_to
 from mtcool.live.reporting import MOST_LINES, Reporter
 
@@ -27,7 +26,7 @@ def lines():
 
 
 def test_start_stop_refused_trouble_and_disk_errors_are_logged(tmp_path, monkeypatch):
-    monkeypatch.setattr(node, "IDLE", 3600.0)  # what an idle node writes fails on a full disk, too
+    never_idle(monkeypatch)  # what an idle node writes fails on a full disk, too
 
     async def run():
         network = small(tmp_path, hosts=2)
@@ -44,7 +43,7 @@ def test_start_stop_refused_trouble_and_disk_errors_are_logged(tmp_path, monkeyp
                 raise OSError("disk is full")
 
             with monkeypatch.context() as patched:
-                patched.setattr(one._store, "write", full)
+                patched.setattr(one._engine.store, "write", full)
                 with pytest.raises(OSError, match="disk"):
                     await play(network, nodes, 1)
 

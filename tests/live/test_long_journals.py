@@ -64,7 +64,7 @@ def test_a_network_that_reads_its_journals_can_be_stopped(tmp_path, monkeypatch)
 
 def test_playing_again_ends_when_it_is_stopped(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(whole, "replay_files", lambda paths, tell: for_ever(tell))
+    monkeypatch.setattr(whole, "replay_files", lambda paths, network, tell: for_ever(tell))
 
     async def run():
         stopped = asyncio.Event()
@@ -78,7 +78,7 @@ def test_playing_again_ends_when_it_is_stopped(tmp_path, monkeypatch):
 
 def test_a_network_that_was_stopped_before_is_played_again(tmp_path, monkeypatch):
     found = Replayed(predictions=3)
-    monkeypatch.setattr(whole, "replay_files", lambda paths, tell: found)
+    monkeypatch.setattr(whole, "replay_files", lambda paths, network, tell: found)
 
     async def run():
         stopped = asyncio.Event()

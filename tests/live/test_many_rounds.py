@@ -38,16 +38,17 @@ def test_a_round_that_gave_way_before_it_was_learned_from_is_predicted_again(
     async def play() -> None:
         async with opened(small(tmp_path, hosts=1)) as nodes:
             (node,) = nodes.values()
-            host, wait = node.host, type(node)._next_transaction
+            host, engine = node.host, node._engine
+            wait = engine.next_transaction
 
             async def slow(*given: object) -> None:
                 for _ in range(host.limits.rounds):
                     host.predict(host.begin(0, np.ones(2)).number, {})
-                del node._next_transaction
-                await wait(node)
+                engine.next_transaction = wait
+                await wait()
 
-            node._commit()  # how its agents were in the beginning
-            node._next_transaction = slow
+            engine.commit()  # how its agents were in the beginning
+            engine.next_transaction = slow
             other = asyncio.create_task(node.learn(1, [1.0, 1.0], 1.0))
             await asyncio.sleep(0.0)
             assert host.urgent  # so the next prediction waits

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from live.small_network import KT, opened, small
+from live.small_network import KT, never_idle, opened, small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
+from mtcool.live.lines import Lines
+from mtcool.live.serving import serve
 from mtcool.live.store import Store
 from mtcool.live.transactions import Changes
 from mtcool.live.transport.memory import Exchange, MemoryTransport
@@ -58,12 +60,13 @@ def test_a_call_ends_when_the_database_cannot_be_read(tmp_path: Path, call) -> N
         async with alone(tmp_path) as node:
             under_way = asyncio.create_task(call(node))
             await asyncio.sleep(0.05)
-            node._store.write = node._store.read = fails
+            node._engine.store.write = node._engine.store.read = fails
             with pytest.raises(OSError, match="the disk is gone"):
                 await node.learn(1, [1.0, 1.0], 1.0)
             await ended(under_way)
-            with pytest.raises(ValueError, match="cannot be read any more"):
+            with pytest.raises(OSError, match="cannot be read any more"):
                 await node.learn(1, [1.0, 1.0], 1.0)
+            assert "the disk is gone" in await node.broken()
 
     asyncio.run(play())
 
@@ -71,7 +74,7 @@ def test_a_call_ends_when_the_database_cannot_be_read(tmp_path: Path, call) -> N
 def test_a_prediction_that_waits_for_its_transaction_ends_with_the_node(tmp_path: Path) -> None:
     async def play() -> None:
         async with alone(tmp_path) as node:
-            predicting = asyncio.create_task(node.predict(0, [1.0, 1.0]))
+            predicting = asyncio.create_task(node.predict(0, [1.0, 1.0], timeout=2.0))
             await asyncio.sleep(0.05)
             asked = node.host.begin(1, np.ones(2))
             node.host.predict(asked.number, {})
@@ -83,12 +86,15 @@ def test_a_prediction_that_waits_for_its_transaction_ends_with_the_node(tmp_path
     asyncio.run(play())
 
 
-def test_a_transaction_that_fails_for_whatever_reason_is_undone(tmp_path: Path) -> None:
+def test_a_transaction_that_fails_for_whatever_reason_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)  # else that may be the one that fails
     network = small(tmp_path, agents=4, hosts=2, algorithm={"dim": 2, **KT}, journal=True)
 
     async def play() -> None:
         async with opened(network) as nodes:
-            node, good = nodes["host0"], nodes["host0"]._store.write
+            node, good = nodes["host0"], nodes["host0"]._engine.store.write
 
             async def update() -> None:
                 await node.predict(1)
@@ -96,11 +102,11 @@ def test_a_transaction_that_fails_for_whatever_reason_is_undone(tmp_path: Path) 
                     await node.update(1, [0.1, 0.1])
 
             def once(changes: Changes) -> None:
-                node._store.write = good
+                node._engine.store.write = good
                 raise MemoryError
 
             await update()
-            node._store.write = once
+            node._engine.store.write = once
             with pytest.raises(OSError, match="MemoryError"):
                 await update()
             await update()
@@ -156,3 +162,31 @@ def test_what_cannot_be_written_at_all_is_rolled_back(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="could not be written"):
             store.write(changes(1)._replace(journal=[2**70]))  # type: ignore[list-item]
         store.write(changes(2))
+
+
+def test_a_process_ends_when_its_database_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever starts it again starts it from what is on disk; until then it says what is wrong."""
+    network, nodes = small(tmp_path, hosts=1), list[Node]()
+
+    def made(*given: object) -> Node:
+        nodes.append(Node(*given))
+        return nodes[0]
+
+    async def play() -> None:
+        told = list[str]()
+        serving = asyncio.create_task(serve(lambda: network, None, lines=False, tell=told.append))
+        async with asyncio.timeout(60.0):
+            while not told:
+                await asyncio.sleep(0.01)
+            node = nodes[0]
+            node._engine.store.write = node._engine.store.read = fails
+            line = b'{"do": "learn", "agent": 0, "features": [1, 1], "target": 1}'
+            for _ in range(2):
+                assert b'"again":true' in await Lines(node).answer(line)
+            with pytest.raises(OSError, match="has stopped: its database cannot be read any more"):
+                await serving
+
+    monkeypatch.setattr("mtcool.live.serving.Node", made)
+    asyncio.run(play())

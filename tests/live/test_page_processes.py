@@ -104,6 +104,8 @@ def test_what_is_killed_and_cut_from_the_page_loses_nothing(browser, tmp_path):
         state, button = page.get_by_test_id("state-host1"), page.get_by_test_id("press-host1")
         # Nearly always something is on its way to the other host, which is told as "waiting".
         expect(state).to_have_text(re.compile("^2 agents"))
+        # A hundred or more.
+        expect(page.get_by_test_id("activations")).to_have_text(re.compile(r"\d{3}"))
         cut = page.get_by_test_id("press-host0-host1")
         cut.click()
         expect(cut).to_have_text("Heal")

@@ -32,7 +32,7 @@ def test_an_agent_from_its_part_is_the_one_from_the_whole(kind):
     for name in network.agents_of("host3"):
         part = make(name)
         kept = part.keep()
-        assert part.neighbours == network.neighbours(name)
+        assert tuple(part.neighbours) == network.neighbours(name)
         part.agent = whole_agent(network, name)
         assert part.keep() == kept
 

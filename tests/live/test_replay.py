@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 
 import msgspec
 import numpy as np
@@ -181,3 +182,63 @@ def test_a_row_of_a_state_that_never_was_is_found(tmp_path, ago):
     assert found.same == found.predictions
     assert len(found.differences) == 1
     assert "row" in found.differences[0]
+
+
+def test_an_agent_that_has_become_another_is_found(tmp_path):
+    paths = play(tmp_path)
+    with sqlite3.connect(paths[1]) as base:
+        name = msgspec.msgpack.encode(3)
+        (state,) = base.execute("select state from agent where name = ?", (name,)).fetchone()
+        worse = state[:-1] + bytes([state[-1] ^ 1])
+        base.execute("update agent set state = ? where name = ?", (worse, name))
+    found = replay_files(paths)
+    assert found.same == found.predictions
+    assert found.differences == ["host1: what agent 3 has become is not what is kept of it"]
+    assert CliRunner().invoke(app, ["replay", *map(str, paths)]).exit_code == 1
+    fewer = (int.from_bytes(state[:8]) - 1).to_bytes(8) + state[8:]
+    with sqlite3.connect(paths[1]) as base:
+        base.execute("update agent set state = ? where name = ?", (fewer, name))
+    assert len(replay_files(paths).differences) == 1  # it has learned more often than is kept
+    with sqlite3.connect(paths[1]) as base:
+        base.execute("delete from agent where name = ?", (name,))
+        base.execute("insert into agent values (?, ?)", (msgspec.msgpack.encode(9), state))
+    assert replay_files(paths).differences == [
+        "host1: agent 3 lives there, and is not kept",
+        "host1: agent 9 is kept, and does not live there",
+    ]
+
+
+OUTSIDE = """
+from pathlib import Path
+import mtcool
+
+Path(__file__).with_name("imported").touch()
+mine = mtcool.algorithms.algorithm("i_ftrl")
+"""
+
+
+def test_nothing_that_a_database_names_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "brought_along.py").write_text(OUTSIDE)
+    monkeypatch.syspath_prepend(tmp_path)
+    kind = {"algorithm": {"dim": 1, "loss": "squared", "algorithm": "brought_along:mine"}}
+    paths = play(tmp_path, kind, rounds=4)
+    (tmp_path / "imported").unlink()
+    monkeypatch.delitem(sys.modules, "brought_along")
+    with pytest.raises(ValueError, match=r"algorithm\.algorithm of .* in a database .*--network"):
+        replay_files(paths)
+    assert not (tmp_path / "imported").exists()
+    found = replay_files(paths, network(tmp_path, kind))  # the user says what it is
+    assert (found.same, found.differences) == (4, [])
+    assert (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize("key", ["learner", "aggregator"])
+def test_parts_of_an_algorithm_that_a_database_names_are_not_imported(tmp_path, key):
+    paths = play(tmp_path, ALGORITHM, rounds=4)
+    other = network(tmp_path, {"algorithm": ALGORITHM["algorithm"] | {key: "os:abort"}})
+    for path in paths:
+        with sqlite3.connect(path) as base:
+            base.execute("update description set content = ?", (kept_description(other),))
+            base.execute("update host set network = ?", (other.number,))
+    with pytest.raises(ValueError, match=f"algorithm.{key} of a network in a database"):
+        replay_files(paths)

@@ -11,7 +11,7 @@ import pytest
 
 import mtcool
 from live.networks import Small, private, ring
-from live.small_network import KT
+from live.small_network import KT, never_idle
 from live.world import World
 from mtcool.live import Node
 from mtcool.live import node as node_module
@@ -131,6 +131,7 @@ class Switch:
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Switch:
+    never_idle(monkeypatch)  # what an idle node writes would fail, too
     switch, write = Switch(), Store.write
 
     def written(store: Store, changes) -> None:

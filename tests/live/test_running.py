@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import os
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -89,6 +91,46 @@ def test_a_stream_that_is_wrong_is_refused_with_its_own_sentence():
             await fed(Feeder(ONE, {"host0": Fake(said)}, print), rows())
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("mistake", [RecursionError, RuntimeError, KeyError, csv.Error, ValueError])
+def test_whatever_ends_a_stream_that_is_waited_for_reaches_the_loop(mistake):
+    def rows():
+        yield from ()  # without a row nothing is compiled, which would take long
+        raise mistake("rows must be good")
+
+    async def run():
+        feeder, source = Feeder(ONE, {"host0": Fake(said)}, print), Source(rows(), None, True, {})
+        with pytest.raises(mistake, match="rows must be good"):
+            async with asyncio.timeout(20.0):
+                await feeder.feed(source)
+
+    asyncio.run(run())
+
+
+def test_a_pipe_to_which_nobody_writes_does_not_stop_the_loop(tmp_path):
+    pipe, late = tmp_path / "rows", []
+    os.mkfifo(pipe)
+    stream = {"kind": "csv", "path": "rows"}
+    network = described(RING | {"shards": {"count": 1}, "stream": stream}, tmp_path)
+
+    def rescue():  # else a loop that stands still would never end
+        late.append("the loop stood still")
+        pipe.write_text("")
+
+    async def run():
+        watch = threading.Timer(20.0, rescue)
+        watch.start()
+        feeder = Feeder(network, {"host0": Fake(said)}, print)
+        feeding = asyncio.create_task(feeder.feed(open_stream(network, None, print)))
+        await asyncio.sleep(0.1)  # it opens the pipe meanwhile
+        watch.cancel()
+        feeder.stop()
+        await feeding
+        pipe.write_text("")  # lets the reader end, too
+
+    asyncio.run(run())
+    assert not late
 
 
 def test_rows_of_hosts_elsewhere_leave_the_loop_its_turns():

@@ -106,11 +106,11 @@ def test_every_agent_has_a_place_of_its_own(count):
 
 def test_hosts_are_watched_over_http_and_by_themselves(tmp_path):
     async def run():
-        network = small(tmp_path, hosts=2)
+        network = small(tmp_path, hosts=2, timing={"rows": 5.0, "delivery": 5.0})
         async with opened(network) as nodes:
             await play(network, nodes, 30)
             for node in nodes.values():
-                await node.delivered()
+                assert await node.delivered()
             async with serving(http_app(nodes["host0"]), "127.0.0.1:0") as url:
                 dead = "http://127.0.0.1:9"
                 async with Watch(of_urls({"host0": url, "host1": dead})) as watch:
@@ -130,6 +130,9 @@ def test_hosts_are_watched_over_http_and_by_themselves(tmp_path):
 def test_who_stops_watching_leaves_no_connection_open(tmp_path):
     async def run():
         network = small(tmp_path, hosts=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gc.collect()  # what others have left
         async with (
             opened(network) as nodes,
             serving(http_app(nodes["host0"]), "127.0.0.1:0") as url,

@@ -3,14 +3,15 @@
 import asyncio
 import logging
 
-from live.small_network import small
+from live.small_network import never_idle, small
 from mtcool.live import Node
 from mtcool.live.running import whole
 from mtcool.live.running.whole import Running
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 
-def test_a_neighbour_that_falls_silent_and_is_heard_again_is_logged(tmp_path, caplog):
+def test_a_neighbour_that_falls_silent_and_is_heard_again_is_logged(tmp_path, caplog, monkeypatch):
+    never_idle(monkeypatch)  # nobody else looks
     network, exchange = small(tmp_path, agents=4, hosts=2), Exchange()
 
     def node(name):

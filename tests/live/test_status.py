@@ -80,11 +80,11 @@ def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
 
     async def run():
         node = Node(network, "good", transport=MemoryTransport("good", Exchange()))
-        before = await ask_elsewhere(network, "good", 5)
+        before = await ask_elsewhere(network, "good", 60)
         async with node, serving(http_app(node), good, TOKEN), serving(stranger, bad, TOKEN):
-            found = [await ask_elsewhere(network, host, 5) for host in ("good", "bad")]
+            found = [await ask_elsewhere(network, host, 60) for host in ("good", "bad")]
         async with serving(stranger, bad, "another token altogether"):
-            return before, found, await ask_elsewhere(network, "bad", 5)
+            return before, found, await ask_elsewhere(network, "bad", 60)
 
     before, found, refused = asyncio.run(run())
     assert before == {"error": "does not run on this machine"}
@@ -108,3 +108,28 @@ def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypat
         command.status(tmp_path)
     assert asked == ["host0", "host1"]
     assert capsys.readouterr().out.count("told") == 2
+
+
+def test_it_waits_until_all_hosts_are_well(tmp_path, monkeypatch, capsys):
+    def told(*healths):
+        agents = [{"health": health} for health in healths]
+        counts = {"activations": 0, "outbox": 0, "refused": 0, "reasons": []}
+        return {"status": {"agents": agents, "links": {}, "trouble": {}, **counts}}
+
+    well, ill = told("well", "well"), told("cut off", "well")
+    states = [
+        {"here": {"error": "does not run on this machine"}, "there": ill},
+        {"here": well, "there": ill},
+        {"here": well, "there": well},
+    ]
+    monkeypatch.setattr(command, "ask_status", lambda _: states.pop(0))
+    monkeypatch.setattr(command.time, "sleep", lambda _: None)
+    path = written(tmp_path, {"here": 'listen = "127.0.0.1:9"', "there": 'listen = "127.0.0.1:9"'})
+    command.status(path, wait=60.0)
+    assert not states
+    assert "cut off" not in capsys.readouterr().out
+    monkeypatch.setattr(command, "ask_status", lambda _: {"here": well, "there": ill})
+    command.status(path)
+    with pytest.raises(command.typer.Exit):
+        command.status(path, wait=0.01)
+    assert "cut off, well" in capsys.readouterr().out

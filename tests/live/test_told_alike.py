@@ -10,7 +10,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from live.small_network import opened, small
+from live.small_network import greeted, opened, small
 from mtcool.cli import asking, replay, up
 from mtcool.cli.commands import app
 from mtcool.live import journals, sockets
@@ -32,6 +32,7 @@ def test_whether_a_host_answers_is_the_same_in_the_status_and_in_the_metrics(tmp
     async def run():
         async with opened(small(tmp_path)) as nodes:
             node = nodes["host0"]
+            await greeted(node)  # so that nobody is asked meanwhile
             getattr(node, state).add("host1")
             links = node.status()["links"]
             for other, told in (("host1", False), ("host2", True)):

@@ -41,3 +41,26 @@ def test_long_messages_take_no_way_around_tls(tmp_path: Path) -> None:
     reply, mapped = asyncio.run(play())
     assert reply == LONG
     assert not re.search(r"/dev/shm/\d+\.zenoh", mapped)
+
+
+def test_what_is_too_long_arrives_so_that_it_can_be_refused_in_words(tmp_path: Path) -> None:
+    ports = free_ports(2)
+    places = {name: f"127.0.0.1:{port}" for name, port in zip("ab", ports, strict=True)}
+
+    def host(me: str, other: str) -> ZenohTransport:
+        return ZenohTransport(Peers(1, me, places[me], {other: places[other]}, 5.0, None, 1000))
+
+    def double(host: str, content: bytes, reply: Reply) -> None:
+        reply(2 * content)
+
+    async def play() -> bytes:
+        one, two = host("a", "b"), host("b", "a")
+        async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60.0):
+            for transport in (one, two):
+                await transport.open(double)
+                stack.push_async_callback(transport.close)
+            while not (replies := await one.ask({"b": bytes(2000)}, 1.0)):
+                await asyncio.sleep(0.05)
+            return replies["b"]
+
+    assert asyncio.run(play()) == bytes(4000)

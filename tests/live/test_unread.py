@@ -55,7 +55,7 @@ def still_runs(number: str) -> bool:
     """Whether a process runs; one that has ended may still have a number."""
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

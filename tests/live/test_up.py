@@ -271,6 +271,20 @@ def test_a_host_that_cannot_begin_ends_it_with_a_sentence(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_a_data_file_that_is_wrong_is_refused_before_anything_is_made(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "ring", agents = 4}\nlearn = {features = ["x"]}\n'
+        'shards = {count = 2, port = PORT}\nstream = {kind = "csv", path = "rows.csv"}\n',
+    )
+    (tmp_path / "rows.csv").write_text("agent,y,target\n0,1,2\n")
+    done, _ = run(path)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last == "mtcool: rows.csv must have a column 'x', got agent, y, target"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["network.toml", "rows.csv"]
+
+
 def test_why_a_host_could_not_begin_is_told_whatever_another_one_writes_below_it(tmp_path):
     network = described(BASE | {"learn": {"features": ["x"]}}, tmp_path)
     process = Process(tmp_path / "n.toml", network, "host0", print)

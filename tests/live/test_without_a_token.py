@@ -21,9 +21,9 @@ def with_port(folder, calls):
 
     async def run():
         async with (
-            asyncio.timeout(60),
-            opened(small(folder)) as nodes,
+            opened(small(folder)) as nodes,  # which may compile for a minute
             serving(http_app(nodes["host0"]), "127.0.0.1:0", TOKEN) as url,
+            asyncio.timeout(60),
         ):
             return await calls(int(url.rpartition(":")[2]))
 
@@ -89,7 +89,7 @@ def test_what_is_not_allowed_is_not_read(tmp_path, monkeypatch, asked):
     ],
 )
 def test_callers_without_a_token_hold_nobody_up(tmp_path, monkeypatch, said):
-    monkeypatch.setattr(impatient, "PATIENCE", 0.5)
+    monkeypatch.setattr(impatient, "PATIENCE", 2.0)  # enough for four to say all they want
     monkeypatch.setattr(impatient, "MOST_CONNECTIONS", 4)
 
     async def calls(port):

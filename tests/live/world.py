@@ -389,7 +389,11 @@ class World:
             name: [entry_in(entry) for entry in process.disk.journal]
             for name, process in self.processes.items()
         }
-        again = replay(journals.values(), self.small.make)
+        agents = {
+            name: {msgspec.msgpack.decode(key): state for key, state in process.disk.agents.items()}
+            for name, process in self.processes.items()
+        }
+        again = replay(journals.values(), self.small.make, agents=agents)
         kept = {
             (name, entry.number, repr(entry.feedback))
             for name, journal in journals.items()
@@ -425,5 +429,6 @@ def _kind(difference: str) -> str:
         "cannot be played again": "unplayable",
         "begin with": "other messages",
         "has not taken": "other messages",
+        "is not what is kept": "another state",
     }
     return next(kind for words, kind in kinds.items() if words in difference)

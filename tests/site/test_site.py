@@ -87,7 +87,7 @@ def test_dark_pages_are_dark(opened):
 def test_search_finds_a_public_name_offline(opened):
     page, asked, _ = opened("search.html")
     page.goto((SITE / "search.html").as_uri() + "?q=mt_co2ol")
-    page.wait_for_selector("#search-results li a", timeout=20_000)
+    page.wait_for_selector("#search-results li a", timeout=60_000)
     links = page.eval_on_selector_all("#search-results li a", "all => all.map(a => a.href)")
     assert any("mtcool.algorithms" in link for link in links)
     assert [url for url in asked if not url.startswith(SITE.as_uri())] == []

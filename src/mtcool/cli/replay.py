@@ -21,7 +21,8 @@ def replay(
     """Play the journals of a live network again, in the simulator's own agents.
 
     Every prediction must come out the same bit for bit, every message must have been taken once and
-    in order, and every row must be the one that was said. The status is 1 if anything is not so.
+    in order, every row must be the one that was said, and every agent must have become what is kept
+    of it. The status is 1 if anything is not so.
     """
     from mtcool.live.description import read_description
     from mtcool.live.journals import replay_files

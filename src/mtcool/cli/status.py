@@ -1,6 +1,7 @@
 """`mtcool status`: how the hosts of a live network are."""
 
 import json
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,30 +11,57 @@ from rich.table import Table
 
 from mtcool.cli.asking import ask_status
 from mtcool.cli.node import NetworkFile
-from mtcool.cli.terminal import console, printable, shown
+from mtcool.cli.terminal import console, printable, shown, tell
 
 if TYPE_CHECKING:
     from mtcool.types import Plain
+
+MOST_TOLD = 5
+"""Hosts that are named while they are waited for."""
 
 
 def status(
     network: NetworkFile,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    wait: Annotated[
+        float, typer.Option(min=0.0, help="Seconds to wait until all hosts are well.")
+    ] = 0.0,
 ) -> None:
     """Ask the hosts of a network how they are.
 
     Hosts on other machines are asked over HTTP, if the file says where and has a token. The exit
-    status is 1 if none answers.
+    status is 1 if none answers, and with --wait, if not all are well in time.
     """
     from mtcool.live.description import read_description
 
-    found = ask_status(read_description(network))
+    described, end = read_description(network), time.monotonic() + wait
+    found = ask_status(described)
+    told = time.monotonic()
+    while wait and (ill := _not_well(found)) and time.monotonic() < end:
+        if time.monotonic() - told > 2.0:
+            tell("waiting for " + "; ".join(ill[:MOST_TOLD]) + (" ..." if ill[MOST_TOLD:] else ""))
+            told = time.monotonic()
+        time.sleep(0.5)
+        found = ask_status(described)
     if as_json:
         print(json.dumps(found))
     else:
         _show(found)
-    if not any("status" in one for one in found.values()):
+    if (wait and _not_well(found)) or not any("status" in one for one in found.values()):
         raise typer.Exit(1)
+
+
+def _not_well(found: dict[str, dict[str, "Plain"]]) -> list[str]:
+    """What is wrong with which hosts, in words."""
+    healths = {host: _health(told) for host, told in found.items()}
+    return [f"{host}: {printable(health)}" for host, health in healths.items() if health != "well"]
+
+
+def _health(told: dict[str, "Plain"]) -> str:
+    """How the agents of a host are, or why it is not known."""
+    if "status" not in told:
+        return str(told["error"])
+    return ", ".join(sorted({agent["health"] for agent in told["status"]["agents"]}))
 
 
 def _show(found: dict[str, dict[str, "Plain"]]) -> None:
@@ -44,15 +72,14 @@ def _show(found: dict[str, dict[str, "Plain"]]) -> None:
     trouble: list[str] = []
     for host, told in found.items():
         if "status" not in told:
-            table.add_row(*map(_cell, (host, told["error"], *[""] * (len(heads) - 2))))
+            table.add_row(*map(_cell, (host, _health(told), *[""] * (len(heads) - 2))))
             continue
         status = told["status"]
-        health = sorted({agent["health"] for agent in status["agents"]})
         links = status["links"].items()
         positions = ", ".join(f"{name} {link['sent']}/{link['taken']}" for name, link in links)
         cells = (
             host,
-            ", ".join(health),
+            _health(told),
             f"{len(status['agents']):,}",
             f"{status['activations']:,}",
             f"{status['outbox']:,}",

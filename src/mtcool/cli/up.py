@@ -93,13 +93,13 @@ async def _run(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    running = Running(file, network, hosts or list(network.places), say)
+    complain = functools.partial(running.feeder.complaints.tell, "left out")
+    source = open_stream(network, rounds, complain)  # first: refuses a file that is wrong
     if not hosts:  # the authority of a network on many machines is made in one place
         made = make_missing_certificates(network)
         if made:
             say(f"certificates are made: {', '.join(made)}")
-    running = Running(file, network, hosts or list(network.places), say)
-    complain = functools.partial(running.feeder.complaints.tell, "left out")
-    source = open_stream(network, rounds, complain)
     async with contextlib.AsyncExitStack() as stack:
         if web:
             from mtcool.live.running.web import on_the_web

@@ -34,8 +34,12 @@ class Behind(ValueError):
     """Two hosts have not read the same description yet: no reason to complain."""
 
 
-def question_of(share: Share, host: str, content: bytes) -> Question:
+def question_of(share: Share, host: str, content: bytes, largest: int) -> Question:
     """The question of another host; refuses one of another network, and what is too much."""
+    if len(content) > largest:
+        raise ValueError(
+            f"question must be at most {largest} bytes (limits.message), got {len(content)}"
+        )
     question = question_in(content)
     if question.network != share.network:
         raise ValueError(f"network must be {share.network}, got {question.network}")
@@ -45,8 +49,9 @@ def question_of(share: Share, host: str, content: bytes) -> Question:
             f"{question.revision}, and we have {share.revision}"
         )
     count = len(question.items) + (len(question.told) if isinstance(question, Ask) else 0)
-    if count > MOST_ITEMS:
-        raise ValueError(f"items must be at most {MOST_ITEMS}, got {count}")
+    most = max(MOST_ITEMS, len(share.home))  # all agents here may be neighbours of one
+    if count > most:
+        raise ValueError(f"items must be at most {most}, got {count}")
     if isinstance(question, Ask) and len(question.items) > 1:
         _check_asked_once(share, question.items)
     return question

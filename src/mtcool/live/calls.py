@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import secrets
 import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NamedTuple
 
 from mtcool.live.counts import Counts, Paid
 from mtcool.live.driving import Feedback, Prediction
-from mtcool.live.judging import judge_of
+from mtcool.live.judging import Judge
 from mtcool.streams import Loss
 from mtcool.types import Floats, Label
 
 if TYPE_CHECKING:
-    from mtcool.live.node import Node
+    from mtcool.live.connecting import Connection
+    from mtcool.live.delivering import Deliveries
+    from mtcool.live.engine import Engine
+
+
+NAME_BITS = 48
+"""Of the first name of a round: other processes have others, and any language can hold it."""
 
 
 class Said(NamedTuple):
     """A round that was predicted."""
 
     number: int
+    """That of its host."""
     features: Floats | None
     prediction: Prediction
 
@@ -30,29 +39,45 @@ class Calls:
 
     Parameters
     ----------
-    node, counts
-        Whose they are, and where it counts them.
+    engine, connection, deliveries, counts
+        The parts of the node.
+    judge
+        What rounds cost.
     """
 
-    def __init__(self, node: Node, counts: Counts) -> None:
-        self._node, self._counts = node, counts
-        self._judge = judge_of(node.network)
+    def __init__(
+        self,
+        engine: Engine,
+        connection: Connection,
+        deliveries: Deliveries,
+        counts: Counts,
+        judge: Judge,
+    ) -> None:
+        self._engine, self._connection, self._deliveries = engine, connection, deliveries
+        self._counts, self._judge = counts, judge
+        self._said: dict[Label, dict[int, Said]] = {}
+        """Rounds of each agent that were predicted and not learned from, by `Prediction.round`."""
+        # Numbers of the host begin again with its disk, which may be behind what was told.
+        self._names = itertools.count(secrets.randbits(NAME_BITS))
         self._last: dict[Label, Said] = {}
-        """The newest round of each agent that was predicted and not learned from."""
+        """The newest round of each agent, unless it was learned from."""
         self._turns: dict[Label, asyncio.Lock] = {}
 
     def forget(self) -> None:
         """The host has begun again from its disk, without the rounds of before."""
+        self._said.clear()
         self._last.clear()
 
     async def predict(self, agent: Label, row: Floats | None, wait: float) -> Said:
         """Predict with what the neighbours know, as far as they answer within so many seconds."""
-        node, said = self._node, None
-        began = time.monotonic()
+        began, said = time.monotonic(), None
         while said is None:
             said = await self._try_to_predict(agent, row, wait)
-        node._deliver_soon()
-        self._last[agent] = said
+        self._deliveries.soon()
+        open_rounds = self._said.setdefault(agent, {})
+        open_rounds[said.prediction.round] = self._last[agent] = said
+        while len(open_rounds) > self._engine.host.limits.rounds:
+            del open_rounds[next(iter(open_rounds))]
         self._counts.old += len(said.prediction.old)
         self._counts.missing += len(said.prediction.missing)
         self._counts.predict.add(time.monotonic() - began)
@@ -60,40 +85,49 @@ class Calls:
 
     async def _try_to_predict(self, agent: Label, row: Floats | None, wait: float) -> Said | None:
         """Predict; None if the graph has changed meanwhile, so that it must be done again."""
-        node, host, revision = self._node, self._node.host, self._node.host.share.revision
+        host, revision = self._engine.host, self._engine.host.share.revision
         asked = host.begin(agent, row)
         try:
             replies: dict[str, bytes] = {}
             if asked.questions:
                 asyncio.get_running_loop().call_soon(host.prepare, asked.number)
-                replies = await node._ask(asked.questions, wait)
-            if host is not node.host:
+                replies = await self._connection.ask(asked.questions, wait)
+            if host is not self._engine.host:
                 raise OSError("the disk could not be written meanwhile, and this round is gone")
             if host.share.revision != revision and not host.is_open(asked.number):
                 return None
             prediction = host.predict(asked.number, replies)
             if host.urgent:  # what it rests on may still be undone, and nobody must see it
-                await node._next_transaction()
+                await self._engine.next_transaction()
                 if host.share.revision != revision and not host.is_open(asked.number):
                     return None
         except BaseException:
             host.forget(asked.number)
+            self._deliveries.soon()  # what travelled with the questions may have to go again
             raise
-        return Said(asked.number, row, prediction)
+        return Said(asked.number, row, prediction._replace(round=next(self._names)))
 
-    async def learn(self, agent: Label, row: Floats | None, target: float, wait: float) -> None:
+    async def learn(
+        self, agent: Label, row: Floats | None, target: float, wait: float, name: int | None
+    ) -> None:
         """Learn from a row and its target; returns when that is durable."""
         async with self._turn(agent):
-            said = self._newest(agent)
-            if said is None or not _same(said.features, row):
-                said = await self._round(agent, row, wait)
+            if name is None:
+                said = self._newest(agent)
+                if said is None or not _same(said.features, row):
+                    said = await self._round(agent, row, wait)
+            else:
+                said = self._named(agent, name)
+                if row is not None and not _same(said.features, row):
+                    found = row.tolist()
+                    raise ValueError(f"features must be those of round {name}, got {found}")
             learning = self._learn(agent, said, target)
         await learning
 
-    async def update(self, agent: Label, feedback: Feedback, wait: float) -> None:
-        """Learn from the gradient, or the loss, of the last prediction; returns when durable."""
+    async def update(self, agent: Label, feedback: Feedback, wait: float, name: int | None) -> None:
+        """Learn from the gradient, or the loss, of a prediction; returns when durable."""
         async with self._turn(agent):
-            said = self._newest(agent)
+            said = self._newest(agent) if name is None else self._named(agent, name)
             if said is None:
                 if not isinstance(feedback, Loss):
                     raise ValueError(
@@ -106,10 +140,10 @@ class Calls:
 
     async def _round(self, agent: Label, row: Floats | None, wait: float) -> Said:
         """A round to learn from: one that has not given way to many others meanwhile."""
-        self._node.host.check_may_learn(agent)  # who must wait predicts nothing meanwhile
+        self._engine.host.check_may_learn(agent)  # who must wait predicts nothing meanwhile
         while True:
             said = await self.predict(agent, row, wait)
-            if self._node.host.is_open(said.number):
+            if self._engine.host.is_open(said.number):
                 return said
 
     def _turn(self, agent: Label) -> asyncio.Lock:
@@ -119,12 +153,24 @@ class Calls:
     def _newest(self, agent: Label) -> Said | None:
         """The last prediction of an agent, unless it is forgotten."""
         said = self._last.get(agent)
-        return said if said is not None and self._node.host.is_open(said.number) else None
+        return said if said is not None and self._engine.host.is_open(said.number) else None
+
+    def _named(self, agent: Label, name: int) -> Said:
+        """The prediction of this name; refuses one that is forgotten, or of another agent."""
+        said = self._said.get(agent, {}).get(name)
+        if said is None or not self._engine.host.is_open(said.number):
+            raise ValueError(
+                f"round must be that of a prediction of {agent!r} which waits for its target, got "
+                f"{name}: it was learned from, has given way to newer ones, or was made before "
+                "the host began again"
+            )
+        return said
 
     def _learn(self, agent: Label, said: Said, feedback: Feedback) -> Awaitable[None]:
         """Learn at once; returns what to wait for until that is durable."""
         began = time.monotonic()
-        done = self._node._begin_to_learn(said.number, feedback)
+        done = self._engine.learn(said.number, feedback)
+        self._said.get(agent, {}).pop(said.prediction.round, None)
         if self._last.get(agent) is said:
             del self._last[agent]
         return self._learned(agent, said, feedback, began, done)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from mtcool.live.counts import Counts
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.transport.transport import Answer, Transport
 
@@ -31,10 +32,16 @@ class Connection:
         Whose it is.
     given
         A transport to use instead of zenoh.
+    counts
+        Where messages are counted.
     """
 
-    def __init__(self, node: Node, given: Transport | None) -> None:
-        self._node, self._given = node, given
+    def __init__(self, node: Node, given: Transport | None, counts: Counts) -> None:
+        self._node, self._given, self._counts = node, given, counts
+        self.silent: set[str] = set()
+        """Hosts that did not answer when they were last asked."""
+        self.cut: set[str] = set()
+        """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self._peers: Peers | None = None
         self._nobody = MemoryTransport(node.name, Exchange())
         self.transport: Transport = self._nobody
@@ -59,6 +66,20 @@ class Connection:
             transport = ZenohTransport(peers, self._node._answer)
             await transport.open(self._answer)
             self.transport = transport
+
+    async def ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
+        """Ask other hosts; those that are cut off are left out."""
+        reached = {host: asked for host, asked in questions.items() if host not in self.cut}
+        for host, content in reached.items():
+            self._counts.leaves(host, content)
+        replies = await self.transport.ask(reached, wait) if reached else {}
+        for host in questions:
+            if host in replies:
+                self._counts.comes(replies[host])
+                self.silent.discard(host)
+            else:
+                self.silent.add(host)
+        return replies
 
     @property
     def changing(self) -> bool:
@@ -142,5 +163,5 @@ class Connection:
             others,
             file.timing.lease,
             credentials,
-            file.limits.message,
+            network.largest,
         )

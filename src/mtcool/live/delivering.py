@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mtcool.live.connecting import Connection
     from mtcool.live.node import Node
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
@@ -21,8 +22,8 @@ LOOK = 0.05
 class Deliveries:
     """The deliveries of one node, to all hosts that it has links with."""
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    def __init__(self, node: Node, connection: Connection) -> None:
+        self._node, self._connection = node, connection
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._news: dict[str, asyncio.Event] = {}
         self._soon: dict[str, asyncio.TimerHandle] = {}
@@ -56,7 +57,7 @@ class Deliveries:
         self._progress.set()
 
     def again(self) -> None:
-        """The host has begun again from its disk: so do all deliveries."""
+        """Look anew what is to be delivered: the host has begun again, or the graph has changed."""
         for news in self._news.values():
             news.set()
 
@@ -87,24 +88,35 @@ class Deliveries:
 
     async def _deliver_to(self, other: str) -> None:
         """Deliver what waits for a host, again and again until it is there."""
-        pause, news, node = FIRST_PAUSE, self._news[other], self._node
+        pause = FIRST_PAUSE
         while True:
-            news.clear()
-            batch = node.host.batch(other)
-            if batch is None:
-                await news.wait()
-                continue
-            host, reply = node.host, None
             try:
-                replies = await node._ask({other: batch}, node.network.file.timing.delivery)
-                reply = replies.get(other)
-            except Exception as error:  # whatever a transport raises must not end deliveries
-                node.report.tell("delivery", peer=other, reason=repr(error), level=logging.ERROR)
-            if host is not node.host or other not in host.links:
-                continue  # it has begun again meanwhile
-            if host.delivered(other, reply):
+                agreed = await self._deliver_once(other)
+            except Exception as error:  # whatever it is must not end deliveries
+                told = self._node.report.tell
+                told("delivery", peer=other, reason=repr(error), level=logging.ERROR)
+                agreed = False
+            if agreed:
                 pause = FIRST_PAUSE
-                self._progress.set()
             else:
                 await asyncio.sleep(pause)
                 pause = min(LONGEST_PAUSE, 2 * pause)
+
+    async def _deliver_once(self, other: str) -> bool:
+        """Wait for something to deliver, and deliver it; whether it need not be tried again."""
+        news, node, host = self._news[other], self._node, self._node.host
+        news.clear()
+        batch = host.batch(other)
+        if batch is None:
+            await news.wait()
+            return True
+        reply: bytes | None = None
+        try:
+            wait = node.network.file.timing.delivery
+            reply = (await self._connection.ask({other: batch}, wait)).get(other)
+        finally:
+            same = host is node.host and other in host.links  # or it has begun again meanwhile
+            agreed = not same or host.delivered(other, reply)
+        if same and agreed:
+            self._progress.set()
+        return agreed

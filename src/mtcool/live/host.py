@@ -37,8 +37,8 @@ from mtcool.live.journal import (
     Used,
     entry_bytes,
 )
-from mtcool.live.mailbox import MOST_ITEMS, Differs, Mailbox, Stopped
-from mtcool.live.replies import rows_in
+from mtcool.live.mailbox import Differs, Mailbox, Stopped
+from mtcool.live.replies import check_reply, rows_in
 from mtcool.live.residents import Residents, learned_in
 from mtcool.live.rounds import OpenRound, OpenRounds
 from mtcool.live.share import Share
@@ -62,11 +62,14 @@ class Limits(NamedTuple):
 
     outbox: int = 100_000
     """Messages that wait for one other host; beyond it, agents with neighbours there must stop."""
+    message: int = 1 << 20
+    """Bytes of one question or reply."""
     rounds: int = 64
     """Rounds of one agent that were predicted and not learned from; older ones are forgotten."""
 
 
 LIMITS = Limits()
+NO_NEIGHBOURS = "host must have neighbours of agents here"
 
 
 class Asked(NamedTuple):
@@ -165,6 +168,10 @@ class Host:
         """Who lives here, as it is kept."""
         return self._residents.lives()
 
+    def kept(self, agent: Label) -> bytes:
+        """An agent that lives here, or has left, as it is kept."""
+        return self._residents.kept(agent)
+
     # --- an agent of this host --------------------------------------------------------------------
 
     @_in_turn
@@ -192,7 +199,7 @@ class Host:
     def _question(self, host: str, begun: OpenRound, items: list[tuple[Name, bytes]]) -> bytes:
         """A question for rows; messages that wait for the same host travel with it."""
         network, revision = self.share.network, self.share.revision
-        first, told, after = self._mail.riding(host, MOST_ITEMS - len(items))
+        first, told, after = self._mail.riding(host, items, self.limits.message)
         if not told:
             return to_bytes(Ask(network, revision, items))
         begun.riding.add(host)
@@ -212,7 +219,7 @@ class Host:
         answers: dict[Label, Message] = {}
         used: list[Used] = []
         for host, content in replies.items():
-            version, rows = rows_in(host, content, begun, self._mail)
+            version, rows = rows_in(host, content, begun, self._mail, self.limits.message)
             for neighbour, (answer, item) in rows.items():
                 answers[neighbour] = answer
                 if self._journal:
@@ -261,13 +268,21 @@ class Host:
         for neighbour, message in told.items():
             host = self.share.home.get(neighbour)
             if neighbour in self.drivers:
-                self.drivers[neighbour].receive(message)
-                self._residents.changed.add(self.drivers[neighbour].name)
+                self._tell(self.drivers[neighbour], message)
             elif host in self.links:  # its host, or itself, may have left since the round began
                 self._mail.put(host, neighbour, encode(message))
         if self._journal:
             self._entries.append(entry_bytes(Learned(number, packed, begun.round.drawn)))
         self._effects.append(Durable(token))
+
+    def _tell(self, driver: Driver, message: Message) -> None:
+        """Tell an agent of this host what to learn from; the sender has learned, whatever comes."""
+        try:
+            driver.receive(message)
+        except ValueError as error:
+            self._mail.refuse(self.share.host, error)
+        else:
+            self._residents.changed.add(driver.name)
 
     def check_may_learn(self, agent: Label) -> None:
         """Refuse an agent that does not live here, or whose messages could not leave."""
@@ -292,7 +307,8 @@ class Host:
 
     def batch(self, host: str) -> bytes | None:
         """What may be delivered to a host now; None if nothing is, or a batch is under way."""
-        return self._mail.batch(host, self.share, near=host in self.neighbours)
+        near, largest = host in self.neighbours, self.limits.message
+        return self._mail.batch(host, self.share, near=near, largest=largest)
 
     def delivered(self, host: str, content: bytes | None) -> bool:
         """The reply to a batch has come, or None: it has not. Returns whether both agree."""
@@ -313,8 +329,8 @@ class Host:
         stopped = self._mail.distrusts(host)  # which was counted when it was found
         try:
             if host not in self.links:
-                raise ValueError("host must have neighbours of agents here")
-            question = question_of(self.share, host, content)
+                raise ValueError(NO_NEIGHBOURS)
+            question = question_of(self.share, host, content, self.limits.message)
             self._mail.check_newer(host)
             if isinstance(question, Deliver):
                 self._skip(host, question)
@@ -342,11 +358,13 @@ class Host:
         try:
             if self.urgent or host not in self.links or self._mail.distrusts(host):
                 return None
-            question = question_of(self.share, host, content)
+            question = question_of(self.share, host, content, self.limits.message)
             if not isinstance(question, Ask) or question.told:
                 return None
             items = [row_for(self._residents, host, to, request) for to, request in question.items]
-            return to_bytes(self._rows(items))
+            reply = to_bytes(self._rows(items))
+            check_reply(reply, self.limits.message)
+            return reply
         except ValueError:
             return None
         finally:
@@ -362,10 +380,12 @@ class Host:
                     self._mail.refuse(host, error)
                 items.append(None)
         rows = self._rows(items)
+        content = to_bytes(rows)
+        check_reply(content, self.limits.message)  # else nobody would say why it is not taken
         if question.told:
             self._effects.append(Acknowledged(token, host, rows))
         else:
-            self._effects.append(Replied(token, to_bytes(rows)))
+            self._effects.append(Replied(token, content))
 
     def _rows(self, items: list[bytes | None]) -> Rows:
         return Rows(self.version, items, drawn=self._drawn() if self.share.private else 0)
@@ -478,18 +498,19 @@ class Host:
         said: list[Effect] = []
         for effect in effects:
             if isinstance(effect, Acknowledged):
-                if effect.host not in self.links:
-                    continue
-                link, rows = self.links[effect.host], effect.rows
-                last = link.taken_durable
-                if rows is None:
-                    reply: Reply = Position(last, link.heard, link.acknowledged)
-                else:
-                    reply = msgspec.structs.replace(rows, last=last)
-                said.append(Replied(effect.token, to_bytes(reply)))
+                said.append(Replied(effect.token, to_bytes(self._acknowledgement(effect))))
             else:
                 said.append(effect)
         return said
+
+    def _acknowledgement(self, effect: Acknowledged) -> Reply:
+        """The reply to a host whose messages were taken, and which may have left since."""
+        link, rows = self.links.get(effect.host), effect.rows
+        if link is None:
+            return Refused(NO_NEIGHBOURS)
+        if rows is None:
+            return Position(link.taken_durable, link.heard, link.acknowledged)
+        return msgspec.structs.replace(rows, last=link.taken_durable)
 
 
 def _refusal(token: Token, error: ValueError) -> Replied:

@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from mtcool.experiments.files.outside import is_outside
+from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description, described, drivers_of
 from mtcool.live.journal import Begun, Entry, Taken, entry_in
 from mtcool.live.replay import Replayed, replay
 from mtcool.live.store import FORM, is_running
+from mtcool.types import Label
 
 QUIET = 2.0
 """Seconds after which people who wait are told how far it is."""
@@ -29,6 +32,8 @@ class Journal(NamedTuple):
     entries: list[Entry]
     outbox: dict[str, list[int]]
     """Numbers of the messages that wait for each other host."""
+    agents: dict[Label, bytes]
+    """What is kept of each agent: of the same moment as the entries, also if the host runs."""
     running: bool
     """Whether the host was running when this was read."""
 
@@ -80,6 +85,10 @@ def read_journal(
         outbox: dict[str, list[int]] = {}
         for other, number in base.execute("select host, number from outbox order by number"):
             outbox.setdefault(other, []).append(number)
+        agents = {
+            label_of(msgspec.msgpack.decode(name)): state
+            for name, state in base.execute("select name, state from agent")
+        }
     except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
         raise ValueError(f"{file} must be the database of a host, got {error}") from None
     finally:
@@ -106,12 +115,27 @@ def read_journal(
         description = None if kept is None else _description(kept[0])
     except ValueError as error:
         raise ValueError(f"{file} must say what its network is, got {error}") from None
-    return Journal(host, network, description, entries, outbox, is_running(file))
+    return Journal(host, network, description, entries, outbox, agents, is_running(file))
 
 
 def _description(kept: bytes) -> Description:
     content = msgspec.json.decode(kept, type=_Kept)
     return described(msgspec.json.decode(content.table), content.folder)
+
+
+def _check_runs_nothing(network: Description) -> None:
+    """Refuse names of code from outside: what stands in a database must not decide what runs."""
+    table = network.file.algorithm
+    if table is None:
+        return
+    for key in ("algorithm", "learner", "aggregator"):
+        name = getattr(table, key)
+        if is_outside(name):
+            raise ValueError(
+                f"algorithm.{key} of a network in a database must be one of mtcool's own, because "
+                f"a name from outside is imported, which runs it, got {name!r}: give the network's "
+                "file (--network) if you trust it"
+            )
 
 
 def replay_files(
@@ -127,7 +151,9 @@ def replay_files(
         Databases of hosts of one network; messages of hosts whose journals are not among them are
         taken as they came.
     network
-        What the network is, if not what the databases say.
+        What the network is, if not what the databases say. It must be given if the algorithm, its
+        learner or its aggregator are from outside ("module:name"): they are imported, and nothing
+        in a database may choose what runs.
     tell
         Is told now and then how far it is.
 
@@ -154,11 +180,13 @@ def replay_files(
         journals[journal.host] = journal
     if not journals:
         raise ValueError("journals must be given, got none")
-    first = next(iter(journals.values()))
+    first, given = next(iter(journals.values())), network is not None
     if network is None:
         network = first.description
     if network is None:
         raise ValueError(f"network must be given, got a journal of {first.host!r} that has none")
+    if not given:
+        _check_runs_nothing(network)
     for journal in journals.values():
         if journal.network != network.number:
             raise ValueError(
@@ -169,6 +197,7 @@ def replay_files(
         [one.entries for one in journals.values() if one.entries],
         drivers_of(network),
         outboxes={name: one.outbox for name, one in journals.items()},
+        agents={name: one.agents for name, one in journals.items()},
         running=any(one.running for one in journals.values()),
         tell=tell,
     )

@@ -15,6 +15,7 @@ import msgspec
 from mtcool.graphs.labels import plain_name
 from mtcool.live.description import Description
 from mtcool.live.driving import Prediction, told_feedback
+from mtcool.live.host import NO_NEIGHBOURS
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal
@@ -50,6 +51,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     target: float | None = None
     gradient: list[float] | None = None
     loss: Loss | None = None
+    round: int | None = None
     timeout: float | None = None
 
 
@@ -148,7 +150,7 @@ class Lines:
                 return {"agents": _names(node)}
             case "cut" | "heal":
                 if request.host not in node.host.links:
-                    raise ValueError(f"host must be one it talks to, got {request.host!r}")
+                    raise ValueError(f"{NO_NEIGHBOURS}, got {request.host!r}")
                 change = node.cut.add if request.do == "cut" else node.cut.discard
                 change(request.host)
                 return {"cut": sorted(node.cut)}
@@ -162,10 +164,12 @@ class Lines:
                     said = await node.predict(agent, request.features, timeout=request.timeout)
                     return _told(said)
                 case "learn":
-                    await node.learn(agent, request.features, _wanted("target", request.target))
+                    target = _wanted("target", request.target)
+                    await node.learn(agent, request.features, target, round=request.round)
                     return {"activations": node.host.learned[agent]}
                 case "update":
-                    await node.update(agent, told_feedback(request.gradient, request.loss))
+                    feedback = told_feedback(request.gradient, request.loss)
+                    await node.update(agent, feedback, round=request.round)
                     return {"activations": node.host.learned[agent]}
                 case _:
                     return await self._round(agent, request)
@@ -176,7 +180,7 @@ class Lines:
             raise ValueError("a round must have one of target and loss")
         self.node.host.check_may_learn(agent)  # who must wait is asked again, and journals grow
         said = await self.node.predict(agent, request.features, timeout=request.timeout)
-        if request.loss is None:
+        if request.loss is None:  # not by its round, which may be over since the graph has changed
             await self.node.learn(agent, request.features, _wanted("target", request.target))
         else:
             await self.node.update(agent, told_feedback(request.gradient, request.loss))
@@ -214,6 +218,7 @@ def _told(said: Prediction) -> dict[str, Plain]:
         "alone": said.alone,
         "old": [plain_name(name, "told") for name in said.old],
         "missing": [plain_name(name, "told") for name in said.missing],
+        "round": said.round,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mtcool.live.history import NOTHING, chained
+from mtcool.live.wire import item_bytes
 from mtcool.types import Name
 
 
@@ -76,16 +77,20 @@ class Link:
         self.dropped = self.sent
         self.greeted = self.waiting = False
 
-    def batch(self, most: int, size: int) -> tuple[int, list[tuple[Name, bytes]]]:
-        """The first messages that may leave: at most so many, of about so many bytes."""
+    def batch(self, most: int, size: int, least: int) -> tuple[int, list[tuple[Name, bytes]]]:
+        """The first messages that may leave: at most so many, in at most so many bytes.
+
+        But at least so many, if there are, however long they are.
+        """
         items: list[tuple[Name, bytes]] = []
         first = self.outbox[0][0] if self.outbox else self.sent + 1
         if not self.greeted:
             return first, items
         total = 0
         for number, to, content in self.outbox:
-            total += len(content)
-            if number > self.durable or len(items) == most or (items and total > size):
+            total += item_bytes(to, content)
+            full = len(items) == most or (total > size and len(items) >= least)
+            if number > self.durable or full:
                 break
             items.append((to, content))
         return first, items

@@ -10,12 +10,22 @@ from mtcool.live.history import NOTHING, chained
 from mtcool.live.link import Link, Numbers
 from mtcool.live.refusals import LONGEST_REASON, STRANGER, Refusal, Refusals
 from mtcool.live.share import Share
-from mtcool.live.wire import Deliver, Position, Refused, Rows, reply_in, to_bytes
+from mtcool.live.wire import (
+    HEAD,
+    Deliver,
+    Position,
+    Refused,
+    Rows,
+    item_bytes,
+    reply_in,
+    to_bytes,
+)
 from mtcool.types import Label, Name
 
-MOST_ITEMS = 4096  # in one question
+MOST_ITEMS = 4096
+"""In one question, unless it asks more agents than that."""
 LARGEST_BATCH = 1 << 18
-"""Bytes of one batch of messages, but at least one of them."""
+"""Bytes of one batch of messages, where the limit for questions allows so many."""
 
 
 class Stopped(ValueError):
@@ -110,32 +120,39 @@ class Mailbox:
         self._outbox.append((host, link.sent, name, content))
         self.moved.add(host)
 
-    def riding(self, host: str, most: int) -> tuple[int, list[tuple[Name, bytes]], int]:
-        """Messages that may travel with a question: at most so many.
+    def riding(
+        self, host: str, asked: list[tuple[Name, bytes]], largest: int
+    ) -> tuple[int, list[tuple[Name, bytes]], int]:
+        """Messages that may travel with a question, as many as fit into it.
 
-        Returns the number of the first, the messages, and the digest of all before them.
+        `asked` is what it asks for, `largest` are its bytes at most. Returns the number of the
+        first, the messages, and the digest of all before them.
         """
         link = self.links[host]
         if not link.outbox or link.waiting or link.silent or host in self.trouble:
             return 0, [], NOTHING
-        first, told = link.batch(most, LARGEST_BATCH)
+        room = largest - HEAD - sum(item_bytes(*item) for item in asked)
+        most = max(0, MOST_ITEMS - len(asked))
+        first, told = link.batch(most, min(LARGEST_BATCH, room), least=0)
         if not told:
             return 0, [], NOTHING
         link.waiting = True
         after, _ = link.claim(first, len(told))
         return first, told, after
 
-    def batch(self, host: str, share: Share, *, near: bool) -> bytes | None:
+    def batch(self, host: str, share: Share, *, near: bool, largest: int) -> bytes | None:
         """What may be delivered to a host now; None if nothing is, or a batch is under way.
 
-        `near` says whether our agents have neighbours there.
+        `near` says whether our agents have neighbours there, and `largest` how many bytes it takes
+        at most.
         """
         link = self.links[host]
         if link.waiting or self.distrusts(host):
             return None
         if not link.outbox and not near:
             return None  # once our agents had neighbours there
-        first, items = link.batch(MOST_ITEMS, LARGEST_BATCH)
+        # A message that is too long by itself is sent all the same: who refuses it says why.
+        first, items = link.batch(MOST_ITEMS, min(LARGEST_BATCH, largest - HEAD), least=1)
         if link.greeted and not items:
             return None
         link.waiting = True
@@ -266,7 +283,8 @@ class Mailbox:
 
     def refuse(self, host: str, error: ValueError) -> None:
         """Count what was refused."""
-        self.refused.note(host if host in self.links else STRANGER, str(error))
+        known = host in self.links or host == self._name
+        self.refused.note(host if known else STRANGER, str(error))
 
     # --- messages from others ---------------------------------------------------------------------
 

@@ -1,17 +1,16 @@
 """A node: a host with a transport and a store, on one event loop.
 
-In each turn of the loop it lets everything happen that is ready, commits once, and only then sends
-replies and gradients (`host.py` says why).
+An `Engine` drives the host, a `Connection` reaches others, `Calls` are what applications ask, and
+`Deliveries` bring to others what waits for them. The node puts them together.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
 
 import numpy as np
@@ -23,16 +22,19 @@ from mtcool.live.connecting import Connection
 from mtcool.live.counts import Counts
 from mtcool.live.delivering import Deliveries
 from mtcool.live.description import Description, drivers_of, read_description
-from mtcool.live.driving import Feedback, Prediction
-from mtcool.live.host import Limits
+from mtcool.live.driving import Prediction
+from mtcool.live.engine import Engine
+from mtcool.live.features import in_order
+from mtcool.live.host import NO_NEIGHBOURS, Host, Limits
 from mtcool.live.journals import kept_description
+from mtcool.live.judging import judge_of
 from mtcool.live.pace import Pace
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
-from mtcool.live.transactions import Durable, Effect, Replied, Token
+from mtcool.live.transactions import Kept
 from mtcool.live.transport.transport import LONGEST_WAIT, Reply, Transport
 from mtcool.live.transport.turned_away import turned_away
 from mtcool.live.warming import warm
@@ -87,24 +89,22 @@ class Node:
         share = self.network.share(self.name)
         self.began = time.time()
         """When it was made: what it counts is counted since."""
-        self._counts = Counts()
-        self.silent: set[str] = set()
-        """Hosts that did not answer when they were last asked."""
-        self.cut: set[str] = set()
-        """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self.report = Reporter(share.host)
-        self._numbers = itertools.count()
-        self._learning: dict[Token, asyncio.Future[None]] = {}
-        self._replies: dict[Token, tuple[str, Reply]] = {}
-        self._written: list[asyncio.Future[None]] = []
-        """Who waits for the next transaction."""
-        self._scheduled = False
+        self._counts = Counts()
         self._pace = Pace()
-        self._closed: str | None = "it must be entered by `async with`"
-        """Why nothing can be asked of it, if that is so."""
-        self._connection = Connection(self, transport)
-        self._deliveries = Deliveries(self)
-        self._calls = Calls(self, self._counts)
+        self._connection = Connection(self, transport, self._counts)
+        self._deliveries = Deliveries(self, self._connection)
+        self._engine = Engine(
+            self.name, self._counts, self.report, self._deliveries.soon, self._begun_again
+        )
+        self._calls = Calls(
+            self._engine,
+            self._connection,
+            self._deliveries,
+            self._counts,
+            judge_of(self.network),
+        )
+        self.silent, self.cut = self._connection.silent, self._connection.cut
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -112,16 +112,13 @@ class Node:
         folder = self.network.path(self.network.file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         warm(self.network)
-        self._store = Store(folder / f"{self.name}.db", self.name, self.network.number)
+        store = Store(folder / f"{self.name}.db", self.name, self.network.number)
         try:
-            self._begin()
-            self._store.describe(kept_description(self.network))
-            self._loop = asyncio.get_running_loop()
-            self._closed = None
+            self._engine.open(store, self._made)
+            store.describe(kept_description(self.network))
             await self._connection.open(self._take)
         except BaseException:
-            self._closed = "it could not be opened"
-            self._store.close()
+            self._engine.close("it could not be opened")
             raise
         self._deliveries.begin()
         self._idler = asyncio.create_task(self._write_when_idle())
@@ -141,7 +138,7 @@ class Node:
         network
             The new description, or the path of its file.
         """
-        self._check_open()
+        self._engine.check_open()
         if self._connection.changing:
             raise ValueError("reload must wait until the one before is done")
         new = network if isinstance(network, Description) else read_description(network)
@@ -153,13 +150,14 @@ class Node:
         others = self.host.links.keys() | {host for _, host in change.home} - {self.name}
         peers = self._connection.wanted(new, others)
         self.host.change(change, joining)
-        error = self._commit(kept_description(new))
+        error = self._engine.commit(kept_description(new))
         if error is not None:  # and the network is what it was before
             raise error
         self.network = new
         self.host.limits = self._limits()
         self.silent &= self.host.links.keys()
         self._deliveries.begin()
+        self._deliveries.again()  # hosts that we knew may have neighbours of our agents again
         self.report.tell("reload", reason=f"revision {new.file.revision}")
         await self._connection.change(peers)
 
@@ -173,24 +171,44 @@ class Node:
                 )
         if self.name not in new.places:
             raise ValueError(f"hosts must have {self.name!r}, which runs, got none")
+        served, http = self.network.places[self.name].http, new.places[self.name].http
+        if served != http:
+            raise ValueError(
+                f"hosts.{self.name}.http must stay as it was while it runs, got {http!r}: restart "
+                "it instead"
+            )
+        token = after.security.token
+        if http is not None and token != before.security.token:
+            raise ValueError(
+                f"security.token must stay as it was while host {self.name!r} runs, got {token!r}: "
+                "restart it instead"
+            )
         for agent, where in self.network.home.items():
             if new.home.get(agent, where) != where:
                 raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
 
-    def _begin(self) -> None:
-        """Make the agents, and let them go on from what is on disk."""
-        self.host = resume(
+    @property
+    def host(self) -> Host:
+        """The host of a node that is, or was, open."""
+        return self._engine.host
+
+    def _made(self, kept: Kept | None) -> Host:
+        """The host, whose agents go on from what was kept."""
+        return resume(
             self.network.share(self.name),
             self.network.change(self.name),
             drivers_of(self.network),
-            self._store.read(),
+            kept,
             limits=self._limits(),
             journal=self.network.file.journal,
         )
+
+    def _begun_again(self) -> None:
         self._calls.forget()
+        self._deliveries.again()
 
     def _limits(self) -> Limits:
-        return Limits(outbox=self.network.file.limits.outbox)
+        return Limits(self.network.file.limits.outbox, self.network.largest)
 
     async def __aexit__(
         self,
@@ -199,18 +217,14 @@ class Node:
         trace: TracebackType | None,
     ) -> None:
         self._idler.cancel()
-        await asyncio.gather(self._idler, return_exceptions=True)
-        await self._deliveries.end()
         try:
+            await asyncio.gather(self._idler, return_exceptions=True)
+            await self._deliveries.end()
             await self._connection.close()
-            if self._closed is None:
-                self._commit()
-        finally:
-            self._closed = "it is closed"
-            self._store.close()
-            for done in (*self._learning.values(), *self._written):
-                if not done.done():
-                    done.set_exception(OSError(f"node {self.name!r} is closed"))
+        finally:  # also if it is cancelled meanwhile
+            if self._engine.closed is None:
+                self._engine.commit()
+            self._engine.close("it is closed")
         self._notice_strangers()
         self.report.look(self.host)
         self.report.tell("stop", reason=None if error is None else str(error))
@@ -220,15 +234,6 @@ class Node:
         """What it has counted."""
         self._counts.settle()
         return self._counts
-
-    def _check_open(self) -> None:
-        if self._closed is not None:
-            raise ValueError(f"node {self.name!r} must be open, and {self._closed}")
-
-    def _check_still_open(self) -> None:
-        """Refuse what was asked while it was open, and would wait for ever now."""
-        if self._closed is not None:
-            raise OSError(f"node {self.name!r} must stay open until then, and {self._closed}")
 
     # --- for applications -------------------------------------------------------------------------
 
@@ -249,11 +254,13 @@ class Node:
             (`timing.rows`) if not given. Of who does not answer in time, the last known row is
             used.
         """
-        self._check_open()
+        self._engine.check_open()
         wait = self._wait if timeout is None else _seconds("timeout", timeout)
         return (await self._calls.predict(self._here(agent), self._row(features), wait)).prediction
 
-    async def learn(self, agent: Label, features: Given, target: float) -> None:
+    async def learn(
+        self, agent: Label, features: Given, target: float, *, round: int | None = None
+    ) -> None:
         """Learn from a row and its target; returns when that is durable.
 
         After `predict` with the same features it learns from that prediction, and asks nobody.
@@ -263,15 +270,19 @@ class Node:
         agent
             Name of an agent that lives here.
         features
-            As in `predict`.
+            As in `predict`; may be None if a round is named.
         target
             What should have been predicted: a number, in classification 0 or 1.
+        round
+            Learn from the prediction of this round (`Prediction.round`), for targets that come
+            late or in another order. The newest 64 of an agent wait for theirs.
         """
-        self._check_open()
+        self._engine.check_open()
         row, target = self._row(features), validation.finite("target", target)
-        await self._calls.learn(self._here(agent), row, target, self._wait)
+        name = None if round is None else validation.count("round", round, 0)
+        await self._calls.learn(self._here(agent), row, target, self._wait, name)
 
-    async def update(self, agent: Label, gradient: Given) -> None:
+    async def update(self, agent: Label, gradient: Given, *, round: int | None = None) -> None:
         """Learn from the gradient, or the loss, of the last prediction; returns when durable.
 
         Parameters
@@ -282,12 +293,15 @@ class Node:
             The gradient at the agent's last prediction, as numbers; or a `Loss`, which is also
             taken without a prediction: then the agent predicts first. Where a journal is written,
             the loss must be of one of the package's own kinds.
+        round
+            The round of the prediction, if it is not the last one; as in `learn`.
         """
-        self._check_open()
+        self._engine.check_open()
         if self.network.file.learn is not None:
             raise ValueError("features must be given to agents that learn from tables: use learn")
         feedback = gradient if isinstance(gradient, Loss) else _numbers("gradient", gradient)
-        await self._calls.update(self._here(agent), feedback, self._wait)
+        name = None if round is None else validation.count("round", round, 0)
+        await self._calls.update(self._here(agent), feedback, self._wait, name)
 
     @property
     def _wait(self) -> float:
@@ -303,6 +317,28 @@ class Node:
         self._notice_strangers()
         return status_of(self)
 
+    async def broken(self) -> str:
+        """Wait until the database cannot be read any more; returns why. The node is useless then.
+
+        Examples
+        --------
+        >>> import asyncio, tempfile
+        >>> from mtcool.live.description import described
+        >>> async def play(folder):
+        ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
+        ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)
+        ...     async with Node(network) as node:
+        ...         async with asyncio.timeout(0.01):
+        ...             await node.broken()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     asyncio.run(play(folder))
+        Traceback (most recent call last):
+        ...
+        TimeoutError
+        """
+        await self._engine.broken.wait()
+        return str(self._engine.closed)
+
     async def delivered(self, timeout: float = 10.0) -> bool:
         """Wait until other hosts have acknowledged everything; False if they have not in time.
 
@@ -311,7 +347,7 @@ class Node:
         timeout
             Seconds to wait, at most. Nobody waits for a link that has stopped.
         """
-        self._check_open()
+        self._engine.check_open()
         return await self._deliveries.done(validation.non_negative("timeout", timeout))
 
     def _here(self, agent: Label) -> Label:
@@ -331,52 +367,25 @@ class Node:
             learn = self.network.file.learn
             if learn is None:
                 raise ValueError(f"features must be a list of numbers, got {features!r}")
-            for name in features:
-                if name not in learn.features:
-                    raise ValueError(
-                        f"features must be among {', '.join(learn.features)}, got {name!r}"
-                    )
-            features = [features.get(name, np.nan) for name in learn.features]
+            features = in_order(learn.features, features)
         return _numbers("features", features, unknown=True)
 
-    async def _ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
-        """Ask other hosts; those that are cut off are left out."""
-        reached = {host: asked for host, asked in questions.items() if host not in self.cut}
-        for host, content in reached.items():
-            self._counts.leaves(host, content)
-        replies = await self._connection.transport.ask(reached, wait) if reached else {}
-        for host in questions:
-            if host in replies:
-                self._counts.comes(replies[host])
-                self.silent.discard(host)
-            else:
-                self.silent.add(host)
-        return replies
-
-    # --- turns ------------------------------------------------------------------------------------
+    # --- for other hosts --------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
         """Take the question of another host."""
-        if host in self.cut or self._closed is not None:
+        if host in self.cut or self._engine.closed is not None:
             return
         if host not in self.host.links:
-            reply(to_bytes(self.host.refuse(host, "host must have neighbours of agents here")))
-            return
-        if not self._allows(host):
+            reply(to_bytes(self.host.refuse(host, NO_NEIGHBOURS)))
+        elif not self._allows(host):
             reply(to_bytes(self.host.refuse(host, TOO_MANY)))
-            return
-        token = next(self._numbers)
-        self._replies[token] = host, reply
-        self._counts.comes(content)
-        self.host.receive(host, content, token)
-        if self.host.urgent:
-            self._wake()
-        else:  # what others ask for is durable already
-            self._say(self.host.ready())
+        else:
+            self._engine.take(host, content, reply)
 
     def _answer(self, host: str, content: bytes) -> bytes | None:
         """On any thread: the reply to a question, if it needs no turn of the loop; else None."""
-        if host in self.cut or self._closed is not None or not self._allows(host):
+        if host in self.cut or self._engine.closed is not None or not self._allows(host):
             return None
         reply = self.host.answer(host, content)
         if reply is None:
@@ -387,109 +396,20 @@ class Node:
         return reply
 
     def _allows(self, host: str) -> bool:
-        return self._pace.allows(host, self._loop.time(), self.network.file.limits.rate)
+        return self._pace.allows(host, time.monotonic(), self.network.file.limits.rate)
 
-    def _wake(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self._turn)
-
-    def _turn(self) -> None:
-        """Commit what has happened, if anybody waits for it, and say what follows."""
-        self._scheduled = False
-        if self._closed is not None:
-            return
-        if not self.host.urgent:
-            self._say(self.host.ready())
-            return
-        self._commit()
-        self._deliveries.soon()
-
-    def _begin_to_learn(self, number: int, feedback: Feedback) -> asyncio.Future[None]:
-        """Learn from a round; what it returns is done when that is durable."""
-        self._check_still_open()
-        token = next(self._numbers)
-        self.host.learn(number, feedback, token)
-        done = self._learning[token] = self._loop.create_future()
-        self._wake()
-        return done
-
-    def _deliver_soon(self) -> None:
-        """Deliver what waits for other hosts, unless the next questions carry it before."""
-        self._deliveries.soon()
-
-    async def _next_transaction(self) -> None:
-        """Wait for the next transaction."""
-        self._check_still_open()
-        done = self._loop.create_future()
-        self._written.append(done)
-        self._wake()
-        await done
-
-    def _commit(self, description: bytes | None = None) -> OSError | None:
-        """Write what has happened, and say what follows; returns what went wrong, if it did.
-
-        A description is written with it if the network has changed.
-        """
-        try:
-            changes = self.host.changes()
-            if description is not None:
-                changes = changes._replace(description=description)
-            if not changes.empty:
-                self._store.write(changes)
-        except Exception as error:  # whatever it is, those changes would be missing in the next one
-            return self._undo(error)
-        self._say(self.host.committed(changes))
-        written, self._written = self._written, []
-        for done in written:
-            if not done.done():
-                done.set_result(None)
-        return None
-
-    def _undo(self, error: Exception) -> OSError:
-        """The disk is full, or broken: go back to what is on it, and say so to those who wait."""
-        reason = str(error) or repr(error)
-        waiting = [*self._learning.values(), *self._written]
-        self._learning, self._written = {}, []
-        self._replies.clear()
-        self._counts.unwritten += 1
-        self.report.unwritten(reason)
-        for done in waiting:
-            if not done.done():
-                done.set_exception(OSError(reason))
-        refused = self.host.refused
-        try:
-            self._begin()
-        except Exception as worse:
-            self._closed = f"its database cannot be read any more: {worse}"
-            self.report.tell("disk", reason=self._closed, level=logging.ERROR)
-        else:
-            self.host.refused.update(refused)
-            self._deliveries.again()
-        return OSError(reason)
-
-    def _say(self, effects: Sequence[Effect]) -> None:
-        for effect in effects:
-            match effect:
-                case Replied(token, content):
-                    asked = self._replies.pop(token, None)
-                    if asked is not None:
-                        host, reply = asked
-                        self._counts.leaves(host, content)
-                        reply(content)
-                case Durable(token):
-                    done = self._learning.pop(token, None)
-                    if done is not None and not done.done():
-                        done.set_result(None)
+    # --- now and then -----------------------------------------------------------------------------
 
     async def _write_when_idle(self) -> None:
         while True:
             await asyncio.sleep(IDLE)
-            if not self._scheduled and self._closed is None:
-                self._commit()
-            self._notice_strangers()
-            self._counts.settle()
-            self.report.look(self.host, self.silent)
+            try:
+                self._engine.commit_when_idle()
+                self._notice_strangers()
+                self._counts.settle()
+                self.report.look(self.host, self.silent)
+            except Exception as error:  # whatever it is must not end what is done every second
+                self.report.tell("idle", reason=repr(error), level=logging.ERROR)
 
     def _notice_strangers(self) -> None:
         for reason, count in turned_away().items():

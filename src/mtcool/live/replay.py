@@ -68,7 +68,8 @@ class _Player:
         drivers = {name: make(name) for name in map(label_of, started.lives.here)}
         for name, kept in started.agents:
             drivers[label_of(name)].restore(kept)
-        self.host = Host(share, drivers, limits=Limits(rounds=sys.maxsize, outbox=sys.maxsize))
+        most = sys.maxsize
+        self.host = Host(share, drivers, limits=Limits(outbox=most, message=most, rounds=most))
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
         self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
@@ -155,6 +156,7 @@ def replay(
     make: Make,
     *,
     outboxes: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+    agents: Mapping[str, Mapping[Label, bytes]] | None = None,
     running: bool = False,
     tell: Callable[[str], None] | None = None,
 ) -> Replayed:
@@ -168,6 +170,9 @@ def replay(
         Makes a fresh agent by its name.
     outboxes
         Numbers of the messages that each host still keeps for each other one.
+    agents
+        What each host keeps of its agents; written with the last entry of its journal, or with the
+        one after which they did not change any more.
     running
         Whether hosts went on while their journals were read, one after the other: what one has
         taken and another has not yet said is no difference then.
@@ -189,6 +194,8 @@ def replay(
                 del journal[k:]
                 break
             progress.step()
+        else:
+            _compare_agents(player.host, (agents or {}).get(host), result)
         result.refused += sum(player.host.refused.values())
         result.hosts[host] = player.host
     _compare_messages(players, outboxes or {}, running, result)
@@ -208,6 +215,25 @@ class _Progress:
         if self._tell is not None and time.monotonic() > self._last + 2.0:
             self._last = time.monotonic()
             self._tell(f"{self._done / self._total:.0%} of the journals are played again")
+
+
+def _compare_agents(host: Host, kept: Mapping[Label, bytes] | None, result: Replayed) -> None:
+    """What agents have become must be what is kept of them."""
+    if kept is None:
+        return
+    here = host.drivers.keys() | host.left.keys()
+    for name in sorted(here | kept.keys(), key=str):
+        if name not in here or name not in kept:
+            what = (
+                "is kept, and does not live there"
+                if name in kept
+                else "lives there, and is not kept"
+            )
+            result.differences.append(f"{host.share.host}: agent {name!r} {what}")
+        elif host.kept(name) != kept[name]:
+            result.differences.append(
+                f"{host.share.host}: what agent {name!r} has become is not what is kept of it"
+            )
 
 
 def _compare_messages(

@@ -14,13 +14,32 @@ Found: TypeAlias = dict[Label, tuple[Message, bytes]]
 """The answer of each neighbour, and its bytes as they came."""
 
 
-def rows_in(host: str, content: bytes, begun: OpenRound, mail: Mailbox) -> tuple[int, Found]:
+def check_reply(content: bytes, largest: int) -> None:
+    """Refuse a reply of more bytes than hosts take from each other.
+
+    Examples
+    --------
+    >>> check_reply(bytes(5), 4)
+    Traceback (most recent call last):
+    ...
+    ValueError: reply must be at most 4 bytes (limits.message), got 5
+    """
+    if len(content) > largest:
+        raise ValueError(
+            f"reply must be at most {largest} bytes (limits.message), got {len(content)}"
+        )
+
+
+def rows_in(
+    host: str, content: bytes, begun: OpenRound, mail: Mailbox, largest: int
+) -> tuple[int, Found]:
     """The rows in the reply of a host, and the version of the state that they were read from.
 
-    What is wrong is refused, and its row is missing.
+    What is wrong, or longer than `largest` bytes, is refused, and its row is missing.
     """
     asked, found = begun.asked.get(host, []), Found()
     try:
+        check_reply(content, largest)
         reply = reply_in(content)
         if isinstance(reply, Refused):
             mail.deny(host, reply)

@@ -67,12 +67,13 @@ class Residents:
 
     def take(self) -> tuple[dict[Label, bytes], Lives | None]:
         """What must be written of agents that changed; who lives here, if that has changed."""
-        states = {name: self._kept(name) for name in self.changed}
+        states = {name: self.kept(name) for name in self.changed}
         lives = self.lives() if self._moved else None
         self.changed, self._moved = set(), False
         return states, lives
 
-    def _kept(self, name: Label) -> bytes:
+    def kept(self, name: Label) -> bytes:
+        """What must be written of an agent: how often it has learned, and its state."""
         driver = self.drivers[name] if name in self.drivers else self.left[name]
         return self.learned[name].to_bytes(COUNT) + driver.keep()
 

@@ -76,9 +76,11 @@ async def serve(
         spoken = Lines(node, read)
         async with listening(spoken), _over_http(node, web, tell):
             agents = len(node.host.drivers)
+            broken = asyncio.create_task(node.broken())
             waits: list[asyncio.Task[Plain]] = [
                 asyncio.create_task(stop.wait()),
                 asyncio.create_task(spoken.stopped.wait()),
+                broken,
             ]
             if lines:
                 reader, writer = await standard_input(), await standard_output()
@@ -95,3 +97,5 @@ async def serve(
             if lines:
                 with contextlib.suppress(ConnectionError):
                     await writer.drain()
+            if not broken.cancelled():  # who starts it again, starts it from what is on disk
+                raise OSError(f"host {node.name!r} has stopped: {broken.result()}")

@@ -83,12 +83,16 @@ def answers(node: Node, other: str) -> bool:
 
 
 def _health(node: Node, name: Label) -> str:
-    """ "well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble"."""
+    """ "well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble".
+
+    Silent is also who has not agreed with us since this process began.
+    """
     home, here = node.host.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
     if hosts & node.host.trouble.keys():
         return "trouble"
-    silent = {other for other in hosts if not answers(node, other)}
+    links = node.host.links
+    silent = {other for other in hosts if not (answers(node, other) and links[other].greeted)}
     if not silent:
         return "well"
     return "cut off" if silent == hosts else "partly"

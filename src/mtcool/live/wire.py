@@ -19,6 +19,9 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Digest: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """Of a history, as `mtcool.live.history` makes it."""
 
+HEAD = 80
+"""Bytes of a question or a reply beside its items, at most: its kind, and counts."""
+
 
 class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     """Ask agents of the receiving host for rows.
@@ -128,6 +131,32 @@ def to_bytes(said: Question | Reply) -> bytes:
     6
     """
     return _SCHEMA + _ENCODER.encode(said)
+
+
+def name_bytes(name: Name) -> int:
+    """Bytes that the name of an agent takes in a question, at most.
+
+    Examples
+    --------
+    >>> name_bytes(7), name_bytes("rome")
+    (9, 9)
+    """
+    if isinstance(name, int):
+        return 9
+    if isinstance(name, str) and name.isascii():
+        return len(name) + 5
+    return len(_ENCODER.encode(name))
+
+
+def item_bytes(to: Name, content: bytes) -> int:
+    """Bytes that an item takes in a question, at most.
+
+    Examples
+    --------
+    >>> item_bytes("rome", b"request")
+    22
+    """
+    return 6 + name_bytes(to) + len(content)
 
 
 def question_in(content: bytes) -> Question:

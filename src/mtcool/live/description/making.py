@@ -33,7 +33,8 @@ def drivers_of(description: Description) -> Callable[[Label], Driver]:
     An agent of the first description is cut out of its network; where an agent depends on its
     neighbours alone, out of the part of the network that its host needs, so that a host of a large
     network begins as fast as one of a small one. An agent that comes later is new, and has no
-    neighbours until it meets them.
+    neighbours until it meets them. So have all agents of later descriptions: one that is read in a
+    replay may know neighbours that an agent had not met yet when it joined.
     """
     table = description.file.algorithm
     if table is None:
@@ -69,7 +70,7 @@ def _table_driver(
     description: Description, models: Callable[[Label], Model], name: Label
 ) -> Driver:
     model = models(name)
-    if name in description.home:
+    if name in description.home and not description.file.revision:
         return TableDriver(model.agent(name))
     only = Model(Graph.from_edges([], labels=[name]), task=model.task, share=model.share)
     only.expect_features(len(description.features))
@@ -110,9 +111,12 @@ def _judged(
 
 
 def _changes(description: Description, table: tables.Algorithm) -> bool:
-    """Whether the graph may change: agents know nothing of others but what neighbours say."""
+    """Whether the graph may change: agents know nothing of others but what neighbours say.
+
+    Agents in the field, whose neighbours come and go, must know how long gradients may be.
+    """
     uniform = table.algorithm == "mt_co2ol" and table.weights == "uniform"
-    return uniform and not description.private
+    return uniform and table.lipschitz != "adaptive" and not description.private
 
 
 def model_of(description: Description) -> Model:

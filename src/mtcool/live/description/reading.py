@@ -27,6 +27,7 @@ from mtcool.live.description.names import (
     check_network_name,
 )
 from mtcool.live.description.part import part_of
+from mtcool.live.description.sizes import largest_of
 from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
@@ -54,6 +55,8 @@ class Description(NamedTuple):
     graph: Graph
     places: dict[str, Place]
     home: dict[Label, str]
+    largest: int
+    """Bytes of one question or reply that hosts take from each other."""
 
     @property
     def number(self) -> int:
@@ -224,7 +227,7 @@ def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") 
     graph = _graph(file, folder)
     check_agent_names(graph.labels)
     places, home = _places(file, graph)
-    return Description(file, folder, graph, places, home)
+    return Description(file, folder, graph, places, home, largest_of(file, graph, home))
 
 
 def _checked(table: dict[str, Plain]) -> tables.Network:

@@ -166,8 +166,8 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     outbox: spec.Count = 100_000
     """Messages that wait for one host; beyond it agents with neighbours there stop learning."""
-    message: spec.Count = 1 << 20
-    """Bytes of one question."""
+    message: spec.Count | None = None
+    """Bytes of one question or reply. None for a mebibyte, or more where the network needs it."""
     rate: spec.Count = 20_000
     """Questions of one host in a second."""
 

@@ -33,6 +33,8 @@ class Prediction(NamedTuple):
     """Neighbours that did not answer in time: their last known rows were used."""
     missing: tuple[Label, ...] = ()
     """Neighbours that did not answer in time, and of which nothing is known."""
+    round: int = 0
+    """A number of its own, by which `learn` and `update` of the same process may name it."""
 
 
 class Near(NamedTuple):

@@ -86,9 +86,11 @@ class GradientDriver:
         """Refuse neighbours that it cannot have while it runs."""
         same = {near.name for near in neighbours} == set(self.neighbours)
         if not same and not isinstance(self.agent, FieldAgent):
+            settings = self.agent.settings
+            with_what = " with lipschitz = 'adaptive'" if settings.lipschitz == "adaptive" else ""
             raise ValueError(
                 f"neighbours of {self.name!r} must stay as they are, because the graph of "
-                f"{self.agent.settings.algorithm} cannot change, got others"
+                f"{settings.algorithm}{with_what} cannot change, got others"
             )
 
     def meet(self, neighbours: Sequence[Near], skipped: bool = False) -> None:

@@ -74,6 +74,7 @@ def _(agent: PanelAgent, kept: Plain) -> None:
     names, heard, arrays = kept
     agent.meet([label_of(name) for name in names])
     _fill(((name, getattr(agent.panel, name)) for name in OF_A_PANEL), arrays)
+    agent.heard.clear()  # a fresh agent may have had other neighbours, or in another order
     agent.heard.update(_heard(heard))
 
 

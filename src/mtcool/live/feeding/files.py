@@ -4,77 +4,162 @@ from __future__ import annotations
 
 import csv
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, TypeAlias
+from textwrap import shorten
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description, tables
+from mtcool.live.features import in_order
 from mtcool.live.feeding.row import Row
+from mtcool.live.feeding.text import arrives, check_text, lines_of, name_of
 from mtcool.types import Label, Plain
+
+if TYPE_CHECKING:
+    from _csv import Reader  # a private module: for types alone
 
 Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
 Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
-STANDARD_INPUT = "-"
+Features: TypeAlias = list[float | None] | dict[str, float | None]
+"""Numbers in the order of the network file, or by name; None is unknown."""
+LONGEST = 200
+"""Characters of a file's own words in a sentence."""
 
 
 def csv_rows(
     network: Description, stream: tables.Csv, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    """The rows of a CSV file; those that are wrong are left out, and told."""
+    """The rows of a CSV file; those that are wrong are left out, and told.
+
+    A file that is missing, or lacks a column, is refused at once.
+    """
     features = _features(network)
-    with _opened(network, stream.path) as file:
-        reader = csv.DictReader(file)
-        for name in (stream.agent, stream.target, *features):
-            if name not in (reader.fieldnames or ()):
-                found = ", ".join(reader.fieldnames or ["nothing"])
-                raise ValueError(f"{stream.path} must have a column {name!r}, got {found}")
-        fields = len(reader.fieldnames or ())
-        for record in reader:
+    if not arrives(network, stream.path):
+        with lines_of(network, stream.path) as lines:
+            _header(stream, features, csv.reader(lines))
+    return _csv_rows(network, stream, features, agents, complain)
+
+
+def _header(stream: tables.Csv, features: list[str], reader: Reader) -> list[str]:
+    """The names of the columns; refuses a file that lacks one."""
+    file = name_of(stream.path)
+    try:
+        names = _fields(reader)
+    except StopIteration:
+        names = []
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be read at line 1: {error}") from None
+    for name in (stream.agent, stream.target, *features):
+        if name not in names:
+            found = shorten(", ".join(names or ["nothing"]), LONGEST)
+            raise ValueError(f"{file} must have a column {name!r}, got {found}")
+    return names
+
+
+def _csv_rows(
+    network: Description,
+    stream: tables.Csv,
+    features: list[str],
+    agents: Words,
+    complain: Complain,
+) -> Iterator[Row]:
+    with lines_of(network, stream.path) as lines:
+        reader = csv.reader(lines)
+        names = _header(stream, features, reader)
+        for first, fields in _records(reader, complain):
             try:
-                if None in record or None in record.values():
-                    raise ValueError(f"it must have {fields} fields, as the first line has")
-                yield Row(
+                if len(fields) != len(names):
+                    raise ValueError(f"it must have {len(names)} fields, as the first line has")
+                record = dict(zip(names, fields, strict=True))
+                row = Row(
                     _agent(agents, record[stream.agent]),
                     [_number(name, record[name], empty=math.nan) for name in features],
                     _number(stream.target, record[stream.target]),
                 )
             except ValueError as error:
-                complain(f"line {reader.line_num} is left out: {error}")
+                complain(_left_out(str(error), first, reader.line_num))
+            else:
+                yield row
+
+
+def _records(reader: Reader, complain: Complain) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each row, and the line on which it begins."""
+    while True:
+        first = reader.line_num + 1
+        try:
+            fields = _fields(reader)
+        except StopIteration:
+            return
+        except ValueError as error:
+            complain(_left_out(str(error), first, reader.line_num))
+            continue
+        if fields:
+            yield first, fields
+
+
+def _fields(reader: Reader) -> list[str]:
+    """The next row; refuses one that cannot be read. The reader goes on with the line after it."""
+    try:
+        fields = next(reader)
+    except csv.Error as error:
+        raise ValueError(f"{error}; perhaps a quote is not closed") from None
+    check_text("".join(fields))
+    return fields
 
 
 def json_rows(
     network: Description, stream: tables.JsonLines, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    """The rows of a file of JSON lines; those that are wrong are left out, and told."""
+    """The rows of a file of JSON lines; those that are wrong are left out, and told.
+
+    A file that is missing is refused at once.
+    """
     features = _features(network)
+    if not arrives(network, stream.path):
+        with lines_of(network, stream.path):
+            pass
+    return _json_rows(network, stream, features, agents, complain)
+
+
+def _json_rows(
+    network: Description,
+    stream: tables.JsonLines,
+    features: list[str],
+    agents: Words,
+    complain: Complain,
+) -> Iterator[Row]:
     decoder = msgspec.json.Decoder(_Line)
-    with _opened(network, stream.path) as file:
-        for number, line in enumerate(file, start=1):
+    with lines_of(network, stream.path) as lines:
+        for number, line in enumerate(lines, start=1):
             if line.isspace():
                 continue
             try:
+                check_text(line)
                 one = decoder.decode(line)
-                given = one.features
-                if isinstance(given, dict):
-                    row = [_or_nan(given.get(name)) for name in features]
-                else:
-                    row = [_or_nan(value) for value in given]
-                yield Row(_agent(agents, one.agent), row, one.target)
+                row = Row(_agent(agents, one.agent), _numbers(features, one.features), one.target)
+            except RecursionError:
+                complain(_left_out("it must not be nested so deeply", number, number))
             except (ValueError, msgspec.DecodeError) as error:
-                complain(f"line {number} is left out: {error}")
+                complain(_left_out(str(error), number, number))
+            else:
+                yield row
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     agent: Plain
-    features: list[float | None] | dict[str, float | None]
+    features: Features
     target: float
+
+
+def _left_out(reason: str, first: int, last: int) -> str:
+    """Says which lines are left out, and why; a field that has run away is not told in full."""
+    lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
+    short = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]} [...]"
+    return f"{lines} left out: {short}"
 
 
 def _features(network: Description) -> list[str]:
@@ -107,14 +192,14 @@ def _number(column: str, text: str, empty: float | None = None) -> float:
     return number
 
 
+def _numbers(features: list[str], given: Features) -> list[float]:
+    """A number for each feature, NaN where it is unknown; refuses what a node would refuse."""
+    if isinstance(given, dict):
+        given = in_order(features, given)
+    if len(given) != len(features):
+        raise ValueError(f"features must be {len(features)} numbers, got {given!r}")
+    return [_or_nan(value) for value in given]
+
+
 def _or_nan(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-@contextmanager
-def _opened(network: Description, path: str) -> Iterator[IO[str]]:
-    if path == STANDARD_INPUT:
-        yield sys.stdin
-        return
-    with Path(network.path(path)).open(newline="") as file:
-        yield file

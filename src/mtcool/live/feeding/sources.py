@@ -10,9 +10,10 @@ import numpy as np
 
 from mtcool.learn.running.built_in import built_in
 from mtcool.live.description import Description, tables
-from mtcool.live.feeding.files import STANDARD_INPUT, Complain, csv_rows, json_rows
+from mtcool.live.feeding.files import Complain, csv_rows, json_rows
 from mtcool.live.feeding.row import Row
 from mtcool.live.feeding.synthetic import synthetic_rows
+from mtcool.live.feeding.text import arrives
 from mtcool.types import Label
 
 
@@ -23,7 +24,7 @@ class Source(NamedTuple):
     total: int | None
     """How many rows there are, if that is known."""
     waits: bool
-    """Whether rows come when they come, as from standard input."""
+    """Whether rows come when they come, as from standard input or a pipe."""
     agents: dict[str, Label]
     """Agents whose rows are read, by their names in files."""
 
@@ -64,10 +65,10 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
             rows = synthetic_rows(network, stream, total)
         case tables.Csv():
             rows = csv_rows(network, stream, agents, complain)
-            waits = stream.path == STANDARD_INPUT
+            waits = arrives(network, stream.path)
         case tables.JsonLines():
             rows = json_rows(network, stream, agents, complain)
-            waits = stream.path == STANDARD_INPUT
+            waits = arrives(network, stream.path)
         case _:
             rows, total = _built_in_rows(network, stream)
     if rounds is not None:

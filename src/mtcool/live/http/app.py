@@ -23,6 +23,9 @@ Numbers = list[float | None] | dict[str, float | None]
 """Features in their order or by name; null where one is missing."""
 
 
+ROUND = "The round of an earlier prediction, if it is not the last one of the agent."
+
+
 class Asked(BaseModel):
     """Something about an agent of this node."""
 
@@ -42,8 +45,9 @@ class ToPredict(Asked):
 class ToLearn(Asked):
     """What to learn from."""
 
-    features: Numbers
+    features: Numbers | None = Field(None, description="May be left out if a round is named.")
     target: float
+    round: int | None = Field(None, description=ROUND)
 
 
 class Loss(BaseModel):
@@ -60,6 +64,7 @@ class ToUpdate(Asked):
 
     gradient: list[float] | None = None
     loss: Loss | None = None
+    round: int | None = Field(None, description=ROUND)
 
 
 class Predicted(BaseModel):
@@ -69,6 +74,7 @@ class Predicted(BaseModel):
     alone: float | None = Field(description="What the agent would predict without neighbours.")
     old: list[Any] = Field(description="Neighbours whose last known rows were used.")
     missing: list[Any] = Field(description="Neighbours of which nothing is known.")
+    round: int = Field(description="Its number, by which /learn and /update may name it.")
 
 
 class Learned(BaseModel):
@@ -132,20 +138,21 @@ def http_app(node: Node) -> FastAPI:
         old, missing = (
             [plain_name(name, "sent") for name in of] for of in (said.old, said.missing)
         )
-        return Predicted(value=value, alone=said.alone, old=old, missing=missing)
+        return Predicted(value=value, alone=said.alone, old=old, missing=missing, round=said.round)
 
     @app.post("/learn", responses=PROBLEMS)
     async def learn(asked: ToLearn) -> Learned:
         """Learn from a row and its target; answers when that survives a crash."""
         agent = here(asked.agent)
-        await node.learn(agent, asked.features, asked.target)
+        await node.learn(agent, asked.features, asked.target, round=asked.round)
         return Learned(activations=node.host.learned[agent])
 
     @app.post("/update", responses=PROBLEMS)
     async def update(asked: ToUpdate) -> Learned:
         """Learn from the gradient, or the loss, of the last prediction; answers when durable."""
         agent = here(asked.agent)
-        await node.update(agent, told_feedback(asked.gradient, asked.loss))
+        feedback = told_feedback(asked.gradient, asked.loss)
+        await node.update(agent, feedback, round=asked.round)
         return Learned(activations=node.host.learned[agent])
 
     @app.get("/status")
@@ -175,8 +182,13 @@ def _say_what_is_wrong(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        kind = request.headers.get("content-type", "nothing")
+        if request.method == "POST" and kind.partition(";")[0].strip() != "application/json":
+            return answer(400, f"Content-Type must be application/json, got {kind}")
+        if first["type"] == "json_invalid":
+            return answer(400, f"body must be JSON, got an error at character {first['loc'][-1]}")
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return answer(400, f"{place} is not as it must be: {first['msg']}")
+        return answer(400, f"{place} is not valid: {first['msg']}")
 
     @app.exception_handler(Refusal)
     async def not_now(request: Request, error: Refusal) -> JSONResponse:

@@ -211,16 +211,24 @@ async def _arriving(source: Source, stop: asyncio.Event) -> AsyncIterator[Row]:
     loop, arrived = asyncio.get_running_loop(), asyncio.Queue[Row | Exception | None]()
     room: queue.Queue[None] = queue.Queue(1024)
 
+    def hand_over(found: Row | Exception | None) -> bool:
+        """Whether the loop is still there to take it."""
+        try:
+            loop.call_soon_threadsafe(arrived.put_nowait, found)
+        except RuntimeError:  # it is closed
+            return False
+        return True
+
     def read() -> None:
+        end: Exception | None = None
         try:
             for row in source.rows:
                 room.put(None)
-                loop.call_soon_threadsafe(arrived.put_nowait, row)
-            loop.call_soon_threadsafe(arrived.put_nowait, None)
-        except RuntimeError:  # the loop is closed
-            return
-        except (ValueError, OSError) as error:
-            loop.call_soon_threadsafe(arrived.put_nowait, error)
+                if not hand_over(row):
+                    return
+        except Exception as error:  # whatever it is: the loop would wait for ever
+            end = error
+        hand_over(end)
 
     threading.Thread(target=read, daemon=True).start()
     ended = asyncio.create_task(stop.wait())

@@ -292,7 +292,9 @@ class Running:
     async def play_again(self) -> Replayed:
         """Play the journals again."""
         self.tell("the journals are played again")
-        return await in_thread(lambda tell: replay_files(self._databases(), tell=tell), self.tell)
+        return await in_thread(
+            lambda tell: replay_files(self._databases(), self.network, tell), self.tell
+        )
 
     def conclude(self, found: Replayed | None) -> Outcome:
         """Say what came of it all, and of playing the journals again, if that was done."""

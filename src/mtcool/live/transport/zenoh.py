@@ -40,7 +40,7 @@ QUEUE = {
 }
 """Of zenoh, for each link: batches, and microseconds for which a full one is waited for."""
 ENVELOPE = 1 << 16
-"""Bytes that zenoh adds to a message, at most."""
+"""Bytes that zenoh adds to a message, at most, and room for what is too long by less than that."""
 
 
 class Credentials(NamedTuple):
@@ -62,7 +62,8 @@ class Peers(NamedTuple):
     credentials: Credentials | None
     """None for plain connections, where everybody is believed."""
     largest: int
-    """Bytes of a question; longer ones are refused."""
+    """Bytes of a question or a reply that reach those who refuse what is too long; much longer ones
+    do not even arrive."""
 
 
 class ZenohTransport:
@@ -122,7 +123,7 @@ class ZenohTransport:
 
     async def ask(self, questions: Mapping[str, bytes], timeout: float) -> dict[str, bytes]:
         """Ask several hosts at once; replies are collected on zenoh's thread."""
-        asked = _Asked(len(questions), self._loop, self._peers.largest)
+        asked = _Asked(len(questions), self._loop)
         for host, content in questions.items():
             asked.send(self._queriers.get(host), host, content)
         handle = self._loop.call_later(timeout, asked.give_up)
@@ -160,9 +161,7 @@ class ZenohTransport:
 
     def _content(self, query: zenoh.Query) -> bytes:
         payload = query.payload
-        if payload is None or len(payload) > self._peers.largest:
-            return b""  # it is refused like all that cannot be understood
-        return payload.to_bytes()
+        return b"" if payload is None else payload.to_bytes()
 
     async def close(self) -> None:
         """Close the session."""
@@ -175,24 +174,22 @@ class ZenohTransport:
 class _Asked:
     """Questions under way together, and the replies so far."""
 
-    def __init__(self, count: int, loop: asyncio.AbstractEventLoop, largest: int) -> None:
+    def __init__(self, count: int, loop: asyncio.AbstractEventLoop) -> None:
         self.replies: dict[str, bytes] = {}
         self.done: asyncio.Future[None] = loop.create_future()
-        self._count, self._loop, self._largest = count, loop, largest
+        self._count, self._loop = count, loop
         self._ended: list[None] = []
         """One for each question that has ended: appending is safe on any thread."""
         if count == 0:
             self.done.set_result(None)
 
     def send(self, querier: zenoh.Querier | None, host: str, question: bytes) -> None:
-        replies, largest = self.replies, self._largest
+        replies = self.replies
 
         def take(reply: zenoh.Reply) -> None:
             sample = reply.ok
             if sample is not None:
-                content = sample.payload.to_bytes()
-                if len(content) <= largest:
-                    replies[host] = content
+                replies[host] = sample.payload.to_bytes()
 
         if querier is None:  # the session is being opened again
             self._end()

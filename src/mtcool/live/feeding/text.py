@@ -1,0 +1,67 @@
+"""The text of a stream: a file, a pipe, or standard input."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from mtcool.live.description import Description
+
+STANDARD_INPUT = "-"
+MARK = "\ufeff"
+"""The byte order mark, which some programs write before everything else."""
+KEPT = "surrogateescape"
+"""Bytes that are no text are kept for `check_text`: to decode them would end the whole stream."""
+NO_TEXT = re.compile("[\udc80-\udcff]")
+"""What becomes of them."""
+
+
+def arrives(network: Description, path: str) -> bool:
+    """Whether lines come when they come, and only once, as from standard input or a pipe."""
+    if path == STANDARD_INPUT:
+        return True
+    file = Path(network.path(path))
+    # What is missing, or a folder, is not waited for: to open it is refused at once.
+    return file.exists() and not file.is_file() and not file.is_dir()
+
+
+def name_of(path: str) -> str:
+    """What people call it."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+@contextmanager
+def lines_of(network: Description, path: str) -> Iterator[Iterator[str]]:
+    """Open it and give its lines, which `check_text` must see. A pipe waits for a writer."""
+    if path == STANDARD_INPUT:
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors=KEPT)
+        yield _without_mark(sys.stdin)
+        return
+    with Path(network.path(path)).open(encoding="utf-8", errors=KEPT, newline="") as file:
+        yield _without_mark(file)
+
+
+def _without_mark(file: IO[str]) -> Iterator[str]:
+    for number, line in enumerate(file):
+        yield line if number else line.removeprefix(MARK)
+
+
+def check_text(text: str) -> None:
+    """Refuse text with bytes that are none.
+
+    Examples
+    --------
+    >>> check_text("Z\\udcfcrich")
+    Traceback (most recent call last):
+    ...
+    ValueError: it must be text in UTF-8, got the byte 0xfc
+    """
+    found = NO_TEXT.search(text)
+    if found is not None:
+        raise ValueError(f"it must be text in UTF-8, got the byte {ord(found[0]) & 0xFF:#x}")
