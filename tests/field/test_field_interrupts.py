@@ -43,13 +43,13 @@ def content(net):
 def test_an_interrupted_join_is_completed_or_has_not_begun(tmp_path):
     """There is no room for so many rows: it is made while half of the edges are there."""
     interrupts, saved = 0, []
-    for net in interruptions(lambda net: net.join("new", range(20)), 20, **LATE):
+    for net in interruptions(lambda net: net.join("new", range(12)), 12, **LATE):
         net.update(0, [0.5])
         if "new" in net.graph.labels:
-            assert net.graph.neighbourhood_sizes.tolist() == [4] * 20 + [21]
+            assert net.graph.neighbourhood_sizes.tolist() == [4] * 12 + [13]
         else:
             interrupts += 1
-            assert net.graph.neighbourhood_sizes.tolist() == [3] * 20
+            assert net.graph.neighbourhood_sizes.tolist() == [3] * 12
             net.join("another", [0])
             net.join("new", [1, 2])
             assert net.graph.neighbourhood_sizes[-2:].sum() == 5

@@ -91,7 +91,10 @@ def gradients(rounds, dim=2, seed=0):
 
 
 def late_network(learner=None):
-    """Everything is late, and much has changed: all arrays hold something."""
+    """Everything is late, and much has changed: all arrays hold something.
+
+    FTRL is compiled for no network in the field: its files are made and read by Python.
+    """
     net = mtcool.mt_co2ol(
         nx.path_graph(["a", "b", "c", "d"]),
         2,
@@ -132,6 +135,7 @@ def coded_network():
     return net
 
 
+@only_uncompiled
 def test_the_networks_below_have_all_that_a_file_can_hold():
     arrays = field_arrays((net := late_network()).exchange, net.settings)
     empty = {name for name, array in arrays.items() if array.size == 0}
@@ -174,6 +178,7 @@ def test_a_network_put_together_from_agents_goes_on(path):
     assert everything(loaded) == everything(whole) == everything(copy.deepcopy(whole))
 
 
+@only_uncompiled
 def test_an_agent_that_is_expected_and_one_that_left_may_come_after_loading(path):
     net = late_network()
     net.exchange.register(["f"])  # as a schedule does before the agent joins
@@ -188,6 +193,7 @@ def test_an_agent_that_is_expected_and_one_that_left_may_come_after_loading(path
     assert everything(loaded) == everything(net)
 
 
+@only_uncompiled
 @pytest.mark.parametrize("make", [late_network, coded_network])
 def test_saving_changes_nothing_and_a_loaded_network_shares_nothing(make, path):
     net = make()
@@ -198,6 +204,7 @@ def test_saving_changes_nothing_and_a_loaded_network_shares_nothing(make, path):
     assert everything(net) == before != everything(loaded) == everything(copied)
 
 
+@only_uncompiled
 def test_a_file_does_not_grow_with_what_came_and_went(tmp_path):
     sizes = []
     net = late_network()
@@ -210,6 +217,7 @@ def test_a_file_does_not_grow_with_what_came_and_went(tmp_path):
     assert len(set(sizes)) == 1
 
 
+@only_uncompiled
 def test_what_was_loaded_is_saved_as_the_same_bytes(tmp_path):
     again(late_network(), tmp_path / "one").save(tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
@@ -473,6 +481,7 @@ ALL_DAMAGE = [
 ]
 
 
+@only_uncompiled
 @pytest.mark.parametrize(("make", "damage", "words"), ALL_DAMAGE)
 def test_planted_damage_is_refused_with_a_sentence(make, damage, words, originals, path):
     path.write_bytes(originals[make])

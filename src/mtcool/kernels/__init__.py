@@ -27,6 +27,7 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
 from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
+from mtcool.kernels import unswept as _unswept  # noqa: F401 (it makes compiling faster)
 from mtcool.kernels.cache import KernelCache, cache_folder
 from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
