@@ -24,7 +24,6 @@ COMPARISONS = (
     *(f"{REDUCTIONS}fine_codes_change_hardly_anything[{HEDGE}-{name}]" for name in CODES),
     f"{REDUCTIONS}the_order_in_which_late_gradients_arrive_does_not_matter_for_sums",
     f"{REDUCTIONS}a_new_agent_begins_with_what_its_neighbours_know_in_common",
-    "field/test_field_guarantees.py::test_rounding_keeps_the_bound_on_average",
     "field/test_room.py::test_room_for_a_schedule_is_made_before_its_first_round",
     "field/test_room.py::test_peers_that_have_grown_by_halves_play_as_before",
     "field/test_room.py::test_room_is_made_one_array_at_a_time",
@@ -51,4 +50,4 @@ def test_all_learners_with_all_rates_do_uncompiled_what_some_do_compiled():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "183 passed" in done.stdout
+    assert "181 passed" in done.stdout

@@ -9,8 +9,8 @@ STRETCHES = 6
 
 def test_memory_and_outboxes_stay_bounded_and_the_pace_does_not_decay() -> None:
     with process() as one, process() as another:  # side by side, to take less time
-        in_memory = one.submit(run, 700, STRETCHES, 0.0, False)
-        over_zenoh = another.submit(run, 400, STRETCHES, 0.0, True)
+        in_memory = one.submit(run, 1500, STRETCHES, 0.0, False)
+        over_zenoh = another.submit(run, 800, STRETCHES, 0.0, True)
     check(in_memory.result())
     check(over_zenoh.result())
 

@@ -132,7 +132,7 @@ def test_a_bug_in_both_worlds_is_no_difference_by_itself():
 def test_rounding_on_the_grid_does_not_add_up():
     """BLT's nodes are fractional: rounding that went back into the filter would exceed mu."""
     alone = mtcool.graphs.edgeless(2)
-    privacy = Privacy(1.0, 3_000, delta=1e-6, aggregator=BLT(), noise="exact")
+    privacy = Privacy(1.0, 10_000, delta=1e-6, aggregator=BLT(), noise="exact")
     net = mtcool.dpmt_co2ol(alone, 2, privacy)
     leak = worst_case(net, 0)
     assert leak.passed

@@ -26,7 +26,7 @@ class Unswept(_Listener):  # type: ignore[misc]
         """A function begins to compile; those that it calls compile inside it."""
         if self._depth:
             self._depth += 1
-        elif event.data["dispatcher"]._compiler.pipeline_class is KernelCompiler:
+        elif _is_ours(event.data["dispatcher"]):
             self._swept = gc.isenabled()
             self._depth = 1
             gc.disable()
@@ -37,6 +37,12 @@ class Unswept(_Listener):  # type: ignore[misc]
             self._depth -= 1
             if self._depth == 0 and self._swept:
                 gc.enable()
+
+
+def _is_ours(dispatcher: Any) -> bool:
+    """Whether a function is compiled as a kernel of ours; others may bring any dispatcher."""
+    compiler = getattr(dispatcher, "_compiler", None)
+    return getattr(compiler, "pipeline_class", None) is KernelCompiler
 
 
 _register("numba:compile", Unswept())
