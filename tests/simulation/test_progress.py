@@ -56,6 +56,20 @@ def test_the_first_of_many_steps_say_nothing_of_the_last(capfd):
     assert re.fullmatch(r"compile: 22/84, \d+(\.\d)?/s, about \d s left", lines[-2])
 
 
+@pytest.mark.usefixtures("often")
+def test_only_the_last_line_says_how_long_it_took(capfd):
+    told, end = "", time.monotonic() + 60.0
+    with progress_bar("report", 1, show=True) as advance:
+        advance(1)
+        while told.count("\n") < 2 and time.monotonic() < end:  # something follows the last step
+            time.sleep(0.05)
+            told += capfd.readouterr().err
+    *lines, last = (told + capfd.readouterr().err).splitlines()
+    assert len(lines) >= 2
+    assert all(re.fullmatch(r"report: 1/1 after \d+ s", line) for line in lines)
+    assert re.fullmatch(r"report: 1/1 in \d+ s", last)
+
+
 def test_a_quick_step_is_one_line(capfd):
     with progress_bar("report", 1, show=True) as advance:
         advance(1)

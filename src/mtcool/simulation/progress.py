@@ -48,6 +48,7 @@ def _lines(what: str, total: int | None, done: int) -> Iterator[Advance]:
     finally:
         lines.ended.set()
         thread.join()
+    lines.over = True
     _say(lines.now())
 
 
@@ -57,6 +58,8 @@ class _Lines:
         self.before = self.done = done
         self.began = time.monotonic()
         self.ended = threading.Event()
+        self.over = False
+        """Whether the next line is the last one: after the last step something may follow."""
 
     def advance(self, steps: int) -> None:
         self.done += steps
@@ -74,8 +77,10 @@ class _Lines:
             rate = f", {per_second(moved / seconds)}" if moved and seconds > 0 else ""
             return f"{self.what}: {self.done:,} in {_duration(seconds)}{rate}"
         line = f"{self.what}: {self.done:,}/{self.total:,}"
-        if self.done >= self.total:
+        if self.over and self.done >= self.total:
             return f"{line} in {_duration(seconds)}"
+        if self.done >= self.total:
+            return f"{line} after {_duration(seconds)}"
         if moved == 0 or moved * 10 < self.total - self.before:  # first steps may be longer ones
             return f"{line} after {_duration(seconds)}"
         left = _duration(seconds * (self.total - self.done) / moved)
