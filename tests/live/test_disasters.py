@@ -7,12 +7,12 @@ from live.disasters import play
 from live.networks import NETWORKS, private, ring
 
 SCHEDULES = {
-    "ring": 100,
-    "shards": 40,
-    "tables": 40,
-    "private": 40,
-    "changing": 70,
-    "changing_tables": 40,
+    "ring": 150,
+    "shards": 60,
+    "tables": 60,
+    "private": 60,
+    "changing": 100,
+    "changing_tables": 60,
 }
 FOUND_WITHIN = 120
 

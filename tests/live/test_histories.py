@@ -24,10 +24,10 @@ from mtcool.live.wire import Deliver, Position, Refused, question_in, to_bytes
 
 DIFFERENT = "remember different messages"
 SCHEDULES = {
-    "forgetful_ring": 30,
-    "forgetful_shards": 30,
+    "forgetful_ring": 40,
+    "forgetful_shards": 40,
     "forgetful_private": 20,
-    "forgetful_changing": 20,
+    "forgetful_changing": 30,
 }
 
 

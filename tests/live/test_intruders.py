@@ -34,7 +34,7 @@ from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.wire import SCHEMA, Ask, Deliver, Refused, Rows, question_in, reply_in, to_bytes
 
 NETWORK = 7
-FUZZED = 17_000
+FUZZED = 25_000
 """For each of the kinds of networks."""
 COMPARED = 5
 """Every fifth time, everything is compared with how it was before."""
