@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from live.forging import forging
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
@@ -16,16 +17,16 @@ DAMAGES = {
     "a state is another's": "update agent set state = x'000000000000000093c0c0c0'",
     "a state is short": "update agent set state = x'000000'",
     "a state is missing": "update agent set state = null",
-    "an agent is unknown": "insert into agent values (x'09', x'00')",
+    "an agent is unknown": "insert into agent (name, state) values (x'09', x'00')",
     "an agent is missing": "delete from agent where name = x'01'",
-    "a name is garbage": "insert into agent values (x'c1', x'00')",
-    "a name is a table": "insert into agent values (x'80', x'00')",
-    "who lives there is garbage": "update host set lives = x'ff'",
-    "who lives there is missing": "update host set lives = null",
+    "a name is garbage": "insert into agent (name, state) values (x'c1', x'00')",
+    "a name is a table": "insert into agent (name, state) values (x'80', x'00')",
+    "who lives there is garbage": "update lives set content = x'ff'",
+    "who lives there is missing": "delete from lives",
     "whose it is is missing": "delete from host",
-    "messages wait for nobody": "insert into outbox values ('nobody', 1, x'01', x'00')",
-    "messages wait for itself": "insert into outbox values ('host0', 1, x'01', x'00')",
-    "a receiver is garbage": "insert into outbox values ('host0', 1, x'c1', x'00')",
+    "messages wait for nobody": "insert into outbox (host, number, receiver, content) values ('nobody', 1, x'01', x'00')",
+    "messages wait for itself": "insert into outbox (host, number, receiver, content) values ('host0', 1, x'01', x'00')",
+    "a receiver is garbage": "insert into outbox (host, number, receiver, content) values ('host0', 1, x'c1', x'00')",
 }
 
 
@@ -46,10 +47,19 @@ def damaged(good, folder, statement):
     file = folder / "state" / "host0.db"
     file.parent.mkdir(exist_ok=True)
     shutil.copy(good, file)
-    with sqlite3.connect(file) as base:
+    with forging(file) as base:
         assert base.execute(statement).rowcount
-    base.close()
     return file
+
+
+def content(file):
+    """All that a database says, but for who has opened it last."""
+    with sqlite3.connect(file) as base:
+        base.execute("update host set session = 0, digest = 0")
+        found = list(base.iterdump())
+        base.rollback()
+    base.close()
+    return found
 
 
 @pytest.mark.parametrize("what", DAMAGES)
@@ -60,11 +70,11 @@ def test_a_host_does_not_begin_from_a_damaged_database(good, tmp_path, what):
         async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
             pass
 
-    before = list(sqlite3.connect(file).iterdump())
+    before = content(file)
     for _ in range(2):
         with pytest.raises(ValueError, match=r"^database must be whole, got '.*host0.db'"):
             asyncio.run(begin())
-    assert list(sqlite3.connect(file).iterdump()) == before
+    assert content(file) == before
 
 
 @pytest.mark.parametrize(
@@ -73,7 +83,7 @@ def test_a_host_does_not_begin_from_a_damaged_database(good, tmp_path, what):
         "update journal set entry = x'c1' where number = 3",
         "update journal set entry = x'80' where number = 3",
         "update description set content = x'c1'",
-        "update description set content = cast('[\"/\", {}]' as blob)",
+        "update description set content = cast('{}' as blob)",
     ],
 )
 def test_a_damaged_journal_is_refused(good, tmp_path, statement):

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from live.forging import forging
 from live.small_network import opened, small
 from mtcool.live import Node
 from mtcool.live.lines import Lines
@@ -90,9 +91,9 @@ def test_a_database_that_has_an_agent_twice_is_refused(tmp_path):
 
     asyncio.run(begin())
     file = tmp_path / "state" / "host0.db"
-    with sqlite3.connect(file) as base:
+    with forging(file) as base:
         base.execute(
-            "insert into agent select ?, state from agent where name = ?",
+            "insert into agent (name, state) select ?, state from agent where name = ?",
             (msgspec.msgpack.encode(1.0), msgspec.msgpack.encode(1)),
         )
     with pytest.raises(ValueError, match=r"got '.*host0.db': it has an agent twice"):

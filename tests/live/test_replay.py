@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import sys
 
 import msgspec
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from live.forging import forging
 from live.small_network import KT
 from mtcool.cli.commands import app
 from mtcool.live import Node
@@ -54,7 +54,7 @@ def play(folder, kind=LEARN, rounds=20, during=None, journal=True):
 
 def change(path, choose, entry=None):
     """Replace an entry of a journal, or take it out."""
-    with sqlite3.connect(path) as base:
+    with forging(path) as base:
         for number, content in base.execute("select number, entry from journal").fetchall():
             found = entry_in(content)
             if isinstance(found, choose):
@@ -99,20 +99,20 @@ def test_another_prediction_is_found(tmp_path):
 
 def test_a_message_that_was_not_taken_is_found(tmp_path):
     paths = play(tmp_path)
-    with sqlite3.connect(paths[0]) as base:
+    with forging(paths[0]) as base:
         numbers = base.execute("select number, entry from journal order by number").fetchall()
         last = [n for n, content in numbers if isinstance(entry_in(content), Taken)][-1]
         base.execute("delete from journal where number = ?", (last,))
     with pytest.raises(ValueError, match="got one up to message 9 of host1, and 10 were taken"):
         replay_files(paths)  # it was taken, and no journal was written
-    with sqlite3.connect(paths[0]) as base:
+    with forging(paths[0]) as base:
         base.execute("update link set taken = taken - 1")
     assert replay_files(paths).lost == 1
 
 
 def test_a_message_that_was_taken_twice_is_found(tmp_path):
     paths = play(tmp_path)
-    with sqlite3.connect(paths[0]) as base:
+    with forging(paths[0]) as base:
         contents = [c for (c,) in base.execute("select entry from journal order by number")]
         taken = next(c for c in contents if isinstance(entry_in(c), Taken))
         base.execute("insert into journal (entry) values (?)", (taken,))
@@ -144,7 +144,7 @@ def test_a_host_that_was_killed_before_its_first_transaction_has_taken_nothing(t
     again = replay_files(paths)
     assert (again.predictions, again.waiting, again.lost, again.differences) == (1, 1, 0, [])
     assert replay_files(paths[1:]).predictions == 0
-    with sqlite3.connect(paths[0]) as base:
+    with forging(paths[0]) as base:
         base.execute("delete from outbox")
     assert replay_files(paths).lost == 1
 
@@ -186,7 +186,7 @@ def test_a_row_of_a_state_that_never_was_is_found(tmp_path, ago):
 
 def test_an_agent_that_has_become_another_is_found(tmp_path):
     paths = play(tmp_path)
-    with sqlite3.connect(paths[1]) as base:
+    with forging(paths[1]) as base:
         name = msgspec.msgpack.encode(3)
         (state,) = base.execute("select state from agent where name = ?", (name,)).fetchone()
         worse = state[:-1] + bytes([state[-1] ^ 1])
@@ -196,12 +196,12 @@ def test_an_agent_that_has_become_another_is_found(tmp_path):
     assert found.differences == ["host1: what agent 3 has become is not what is kept of it"]
     assert CliRunner().invoke(app, ["replay", *map(str, paths)]).exit_code == 1
     fewer = (int.from_bytes(state[:8]) - 1).to_bytes(8) + state[8:]
-    with sqlite3.connect(paths[1]) as base:
+    with forging(paths[1]) as base:
         base.execute("update agent set state = ? where name = ?", (fewer, name))
     assert len(replay_files(paths).differences) == 1  # it has learned more often than is kept
-    with sqlite3.connect(paths[1]) as base:
+    with forging(paths[1]) as base:
         base.execute("delete from agent where name = ?", (name,))
-        base.execute("insert into agent values (?, ?)", (msgspec.msgpack.encode(9), state))
+        base.execute("insert into agent (name, state) values (?, ?)", (msgspec.msgpack.encode(9), state))
     assert replay_files(paths).differences == [
         "host1: agent 3 lives there, and is not kept",
         "host1: agent 9 is kept, and does not live there",
@@ -237,7 +237,7 @@ def test_parts_of_an_algorithm_that_a_database_names_are_not_imported(tmp_path, 
     paths = play(tmp_path, ALGORITHM, rounds=4)
     other = network(tmp_path, {"algorithm": ALGORITHM["algorithm"] | {key: "os:abort"}})
     for path in paths:
-        with sqlite3.connect(path) as base:
+        with forging(path) as base:
             base.execute("update description set content = ?", (kept_description(other),))
             base.execute("update host set network = ?", (other.number,))
     with pytest.raises(ValueError, match=f"algorithm.{key} of a network in a database"):

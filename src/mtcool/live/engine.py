@@ -143,7 +143,9 @@ class Engine:
             changes = self.host.changes()
             if description is not None:
                 changes = changes._replace(description=description)
-            if not changes.empty:
+            if changes.empty:
+                self.store.check_ours()
+            else:
                 self.store.write(changes)
         except Exception as error:  # whatever it is, those changes would be missing in the next one
             return self._undo(error)

@@ -10,15 +10,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from mtcool.experiments.files.outside import is_outside
-from mtcool.graphs.labels import label_of
-from mtcool.live.description import Description, described, drivers_of
+from mtcool.experiments.files.spec import GraphFile
+from mtcool.live.description import Description, described, drivers_of, tables
 from mtcool.live.journal import Begun, Entry, Taken, entry_in
+from mtcool.live.lock import is_running
 from mtcool.live.replay import Replayed, replay
-from mtcool.live.store import FORM, is_running
+from mtcool.live.schema import (
+    FORM,
+    UPGRADED,
+    BlobRow,
+    HostRow,
+    agents_in,
+    check_tables,
+    intact,
+    label_in,
+    links_in,
+    prepare,
+    waiting_in,
+)
 from mtcool.types import Label
 
+READ = (GraphFile, tables.BirthsGraph, tables.FlightsGraph, tables.SchoolsGraph)
+"""Graphs that a description names, and that are read."""
 QUIET = 2.0
 """Seconds after which people who wait are told how far it is."""
 
@@ -38,15 +54,17 @@ class Journal(NamedTuple):
     """Whether the host was running when this was read."""
 
 
-class _Kept(msgspec.Struct, array_like=True):
-    folder: str
-    table: msgspec.Raw
-
-
 def kept_description(network: Description) -> bytes:
-    """A description as it is kept in a database: its table, and the folder that it speaks of."""
-    table = msgspec.Raw(msgspec.json.encode(network.file))
-    return msgspec.json.encode(_Kept(str(network.folder.resolve()), table))
+    """A description as it is kept in a database: with its graph, which may stand in a file."""
+    file = network.file
+    if isinstance(file.graph, READ):
+        graph, labels = network.graph, network.graph.labels
+        owner = np.repeat(np.arange(graph.size), np.diff(graph.ptr))
+        ends = zip(owner.tolist(), graph.idx.tolist(), strict=True)
+        edges = tuple((labels[i], labels[j]) for i, j in ends if i < j)
+        written = tables.Edges(edges=edges, agents=tuple(labels))  # type: ignore[arg-type]
+        file = msgspec.structs.replace(file, graph=written)
+    return msgspec.json.encode(file)
 
 
 def read_journal(
@@ -66,38 +84,39 @@ def read_journal(
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
     base = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
+        prepare(base)
         base.execute("begin")  # all that follows is of one moment
-        form, host, network, rounds = base.execute(
-            "select form, name, network, rounds from host"
-        ).fetchone()
-        if form != FORM:
-            raise ValueError(f"{file} must be of form {FORM}, got form {form}")
-        kept = base.execute("select content from description").fetchone()
-        found = base.execute("select entry from journal order by number")
+        found = base.execute("select form from host").fetchone()
+        if found == (UPGRADED,):
+            raise ValueError(
+                f"form must be {FORM}, got {UPGRADED}: begin its host once, which brings it up to "
+                "this version, or use the version that has written it"
+            )
+        check_tables(base)
+        (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
+        kept = list(intact(base, "description", BlobRow, lambda _: "its description"))
         entries: list[Entry] = []
         last = time.monotonic()
-        for (entry,) in found:
-            entries.append(entry_in(entry))
+        number = lambda _: f"entry {len(entries) + 1} of its journal"  # noqa: E731
+        for row in intact(base, "journal", BlobRow, number, "number"):
+            entries.append(entry_in(row.content))
             if tell is not None and time.monotonic() > last + QUIET:
                 last = time.monotonic()
-                tell(f"{len(entries):,} entries of the journal of {host} are read")
-        links = dict(base.execute("select host, taken from link").fetchall())
+                tell(f"{len(entries):,} entries of the journal of {host.name} are read")
+        links = {one.host: one.taken for one in links_in(base)}
         outbox: dict[str, list[int]] = {}
-        for other, number in base.execute("select host, number from outbox order by number"):
-            outbox.setdefault(other, []).append(number)
-        agents = {
-            label_of(msgspec.msgpack.decode(name)): state
-            for name, state in base.execute("select name, state from agent")
-        }
-    except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
+        for one in waiting_in(base):
+            outbox.setdefault(one.host, []).append(one.number)
+        agents = {label_in(one.name): one.state for one in agents_in(base)}
+    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} must be the database of a host, got {error}") from None
     finally:
         base.close()
     begun = sum(isinstance(entry, Begun) for entry in entries)
-    if begun != rounds:
+    if begun != host.rounds:
         raise ValueError(
-            f"{file} must have a journal of all {rounds:,} rounds, got one of {begun:,}: write "
-            "`journal = true` into the network's file, and begin with a fresh state"
+            f"{file} must have a journal of all {host.rounds:,} rounds, got one of {begun:,}: "
+            "write `journal = true` into the network's file, and begin with a fresh state"
         )
     told = dict[str, int]()
     for entry in entries:
@@ -112,15 +131,17 @@ def read_journal(
                 "for a while"
             )
     try:
-        description = None if kept is None else _description(kept[0])
+        description = _description(kept[0].content) if kept else None
     except ValueError as error:
         raise ValueError(f"{file} must say what its network is, got {error}") from None
-    return Journal(host, network, description, entries, outbox, agents, is_running(file))
+    return Journal(host.name, host.network, description, entries, outbox, agents, is_running(file))
 
 
 def _description(kept: bytes) -> Description:
-    content = msgspec.json.decode(kept, type=_Kept)
-    return described(msgspec.json.decode(content.table), content.folder)
+    """The description in a database, which must not name files that would be opened."""
+    if isinstance(msgspec.json.decode(kept, type=tables.Network).graph, READ):
+        raise ValueError("graph must stand in the database with its edges, got one that is read")
+    return described(msgspec.json.decode(kept))
 
 
 def _check_runs_nothing(network: Description) -> None:

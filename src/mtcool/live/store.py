@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import itertools
 import os
+import secrets
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -16,36 +16,35 @@ import msgspec
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.journal import Lives
 from mtcool.live.link import Numbers
+from mtcool.live.lock import CLOSED, MEND, Lock
+from mtcool.live.schema import (
+    DIGESTED,
+    FORM,
+    UPGRADED,
+    BlobRow,
+    HostRow,
+    agents_in,
+    check_tables,
+    intact,
+    label_in,
+    links_in,
+    make_tables,
+    prepare,
+    upgrade,
+    waiting_in,
+)
 from mtcool.live.transactions import Changes, Kept
 from mtcool.types import Label, Name
-
-FORM = 4
-"""Of the tables; another one is refused."""
 
 PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY}
 """Errors of the disk rather than of the database: it may work later."""
 FIRST_BYTE = 0xFF  # of an error's number, which says what it is about
 
-LOOK, LOOKS = 0.1, 5
-"""Seconds for which a lock is tried, and how often: who asks whether a host runs has it briefly."""
-
-TABLES = """
-create table if not exists host (
-    id integer primary key check (id = 1), form integer, name text, network integer,
-    version integer, rounds integer, lives blob
-) strict;
-create table if not exists agent (name blob primary key, state blob) strict, without rowid;
-create table if not exists link (
-    host text primary key, sent integer, taken integer, dropped integer, heard integer,
-    after integer, history integer
-) strict, without rowid;
-create table if not exists outbox (
-    host text, number integer, receiver blob, content blob, primary key (host, number)
-) strict, without rowid;
-create table if not exists description (id integer primary key check (id = 1), content blob) strict;
-create table if not exists journal (number integer primary key, entry blob) strict;
+DESCRIBE = "insert or replace into description values (1, ?1, digest(?1))"
+HOST = """
+update host set version = ?1, rounds = ?2,
+    digest = digest(form, name, network, ?1, ?2, session) where session = ?3
 """
-DESCRIBE = "insert or replace into description values (1, ?)"
 
 
 class Store:
@@ -64,14 +63,18 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], name: str, network: int) -> None:
         self.path = Path(path)
-        self._lock = _lock(self.path)
+        self._lock = Lock(self.path)
+        self._session = secrets.randbits(62) + 1
+        """A number that no other process writes with."""
+        self._opened = False
         try:
+            self._lock.check_not_empty()
             # SQLite gives the files beside it the permissions of the database itself.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             os.chmod(self.path, 0o600)
             self._base = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         except BaseException:
-            os.close(self._lock)
+            self._lock.close()
             raise
         try:
             self._open(name, network)
@@ -87,37 +90,55 @@ class Store:
             raise OSError(f"{str(self.path)!r} could not be written: {error}") from error
 
     def _open(self, name: str, network: int) -> None:
-        run = self._base.execute
+        run, path = self._base.execute, str(self.path)
         try:
-            self._check_whose(name, network)
+            prepare(self._base)
+            form, before = self._check_whose(name, network)
             run("pragma journal_mode = wal")
             run("pragma synchronous = full")
+            self._lock.note(before, self._session)
             run("begin immediate")
-            for statement in TABLES.split(";\n"):
-                run(statement)
-            run(
-                "insert or ignore into host values (1, ?, ?, ?, 0, 0, null)",
-                (FORM, name, network),
-            )
+            if form == UPGRADED:
+                upgrade(self._base)
+            elif form is None:
+                make_tables(self._base)
+                new = FORM, name, network
+                run("insert into host values (1, ?, ?, ?, 0, 0, 0, null)", new)
+            with self._whole():
+                check_tables(self._base)
+            run("update host set session = ?", (self._session,))
+            run(f"update host set digest = digest({DIGESTED['host']})")
             run("commit")
+            self._lock.note(self._session)
+            self._opened = True
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & FIRST_BYTE in PASSING:
-                raise OSError(f"{str(self.path)!r} could not be opened: {error}") from None
-            raise ValueError(f"database must be one, got {str(self.path)!r}: {error}") from None
+                raise OSError(f"{path!r} could not be opened: {error}") from None
+            raise ValueError(f"database must be one, got {path!r}: {error}; {MEND}") from None
 
-    def _check_whose(self, name: str, network: int) -> None:
-        """Refuse a file of somebody else before anything is written into it."""
+    def _check_whose(self, name: str, network: int) -> tuple[int | None, int]:
+        """Refuse a file of somebody else before anything is written into it.
+
+        Returns the form of its tables, None if there are none, and who has written it last.
+        """
         run, path = self._base.execute, str(self.path)
         tables = {table for (table,) in run("select name from sqlite_master where type = 'table'")}
         if not tables:
-            return
+            self._lock.check_last(0)
+            return None, 0
         if "host" not in tables:
             raise ValueError(f"database must be that of a host, got {path!r}, which is another's")
         found = run("select form, name, network from host").fetchone()
         if found is None:
-            raise ValueError(f"database must be whole, got {path!r} that does not say whose it is")
-        if found[0] != FORM:
-            raise ValueError(f"database must be of form {FORM}, got {path!r} of form {found[0]}")
+            raise ValueError(
+                f"database must be whole, got {path!r} that does not say whose it is; {MEND}"
+            )
+        form = found[0]
+        if form not in (FORM, UPGRADED):
+            raise ValueError(
+                f"database must be of form {FORM}, or {UPGRADED}, which is brought up to it, got "
+                f"{path!r} of form {form}: start it with the version of mtcool that has made it"
+            )
         if found[1] != name:
             raise ValueError(f"database must be that of {name!r}, got {path!r} of {found[1]!r}")
         if found[2] != network:
@@ -126,6 +147,22 @@ class Store:
                 "features, algorithm or privacy; remove it to begin anew, or give `state` another "
                 "folder"
             )
+        if form == UPGRADED:
+            return form, 0
+        with self._whole():
+            check_tables(self._base)
+            (host,) = intact(self._base, "host", HostRow, lambda _: "what it says of its host")
+        self._lock.check_last(host.session)
+        return form, host.session
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Say of whatever is wrong in which database it is, and what to do."""
+        try:
+            yield
+        except (ValueError, TypeError, RecursionError) as error:
+            path = str(self.path)
+            raise ValueError(f"database must be whole, got {path!r}: {error}; {MEND}") from None
 
     def __enter__(self) -> Store:
         return self
@@ -141,72 +178,85 @@ class Store:
     def close(self) -> None:
         """Close the file; what was written stays."""
         self._base.close()
-        os.close(self._lock)
+        if self._opened and not Path(f"{self.path}-wal").exists():  # all of it is in one file
+            with contextlib.suppress(OSError):  # the disk is full: what stands there is true, too
+                self._lock.note(CLOSED)
+        self._lock.close()
 
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
         try:
             self._roll_back()  # a transaction that failed must not be read
-            return self._read()
+            self.check_ours()
+            with self._whole():
+                return self._read()
         except sqlite3.Error as error:
             raise OSError(f"{str(self.path)!r} could not be read: {error}") from error
-        except (ValueError, TypeError, RecursionError) as error:
-            raise ValueError(f"database must be whole, got {str(self.path)!r}: {error}") from None
 
     def _read(self) -> Kept | None:
-        run = self._base.execute
-        own, version, rounds, lives = run(
-            "select name, version, rounds, lives from host"
-        ).fetchone()
-        found = [(_label(key), state) for key, state in run("select name, state from agent")]
-        if lives is None:
+        base = self._base
+        (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
+        found = [(label_in(one.name), one.state) for one in agents_in(base)]
+        lives = list(intact(base, "lives", BlobRow, lambda _: "what it says of who lives there"))
+        if not lives:
             if found:
                 raise ValueError("it does not say who lives there")
             return None
-        agents, who = dict(found), msgspec.msgpack.decode(lives, type=Lives)
+        agents, who = dict(found), msgspec.msgpack.decode(lives[0].content, type=Lives)
         if len(agents) < len(found):
             raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
         for name in {*map(label_of, [*who.here, *who.left])} ^ agents.keys():
             what = "does not live there" if name in agents else "is missing"
             raise ValueError(f"agent {name!r} {what}")
-        links = {host: Numbers(*numbers) for host, *numbers in run("select * from link")}
-        waiting = run("select host, number, receiver, content from outbox order by host, number")
+        links = {one.host: Numbers(*one[1:]) for one in links_in(base)}
         outbox = [
-            (host, number, msgspec.msgpack.decode(to), content)
-            for host, number, to, content in waiting
+            (one.host, one.number, msgspec.msgpack.decode(one.receiver, type=Name), one.content)
+            for one in waiting_in(base)
         ]
-        others = {host for _, host in who.home} - {own}
-        for host in {host for host, *_ in outbox} - others:
-            raise ValueError(f"messages wait for {host!r}, where no neighbour lives")
-        return Kept(version, rounds, agents, links, outbox, who, str(self.path))
+        others = {other for _, other in who.home} - {host.name}
+        for other, waiting in itertools.groupby(outbox, key=lambda one: one[0]):
+            if other not in others:
+                raise ValueError(f"messages wait for {other!r}, where no neighbour lives")
+            numbers = [number for _, number, *_ in waiting]
+            last = links[other].sent if other in links else 0
+            if numbers != list(range(last + 1 - len(numbers), last + 1)):
+                raise ValueError(f"messages that wait for {other!r} must end with number {last}")
+        return Kept(host.version, host.rounds, agents, links, outbox, who, str(self.path))
+
+    def check_ours(self) -> None:
+        """Refuse to go on when another process has opened the database since."""
+        (session,) = self._base.execute("select session from host").fetchone() or (0,)
+        if session != self._session:
+            raise OSError(
+                f"database must be ours alone, got {str(self.path)!r}, which another process has "
+                f"opened since: the file of its lock, '{self._lock.path}', was removed"
+            )
 
     def write(self, changes: Changes) -> None:
         """Write all changes, or none: an OSError says that they could not be written."""
         base = self._base
         try:
             base.execute("begin immediate")
-            state = changes.version, changes.rounds
-            base.execute("update host set version = ?, rounds = ?", state)
+            self.check_ours()
+            base.execute(HOST, (changes.version, changes.rounds, self._session))
             if changes.share is not None:
                 lives = msgspec.msgpack.encode(changes.share)
-                base.execute("update host set lives = ?", (lives,))
+                base.execute("insert or replace into lives values (1, ?1, digest(?1))", (lives,))
             if changes.agents:
                 base.executemany(
-                    "insert into agent values (?, ?)"
-                    " on conflict (name) do update set state = excluded.state",
+                    "insert into agent values (?1, ?2, digest(?1, ?2)) on conflict (name)"
+                    " do update set state = excluded.state, digest = excluded.digest",
                     [(_key(name), state) for name, state in changes.agents.items()],
                 )
             if changes.links:
                 base.executemany(
-                    "insert into link values (?, ?, ?, ?, ?, ?, ?) on conflict (host) do update set"
-                    " sent = excluded.sent, taken = excluded.taken,"
-                    " dropped = excluded.dropped, heard = excluded.heard,"
-                    " after = excluded.after, history = excluded.history",
+                    "insert or replace into link values"
+                    " (?1, ?2, ?3, ?4, ?5, ?6, ?7, digest(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
                     [(host, *numbers) for host, numbers in changes.links.items()],
                 )
             if changes.outbox:
                 base.executemany(
-                    "insert into outbox values (?, ?, ?, ?)",
+                    "insert into outbox values (?1, ?2, ?3, ?4, digest(?1, ?2, ?3, ?4))",
                     [
                         (host, number, msgspec.msgpack.encode(to), content)
                         for host, number, to, content in changes.outbox
@@ -218,7 +268,8 @@ class Store:
                 )
             if changes.journal:
                 base.executemany(
-                    "insert into journal (entry) values (?)", [(one,) for one in changes.journal]
+                    "insert into journal (entry, digest) values (?1, digest(?1))",
+                    [(one,) for one in changes.journal],
                 )
             if changes.description is not None:
                 base.execute(DESCRIBE, (changes.description,))
@@ -232,49 +283,6 @@ class Store:
         if self._base.in_transaction:
             self._base.execute("rollback")
 
-    def journal(self) -> Iterator[bytes]:
-        """What happened to the host, in order."""
-        for (entry,) in self._base.execute("select entry from journal order by number"):
-            yield entry
-
-
-def _lock(path: Path) -> int:
-    """Refuse a second process of the same host; others may read the database meanwhile.
-
-    The lock has a file of its own: closing a second descriptor of the database would take away
-    SQLite's own locks. It ends with the process, however that ends.
-    """
-    lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    for _ in range(LOOKS):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            time.sleep(LOOK / LOOKS)
-        else:
-            return lock
-    os.close(lock)
-    raise ValueError(f"database must be ours alone, got {str(path)!r}, which another process has")
-
-
-def is_running(path: Path) -> bool:
-    """Whether a process has the database of a host."""
-    try:
-        lock = os.open(path.with_suffix(".lock"), os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(lock)
-    return False
-
 
 def _key(name: Label) -> bytes:
     return msgspec.msgpack.encode(plain_name(name, "kept"))
-
-
-def _label(key: bytes) -> Label:
-    name: Name = msgspec.msgpack.decode(key)
-    return label_of(name)

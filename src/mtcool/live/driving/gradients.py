@@ -30,8 +30,10 @@ from mtcool.peers.field.bounds import bound_for_others
 from mtcool.streams import Loss
 from mtcool.streams.loss import checked_loss
 from mtcool.streams.losses import Kind
-from mtcool.types import Floats, Label
+from mtcool.types import Floats, Label, Name, Plain
 
+_KEPT = tuple[Plain, list[tuple[Name, tuple[float | bytes, bytes]]], Plain, list[Name], bool]
+"""What `GradientDriver.keep` writes."""
 NUMBERED = (FieldGradient, Gradient, LossShared)
 """Messages of which an agent notes every number that it has taken."""
 
@@ -143,10 +145,12 @@ class GradientDriver:
 
     def restore(self, kept: bytes) -> None:
         """Go on from what was kept."""
-        agent, known, alone, first, self.skipped = msgspec.msgpack.decode(kept)
+        agent, known, alone, first, self.skipped = msgspec.msgpack.decode(kept, type=_KEPT)
         self.first = frozenset(map(label_of, first))
         go_on(self.agent, agent)
         self.known = {label_of(name): self._row_of(name, row) for name, row in known}
+        if not self.known.keys() <= set(self.neighbours):
+            raise ValueError(f"rows must be those of neighbours, got {list(self.known)}")
         if self.alone is not None and alone is not None:
             go_on(self.alone, alone)
 
@@ -155,11 +159,18 @@ class GradientDriver:
             return [answer.stamp, answer.content]
         return [answer.model.tobytes(), answer.experts.tobytes()]
 
-    def _row_of(self, name: Any, kept: list[Any]) -> Message:  # noqa: ANN401
-        first, second = kept
-        if isinstance(self.agent, FieldAgent):
-            return FieldRow(name, 0.0, first, second)
-        return Rows(name, np.frombuffer(first), np.frombuffer(second))
+    def _row_of(self, name: Name, kept: tuple[float | bytes, bytes]) -> Message:
+        """An answer as it was kept, checked as if it had come."""
+        agent, (first, second) = self.agent, kept
+        if isinstance(agent, FieldAgent):
+            stamp = validation.non_negative("stamp", first)  # type: ignore[arg-type]  # or not
+            agent.code.unpacked(f"row of agent {name!r}", second)
+            return FieldRow(name, 0.0, stamp, second)
+        if not isinstance(first, bytes):
+            raise ValueError(f"row of agent {name!r} must be bytes, got {first!r}")
+        rows, neighbour = Rows(name, np.frombuffer(first), np.frombuffer(second)), label_of(name)
+        experts = self.experts_of(neighbour) * agent.settings.dim
+        return answer_of({neighbour: rows}, neighbour, agent.settings.dim, experts)
 
     def nothing_known(self, neighbour: Label) -> Message:
         """The row of a neighbour that was never heard: as it was when the network began."""

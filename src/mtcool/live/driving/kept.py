@@ -1,28 +1,94 @@
-"""What must survive of an agent, as plain values without pickle: numbers, arrays as raw bytes."""
+"""What must survive of an agent, as plain values without pickle: numbers, arrays as raw bytes.
+
+Databases and journals may be damaged, or a stranger's, and compiled code trusts what it reads. So
+an agent goes on from nothing that was not checked: its arrays as those of saved networks are, by
+the same functions, and all else here.
+"""
 
 from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 
 from mtcool.agents import Agent, CliqueAgent, FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.field.account import Account
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.neighbour import Kept, Neighbour
-from mtcool.agents.received import Position
+from mtcool.agents.received import MOST, Position
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.agent import PanelAgent
-from mtcool.peers.arrays import state_arrays
+from mtcool.learn.saved_models import KEPT, check_content
+from mtcool.network.saved_field.checks.cliques import check_bounds, check_slots, check_sums
+from mtcool.network.saved_field.checks.learner import check_learner
+from mtcool.network.saved_field.checks.said import check_rows, check_scores
+from mtcool.network.saved_field.form import CLIQUE
+from mtcool.network.saved_states import check_releases, check_state_arrays
+from mtcool.network.saved_states.checks import Saved, within
+from mtcool.network.saved_states.sizes import check_size
+from mtcool.peers.arrays import restore, state_arrays
+from mtcool.peers.field.bounds import own_bound
 from mtcool.peers.private import PrivateState
-from mtcool.types import AnyArray, Label, Plain, State
+from mtcool.types import AnyArray, Label, Name, Plain, State
 
 Arrays: TypeAlias = tuple[tuple[str, AnyArray], ...]
-OF_A_PANEL = ("link", "number", "vector", "scatter", "mixer", "alone")
-"""Arrays of a panel that change."""
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
+Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+_Bytes: TypeAlias = dict[str, bytes]
+_Value = TypeVar("_Value")
+_Row: TypeAlias = tuple[Count, float, list[float]]
+
+
+class _Position(NamedTuple):
+    """What was taken of a sender."""
+
+    name: Name
+    last: Count
+    beyond: list[Count]
+
+
+class _Near(NamedTuple):
+    """A neighbour of an agent in the field."""
+
+    name: Name
+    place: Index
+    score: float
+    row: _Row | None
+
+
+class _Clique(NamedTuple):
+    """What is kept of the clique of an agent in the field."""
+
+    slots: Count
+    bound: float
+    doublings: Count
+    rows: list[tuple[Name, Count]]
+    account: tuple[float, float, float, float, float, float, float]
+    arrays: _Bytes
+
+
+class _Counts(NamedTuple):
+    """What an agent in the field has counted, as its constructor takes it."""
+
+    begun: Count
+    fresh: bool
+    present: bool
+    messages: Count
+    message_bytes: Count
+
+
+class _Field(NamedTuple):
+    """What is kept of an agent in the field."""
+
+    clique: _Clique
+    near: list[_Near]
+    heard: list[_Position]
+    promised: list[tuple[Name, float]]
+    counts: _Counts
 
 
 @functools.singledispatch
@@ -44,9 +110,19 @@ def _(agent: CliqueAgent | SingleTaskAgent) -> Plain:
 
 @go_on.register
 def _(agent: CliqueAgent | SingleTaskAgent, kept: Plain) -> None:
-    activations, heard, arrays = kept
-    _fill(_arrays_of(agent), arrays)
-    agent.activations, agent.heard = activations, _heard(heard)
+    activations, heard, arrays = msgspec.convert(kept, tuple[Count, list[_Position], _Bytes])
+    found = _read(_arrays_of(agent), arrays)
+    check_state_arrays(agent.state, found)
+    positions = _heard(heard, _listeners(agent))
+    restore(agent.state, found)
+    agent.activations, agent.heard = activations, positions
+
+
+def _listeners(agent: CliqueAgent | SingleTaskAgent) -> set[Label]:
+    """Those whose messages an agent takes."""
+    if isinstance(agent, SingleTaskAgent):
+        return set(agent.neighbours)
+    return {name for clique in agent.cliques for name in clique.rows} - {agent.name}
 
 
 @kept_of.register
@@ -57,25 +133,39 @@ def _(agent: PrivateAgent) -> Plain:
 
 @go_on.register
 def _(agent: PrivateAgent, kept: Plain) -> None:
-    heard, arrays = kept
-    _fill(state_arrays(PrivateState(agent.state, agent.aggregator)), arrays)
-    agent.heard = {label_of(name): number for name, number in heard}
+    heard, arrays = msgspec.convert(kept, tuple[list[tuple[Name, Count]], _Bytes])
+    whole = PrivateState(agent.state, agent.aggregator)
+    found = _read(state_arrays(whole), arrays)
+    check_state_arrays(whole, found)
+    check_releases(found, np.array(agent.sanitiser.privacy.horizon))
+    numbers = _by_name(heard, agent.clique.rows.keys())
+    restore(whole, found)
+    agent.heard = numbers
 
 
 @kept_of.register
 def _(agent: PanelAgent) -> Plain:
-    arrays = ((name, getattr(agent.panel, name)) for name in OF_A_PANEL)
+    arrays = ((name, getattr(agent.panel, name)) for name in KEPT)
     names = [plain_name(name, "kept") for name in agent.neighbours]
     return [names, _positions(agent.heard), _bytes_of(arrays)]
 
 
 @go_on.register
 def _(agent: PanelAgent, kept: Plain) -> None:
-    names, heard, arrays = kept
-    agent.meet([label_of(name) for name in names])
-    _fill(((name, getattr(agent.panel, name)) for name in OF_A_PANEL), arrays)
+    names, heard, arrays = msgspec.convert(kept, tuple[list[Name], list[_Position], _Bytes])
+    positions = _heard(heard)
+    neighbours = [label_of(name) for name in names]
+    if len(set(neighbours)) < len(names) or not set(neighbours) <= positions.keys() - {agent.name}:
+        raise ValueError(f"neighbours must be others that were heard, each once, got {names!r}")
+    if len(arrays.get("number", b"")) != (1 + len(names)) * agent.panel.number[0].nbytes:
+        raise ValueError(f"number must have a row for each of {len(names)} neighbours, and its own")
+    agent.meet(neighbours)
+    found = _read([(name, getattr(agent.panel, name)) for name in KEPT], arrays)
+    for name, array in found.items():
+        getattr(agent.panel, name)[...] = array
+    check_content(agent.panel)
     agent.heard.clear()  # a fresh agent may have had other neighbours, or in another order
-    agent.heard.update(_heard(heard))
+    agent.heard.update(positions)
 
 
 @kept_of.register
@@ -101,13 +191,19 @@ def _(agent: FieldAgent) -> Plain:
 
 @go_on.register
 def _(agent: FieldAgent, kept: Plain) -> None:
-    (slots, bound, doublings, rows, account, arrays), near, heard, promised, counts = kept
-    by_name = {label_of(name): row for name, row in rows}
-    clique = FieldClique(agent.settings, slots, bound, by_name, doublings, Account(*account))
-    _fill(_arrays_of(clique), arrays)
-    neighbours = {
-        label_of(name): Neighbour(index, score, _row_kept(row)) for name, index, score, row in near
-    }
+    found = msgspec.convert(kept, _Field)
+    counts, rows = found.counts, _by_name(found.clique.rows)
+    if sorted(rows.values()) != list(range(len(rows))) or agent.name not in rows:
+        raise ValueError(f"rows must be those of the agent and others, got {found.clique.rows!r}")
+    neighbours = _neighbours(agent, found.near, rows.keys() - {agent.name}, counts.begun)
+    if neighbours and not counts.present:
+        raise ValueError(f"an agent that has left must have no neighbours, got {list(neighbours)}")
+    own = own_bound(agent.rules, len(neighbours))
+    least = own if counts.present and agent.weights is None else 0.0
+    clique = _field_clique(agent, found.clique, rows, least)
+    heard = _heard(found.heard, rows.keys() - {agent.name})
+    promised = _by_name(found.promised, rows.keys())
+    within("promised", np.array(list(promised.values())), 0.0, MOST)
     agent.__init__(  # type: ignore[misc]  # all that it keeps is replaced
         agent.name,
         agent.index,
@@ -115,22 +211,59 @@ def _(agent: FieldAgent, kept: Plain) -> None:
         clique,
         neighbours,
         agent.weights,
-        _heard(heard),
-        {label_of(name): weight for name, weight in promised},
+        heard,
+        promised,
         agent.origin,
         *counts,
     )
 
 
+def _field_clique(
+    agent: FieldAgent, kept: _Clique, rows: Mapping[Label, int], least: float
+) -> FieldClique:
+    """The clique of an agent, which must expect weights of at least `least`."""
+    numbers = kept.slots, kept.doublings, kept.bound, *kept.account
+    record, used = np.array([numbers], CLIQUE), np.array([len(rows)])
+    check_slots(record, used)
+    check_bounds(record, used, np.array([least]), agent.rules)
+    check_sums(record, used, float(MOST) if agent.rules.late else 0.0)
+    within("under_way", record["under_way"], -MOST, MOST)
+    sizes = {name: np.frombuffer(content, np.uint8) for name, content in kept.arrays.items()}
+    check_size(agent.settings, record["slots"], sizes)
+    account = Account(*kept.account)
+    clique = FieldClique(agent.settings, kept.slots, kept.bound, rows, kept.doublings, account)
+    found = _read(_arrays_of(clique), kept.arrays)
+    with np.errstate(all="ignore"):  # what is too large for a number is refused
+        check_learner(clique.state, found, record, used, agent.rules)
+    restore(clique.state, found)
+    return clique
+
+
+def _neighbours(
+    agent: FieldAgent,
+    near: Sequence[_Near],
+    known: Set[Label],
+    begun: int,
+) -> dict[Label, Neighbour]:
+    """The neighbours of an agent in the field, all of which have rows in its clique."""
+    neighbours: dict[Label, Neighbour] = {}
+    for name, (_, index, score, row) in _by_name([(one.name, one) for one in near], known).items():
+        check_scores(np.array([score]), np.array([False]))
+        arrived = None
+        if row is not None:
+            arrived = Kept(row[0], row[1], np.array(row[2], dtype=np.float64))
+            check_rows(arrived.row, agent.settings)
+            within("number", np.array([arrived.number]), 0, begun - 1)
+            within("stamp", np.array([arrived.stamp]), 0.0, MOST)
+        neighbours[name] = Neighbour(index, score, arrived)
+    places = [agent.index, *(one.index for one in neighbours.values())]
+    if len(set(places)) < len(places):
+        raise ValueError(f"places of agents must differ, got {places}")
+    return neighbours
+
+
 def _kept_row(kept: Kept | None) -> Plain:
     return None if kept is None else [kept.number, kept.stamp, kept.row.tolist()]
-
-
-def _row_kept(packed: Plain) -> Kept | None:
-    if packed is None:
-        return None
-    number, stamp, row = packed
-    return Kept(number, stamp, np.array(row, dtype=np.float64))
 
 
 def _positions(heard: Mapping[Label, Position]) -> Plain:
@@ -140,12 +273,28 @@ def _positions(heard: Mapping[Label, Position]) -> Plain:
     ]
 
 
-def _heard(packed: Plain) -> dict[Label, Position]:
+def _heard(packed: Sequence[_Position], known: Set[Label] | None = None) -> dict[Label, Position]:
+    """What was taken of each sender; refuses senders that are not known, if all are."""
     heard: dict[Label, Position] = {}
-    for name, last, beyond in packed:
-        position = heard[label_of(name)] = Position()
+    for name, (_, last, beyond) in _by_name([(one.name, one) for one in packed], known).items():
+        if any(number <= last + 1 for number in beyond):
+            raise ValueError(f"numbers beyond {last} must not follow it at once, got {beyond}")
+        position = heard[name] = Position()
         position.last, position.beyond = last, set(beyond)
     return heard
+
+
+def _by_name(
+    pairs: Iterable[tuple[Name, _Value]], known: Set[Label] | None = None
+) -> dict[Label, _Value]:
+    """Values by the names of agents; refuses names that come twice, and those of strangers."""
+    found: dict[Label, _Value] = {}
+    for name, value in pairs:
+        label = label_of(name)
+        if label in found or (known is not None and label not in known):
+            raise ValueError(f"agents must be known, and named once, got {label!r}")
+        found[label] = value
+    return found
 
 
 _FOUND: weakref.WeakKeyDictionary[CliqueAgent | SingleTaskAgent | FieldClique, tuple[State, Arrays]]
@@ -164,14 +313,15 @@ def _bytes_of(arrays: Iterable[tuple[str, AnyArray]]) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in arrays}
 
 
-def _fill(arrays: Iterable[tuple[str, AnyArray]], kept: Mapping[str, bytes]) -> None:
-    """Write kept bytes into arrays; refuses those of another shape before it writes any."""
-    found = [(name, array, kept.get(name, b"")) for name, array in arrays]
-    for name, array, content in found:
+def _read(arrays: Iterable[tuple[str, AnyArray]], kept: Mapping[str, bytes]) -> Saved:
+    """The arrays in kept bytes, of the types and shapes of these; refuses those of others."""
+    found: dict[str, AnyArray] = {}
+    for name, array in arrays:
+        content = kept.get(name, b"")
         if len(content) != array.nbytes:
             raise ValueError(
                 f"{name} must have {array.nbytes} bytes, got {len(content)}: it was kept by a "
                 "network with other settings"
             )
-    for _, array, content in found:
-        array[...] = np.frombuffer(content, array.dtype).reshape(array.shape)
+        found[name] = np.frombuffer(content, array.dtype).reshape(array.shape)
+    return found

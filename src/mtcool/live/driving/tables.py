@@ -13,8 +13,8 @@ from mtcool.agents.messages import Lesson, Message, sender_of
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
 from mtcool.live.driving.driver import WINDOW, Feedback, Near, Prediction
-from mtcool.live.driving.kept import go_on, kept_of
-from mtcool.types import Floats, Label
+from mtcool.live.driving.kept import Index, go_on, kept_of
+from mtcool.types import Floats, Label, Plain
 
 
 class TableDriver:
@@ -64,7 +64,7 @@ class TableDriver:
 
     def restore(self, kept: bytes) -> None:
         """Go on from what was kept."""
-        agent, known = msgspec.msgpack.decode(kept)
+        agent, known = msgspec.msgpack.decode(kept, type=tuple[Plain, list[Index]])
         go_on(self.agent, agent)
         self.known = {self.agent.neighbours[k] for k in known}
 

@@ -48,7 +48,7 @@ def resumed(origin: Origin, arrays: Saved, from_file: bool) -> FieldExchange:
     learner = fresh_learner(origin.settings, form.cliques["slots"], form.cliques["bound"])
     if from_file:
         with np.errstate(all="ignore"):
-            check_learner(learner, own, form, origin.rules)
+            check_learner(learner, own, form.cliques, form.agents["ever"], origin.rules)
     restore(learner, own)
     return FieldExchange(rebuilt(origin, form, learner), origin.settings, origin.directory)
 

@@ -1,8 +1,11 @@
 """From a file back into a state: only what a network of these settings could have written.
 
 Compiled code trusts its state: it looks up what the state says without asking whether that exists.
-So every number from outside is checked here, while the state is still fresh, and copied afterwards.
+So every number from outside is checked here, while the state is still fresh, and copied afterwards:
+those of saved networks, and those of single agents in the databases of live hosts.
 """
+
+import numpy as np
 
 from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
@@ -20,21 +23,40 @@ from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_rounds import rounds_in
 from mtcool.peers.quiet import QuietPeers
-from mtcool.types import State
+from mtcool.types import Integers, State
 
-__all__ = ["aggregators", "check_fit", "check_parts", "check_saved", "learners"]
+__all__ = [
+    "aggregators",
+    "check_fit",
+    "check_parts",
+    "check_releases",
+    "check_saved",
+    "check_state_arrays",
+    "learners",
+]
 
 
 def check_saved(peers: Peers, arrays: Saved) -> None:
     """Refuse arrays that these peers, still fresh, could not have after any run."""
-    check_fit(peers.state, arrays)
-    check_parts(peers.state, arrays, 1.0)
+    check_state_arrays(peers.state, arrays)
     if isinstance(peers, PrivatePeers):
-        within("activations", arrays["state.aggregator.activations"], 0, peers.horizon)
+        check_releases(arrays, peers.horizon)
     if isinstance(peers, QuietPeers):
+        check_releases(arrays, peers.limit)
         count = arrays["state.aggregator.activations"]
-        within("activations", count, 0, peers.limit)
         within("activations", rounds_in(peers, count), 0, peers.horizon)
+
+
+def check_state_arrays(state: State, arrays: Saved) -> None:
+    """Refuse arrays that a state, still fresh, could not have after any run."""
+    check_fit(state, arrays)
+    with np.errstate(all="ignore"):  # what is too large for a number is refused
+        check_parts(state, arrays, 1.0)
+
+
+def check_releases(arrays: Saved, most: Integers) -> None:
+    """Refuse a `PrivateState` that has published more often than it may."""
+    within("activations", arrays["state.aggregator.activations"], 0, most)
 
 
 def check_parts(whole: State, arrays: Saved, longest: Longest) -> None:

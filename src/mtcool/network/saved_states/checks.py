@@ -15,7 +15,7 @@ Longest: TypeAlias = Floats | float
 
 LARGEST = float(np.finfo(np.float64).max)
 SMALLEST_RATE = 1e-150  # weights are at least 1e-100
-SLACK = 1.0 + 1e-6  # for the rounding of many updates
+SLACK = 1.0 + 4e-6  # for the rounding of many updates, and of norms and weights in messages
 TINY = 1e-300  # below, numbers have fewer digits
 MOST = 2**62 - 1  # of a count: another one does not overflow; and of a tree's word
 

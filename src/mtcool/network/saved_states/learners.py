@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.learners.adaptive.adaptive import AdaptiveState
+from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.ftrl import FTRLState
 from mtcool.learners.kt import KTState
-from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, WEIGHT, MTFTRLState
+from mtcool.learners.mt_ftrl.state import LOSS, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.solvers.line import CLOSED_FORM
 from mtcool.learners.squared_weights import SquaredWeightsState
@@ -71,15 +72,40 @@ def _(state: MTFTRLKTState, saved: Saved, longest: Longest) -> None:
 
 @check_state.register
 def _(state: MTFTRLState, saved: Saved, longest: Longest) -> None:
-    check_numbers(state, saved)
-    c, plan = saved["cliques"], state.plan
-    within("gradients", saved["gradients"], -LARGEST_SUM, LARGEST_SUM)
+    check_numbers(state, {name: saved[name] for name in saved.keys() - {"plan", "table"}})
+    _check_made(state, saved)
+    c, plan, dim = saved["cliques"], state.plan, saved["total"].shape[1]
+    within("gradients", saved["gradients"], -SLACK * LARGEST_SUM, SLACK * LARGEST_SUM)
     rows = _RowSums.of(saved["gradients"], plan["size"])
     close("total", saved["total"], rows.total, 1.0 + rows.length[:, None])
     close("deviation", c["deviation"], rows.deviation, 1.0 + rows.square)
-    within("reach", c["reach"], rows.furthest - (SLACK - 1.0) * (1.0 + rows.length), LARGEST_SUM)
+    least = rows.furthest - (SLACK - 1.0) * (1.0 + rows.length)
+    within("reach", c["reach"], least, 2.0 * np.sqrt(dim) * _largest_sum(plan))
     _check_steps(plan, c)
     _check_experts(plan, c, saved["experts"], saved["centre"])
+
+
+@check_state.register
+def _(state: DPMTFTRLState, saved: Saved, longest: Longest) -> None:
+    check_numbers(state, saved, LARGEST_SUM)
+
+
+def _check_made(state: MTFTRLState, saved: Saved) -> None:
+    """Check what a clique is made of, of which agents in the field keep a copy."""
+    if "table" in saved:
+        within("table", saved["table"], state.table, state.table)
+    if "plan" in saved:
+        for name in PLAN.names or ():
+            made, values = state.plan[name], saved["plan"][name]
+            # Of the root of a logarithm compiled code and NumPy may differ in the last bit.
+            margin = (SLACK - 1.0) * made if name == "focus" else 0
+            within(name, values, made - margin, made + margin)
+
+
+def _largest_sum(plan: NDArray[np.void]) -> Floats:
+    """What sums over the rows of each clique are at most: neighbours may lie about theirs."""
+    most: Floats = LARGEST_SUM * (1.0 + plan["size"])
+    return most
 
 
 def _check_steps(plan: NDArray[np.void], c: NDArray[np.void]) -> None:
@@ -102,7 +128,8 @@ def _check_experts(
 ) -> None:
     """Check Hedge's weights, and the solutions of experts with rows on the ball."""
     clique = np.repeat(np.arange(len(plan)), plan["experts"])
-    within("loss", experts[LOSS], -LARGEST_SUM, LARGEST_SUM)
+    most = _largest_sum(plan)[clique]
+    within("loss", experts[LOSS], -most, most)
     within("weight", experts[WEIGHT], 0.0, SLACK)  # the best expert has one
     mass = np.bincount(clique, experts[WEIGHT], minlength=len(plan))
     close("mass", c["mass"], mass, mass)

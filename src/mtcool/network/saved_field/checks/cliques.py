@@ -5,7 +5,8 @@ import numpy as np
 from mtcool.network.saved_field.form import Form, owners, present_entries
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states.checks import SLACK, close, must, within
-from mtcool.types import Floats
+from mtcool.peers.field.records import Rules
+from mtcool.types import AnyArray, Floats, Integers
 from mtcool.validation import SMALLEST
 
 ROUNDING = 1e-12
@@ -14,7 +15,12 @@ MOST_DOUBLINGS = 32
 
 def check_cliques(form: Form, origin: Origin) -> None:
     """Refuse slots that doubling does not lead to, and bounds below what weights may be."""
-    cliques, used = form.cliques, form.agents["ever"]
+    check_slots(form.cliques, form.agents["ever"])
+    check_bounds(form.cliques, form.agents["ever"], told(form, origin), origin.rules)
+
+
+def check_slots(cliques: AnyArray, used: Integers) -> None:
+    """Refuse slots that doubling does not lead to, where so many of them are used."""
     slots, doublings = cliques["slots"], cliques["doublings"]
     within("doublings", doublings, 0, MOST_DOUBLINGS)
     # Slots double when all are used, and one of the new ones is used at once.
@@ -22,9 +28,13 @@ def check_cliques(form: Form, origin: Origin) -> None:
     first = slots >> doublings
     must("slots", "be doubled as often as it says", first << doublings == slots, slots)
     within("slots", np.array([slots.sum()]), 0, 2**32 - 1)
+
+
+def check_bounds(cliques: AnyArray, used: Integers, least: Floats, rules: Rules) -> None:
+    """Refuse bounds below the weights that cliques were told to expect, and above all weights."""
     came = used > 0
-    low = np.maximum(told(form, origin) * (1.0 - ROUNDING), SMALLEST * came)
-    high = max(1.0, origin.rules.kappa) * (1.0 + ROUNDING)
+    low = np.maximum(least * (1.0 - ROUNDING), SMALLEST * came)
+    high = max(1.0, rules.kappa) * (1.0 + ROUNDING)
     within("bound", cliques["bound"], low, high * came)
     within("first_bound", cliques["first_bound"], SMALLEST * came, cliques["bound"])
 
@@ -57,12 +67,18 @@ def told(form: Form, origin: Origin) -> Floats:
 
 def check_received(form: Form, pending: Floats, late: bool) -> None:
     """Refuse sums of weights that so many rounds cannot have; `pending` are still to come."""
-    cliques, clock = form.cliques, SLACK * form.agents["begun"].sum() if late else 0.0
-    received, lost = cliques["received"], cliques["lost"]
-    came = form.agents["ever"] > 0
-    within("received", received, 0.0, clock * came)
-    within("lost", lost, 0.0, clock * came)
+    clock = SLACK * form.agents["begun"].sum() if late else 0.0
+    check_sums(form.cliques, form.agents["ever"], clock)
+    cliques = form.cliques
+    total = cliques["received"] + cliques["lost"] + pending
+    close("under_way", cliques["under_way"], pending, total)
+
+
+def check_sums(cliques: AnyArray, used: Integers, clock: float) -> None:
+    """Refuse sums of weights that cliques cannot have received, or lost, in so many rounds."""
+    received, most = cliques["received"], clock * (used > 0)
+    within("received", received, 0.0, most)
+    within("lost", cliques["lost"], 0.0, most)
     within("lag", cliques["lag"], 0.0, received)
     within("late", cliques["late"], 0.0, SLACK * received)
     within("lags", cliques["lags"], 0.0, SLACK * 2.0 * received**2)
-    close("under_way", cliques["under_way"], pending, received + lost + pending)
