@@ -12,6 +12,7 @@ from mtcool.live import Node
 from mtcool.live.journals import replay_files
 from mtcool.live.store import Store
 
+WAITS = "insert into outbox (host, number, receiver, content) values "
 DAMAGES = {
     "a state is garbage": "update agent set state = x'0000000000000000636465'",
     "a state is another's": "update agent set state = x'000000000000000093c0c0c0'",
@@ -24,9 +25,9 @@ DAMAGES = {
     "who lives there is garbage": "update lives set content = x'ff'",
     "who lives there is missing": "delete from lives",
     "whose it is is missing": "delete from host",
-    "messages wait for nobody": "insert into outbox (host, number, receiver, content) values ('nobody', 1, x'01', x'00')",
-    "messages wait for itself": "insert into outbox (host, number, receiver, content) values ('host0', 1, x'01', x'00')",
-    "a receiver is garbage": "insert into outbox (host, number, receiver, content) values ('host0', 1, x'c1', x'00')",
+    "messages wait for nobody": WAITS + "('nobody', 1, x'01', x'00')",
+    "messages wait for itself": WAITS + "('host0', 1, x'01', x'00')",
+    "a receiver is garbage": WAITS + "('host0', 1, x'c1', x'00')",
 }
 
 

@@ -201,7 +201,9 @@ def test_an_agent_that_has_become_another_is_found(tmp_path):
     assert len(replay_files(paths).differences) == 1  # it has learned more often than is kept
     with forging(paths[1]) as base:
         base.execute("delete from agent where name = ?", (name,))
-        base.execute("insert into agent (name, state) values (?, ?)", (msgspec.msgpack.encode(9), state))
+        base.execute(
+            "insert into agent (name, state) values (?, ?)", (msgspec.msgpack.encode(9), state)
+        )
     assert replay_files(paths).differences == [
         "host1: agent 3 lives there, and is not kept",
         "host1: agent 9 is kept, and does not live there",

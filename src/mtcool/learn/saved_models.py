@@ -138,7 +138,7 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     panel = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
     for name in KEPT:
         _restore(name, getattr(panel, name), arrays[name])
-    check_content(panel)
+    _check_content(panel)
     model._places.add(labels)
     if header.complete:
         if not all(map(np.array_equal, (ptr, idx), model._places.entries(room))):
@@ -180,7 +180,7 @@ def _restore(name: str, into: Floats, array: AnyArray) -> None:
     into[:] = array
 
 
-def check_content(panel: Panel) -> None:
+def _check_content(panel: Panel) -> None:
     """Numbers are finite, counts and variances are not negative."""
     number = panel.number.copy()
     number[:, [LOWEST, HIGHEST]] = 0.0  # infinite for an agent without rows
@@ -192,7 +192,7 @@ def check_content(panel: Panel) -> None:
         raise ValueError("number must have counts that are not negative")
     if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
         raise ValueError("link must say 0 or 1")
-    if (panel.link[panel.ptr[:-1][np.diff(panel.ptr) > 0], LISTENS] != 1.0).any():
+    if (panel.link[panel.ptr[:-1], LISTENS] != 1.0).any():
         raise ValueError("link must say that agents listen to themselves")
     for f in range(FILTERS):
         part = panel.vector[:, FIRST_FILTER + f * FILTER_SIZE :]

@@ -16,8 +16,9 @@ from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver, feedback_in
 from mtcool.live.host import Asked, Host, Limits
 from mtcool.live.journal import Begun, Changed, Entry, Learned, Predicted, Started, Taken
-from mtcool.live.residents import near_in
+from mtcool.live.residents import COUNT, DAMAGE, near_in
 from mtcool.live.share import Share
+from mtcool.live.transactions import Kept
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name
 
@@ -66,10 +67,12 @@ class _Player:
         home = {label_of(name): host for name, host in started.lives.home}
         share = Share(started.host, started.network, home, started.lives.revision)
         drivers = {name: make(name) for name in map(label_of, started.lives.here)}
-        for name, kept in started.agents:
-            drivers[label_of(name)].restore(kept)
-        most = sys.maxsize
-        self.host = Host(share, drivers, limits=Limits(outbox=most, message=most, rounds=most))
+        agents = {label_of(name): bytes(COUNT) + kept for name, kept in started.agents}
+        if agents.keys() != drivers.keys():
+            raise ValueError(f"journal must begin with all of its agents, got {list(agents)}")
+        kept, most = Kept(0, 0, agents, {}, [], started.lives, "its journal"), sys.maxsize
+        limits = Limits(outbox=most, message=most, rounds=most)
+        self.host = Host(share, drivers, kept, limits=limits)
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
         self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
@@ -107,7 +110,7 @@ class _Player:
         replies: dict[str, bytes] = {}
         for host, content in self._asked.pop(entry.number).questions.items():
             question = question_in(content)
-            assert isinstance(question, Ask)  # nothing else is asked in a round
+            assert isinstance(question, Ask)  # ours: nothing else is asked in a round
             found = [used.get(label_of(to)) for to, _ in question.items]
             for (to, request), one in zip(question.items, found, strict=True):
                 if one is not None:
@@ -189,7 +192,7 @@ def replay(
         for k, entry in enumerate(journal):
             try:
                 player.play(entry)
-            except (ValueError, KeyError) as error:
+            except DAMAGE as error:
                 result.differences.append(f"{host}: entry {k + 1} cannot be played again: {error}")
                 del journal[k:]
                 break
@@ -295,7 +298,8 @@ def _compare_at(
     player: _Player, rows: Iterable[tuple[Name, bytes, bytes]], result: Replayed
 ) -> None:
     for to, request, content in rows:
-        answer = player.host.drivers[label_of(to)].receive(decode(request))
+        driver = player.host.drivers.get(label_of(to))
+        answer = None if driver is None else driver.receive(decode(request))
         if answer is None or encode(answer) != content:
             result.differences.append(
                 f"{player.host.share.host}: the row of {to} at version {player.host.version} "

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from mtcool.agents.received import MOST
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving import Driver, Near
 from mtcool.live.journal import Changed, Lives
@@ -54,11 +55,14 @@ class Residents:
     def go_on(self, kept: Kept) -> None:
         """Let them go on from what was kept."""
         self.gone = {label_of(name): host for name, host in kept.lives.gone}
-        known = self.drivers | self.left
+        known, home = self.drivers | self.left, self.share.home
         for name, content in kept.agents.items():
             try:
                 self.learned[name] = learned_in(content)
                 known[name].restore(content[COUNT:])
+                near = set(known[name].neighbours)
+                if not near <= home.keys() or (name in self.drivers) != (name in home):
+                    raise ValueError("it, or a neighbour, lives nowhere")
             except DAMAGE as error:
                 raise ValueError(
                     f"database must be whole, got {kept.file!r}, in which the state of agent "
@@ -172,7 +176,10 @@ _letters = msgspec.msgpack.Encoder().encode
 
 def learned_in(kept: bytes) -> int:
     """How many rounds an agent had learned from when this was kept of it."""
-    return int.from_bytes(kept[:COUNT])
+    count = int.from_bytes(kept[:COUNT])
+    if count > MOST:
+        raise ValueError(f"rounds must be at most {MOST}, got {count}")
+    return count
 
 
 def near_in(change: Changed) -> dict[Label, list[Near]]:

@@ -22,7 +22,9 @@ from mtcool.agents.field.neighbour import Kept, Neighbour
 from mtcool.agents.received import MOST, Position
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.agent import PanelAgent
-from mtcool.learn.saved_models import KEPT, check_content
+from mtcool.learn.exchange import knowledge_of, products_of
+from mtcool.learn.told import check_knowledge, check_products
+from mtcool.learners.panel.checks import check_panel, panel_shapes
 from mtcool.network.saved_field.checks.cliques import check_bounds, check_slots, check_sums
 from mtcool.network.saved_field.checks.learner import check_learner
 from mtcool.network.saved_field.checks.said import check_rows, check_scores
@@ -40,6 +42,8 @@ Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 _Bytes: TypeAlias = dict[str, bytes]
 _Value = TypeVar("_Value")
+OF_A_PANEL = tuple(panel_shapes(0, 0, 0))
+"""Names of the arrays of a panel that change."""
 _Row: TypeAlias = tuple[Count, float, list[float]]
 
 
@@ -145,7 +149,7 @@ def _(agent: PrivateAgent, kept: Plain) -> None:
 
 @kept_of.register
 def _(agent: PanelAgent) -> Plain:
-    arrays = ((name, getattr(agent.panel, name)) for name in KEPT)
+    arrays = ((name, getattr(agent.panel, name)) for name in OF_A_PANEL)
     names = [plain_name(name, "kept") for name in agent.neighbours]
     return [names, _positions(agent.heard), _bytes_of(arrays)]
 
@@ -157,15 +161,24 @@ def _(agent: PanelAgent, kept: Plain) -> None:
     neighbours = [label_of(name) for name in names]
     if len(set(neighbours)) < len(names) or not set(neighbours) <= positions.keys() - {agent.name}:
         raise ValueError(f"neighbours must be others that were heard, each once, got {names!r}")
-    if len(arrays.get("number", b"")) != (1 + len(names)) * agent.panel.number[0].nbytes:
-        raise ValueError(f"number must have a row for each of {len(names)} neighbours, and its own")
+    count = 1 + len(names)
+    shapes = panel_shapes(count, count, agent.panel.vector.shape[2])
+    found = _read([(name, _no_memory(shape)) for name, shape in shapes.items()], arrays)
     agent.meet(neighbours)
-    found = _read([(name, getattr(agent.panel, name)) for name in KEPT], arrays)
     for name, array in found.items():
         getattr(agent.panel, name)[...] = array
-    check_content(agent.panel)
+    check_panel(agent.panel, own=1)
+    for k in range(1, count):  # as when it was told
+        told, width = knowledge_of(agent.panel, k), agent.panel.vector.shape[2]
+        check_knowledge(told, width)
+        check_products(products_of(agent.panel, k), told, width)
     agent.heard.clear()  # a fresh agent may have had other neighbours, or in another order
     agent.heard.update(positions)
+
+
+def _no_memory(shape: tuple[int, ...]) -> AnyArray:
+    """An array of this type and shape that takes no memory."""
+    return np.broadcast_to(0.0, shape)
 
 
 @kept_of.register
