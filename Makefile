@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests start a hundred processes: where bytecode is not kept, each translates the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: venv lock test lint types layers unit browser docs gallery package paper bench bench-learn bench-live fidelity blt fuzz disasters soak clean
+.PHONY: venv lock test lint types layers unit browser docs gallery package paper bench bench-learn bench-live fidelity blt fuzz fuzz-databases disasters soak clean
 
 venv: .venv/installed
 
@@ -77,6 +77,10 @@ bench-live: venv
 # Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
 fuzz: venv
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_load
+
+# Ten thousand forged databases of live hosts, uncompiled, and a thousand more compiled.
+fuzz-databases: venv
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_databases
 
 # Ten thousand schedules of faults on simulated networks and disks: nothing lost, nothing twice.
 disasters: venv

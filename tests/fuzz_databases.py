@@ -1,19 +1,20 @@
 """Forged databases of live hosts: they are refused, or a host and a replay go on with them.
 
-`make fuzz-databases` tries ten thousand, a share of them compiled in processes of their own, which a
-wrong index ends by a signal; `tests/live/test_forged.py` tries a few hundred. Values are changed, and
-the digests are made right again: what remains must not reach an index that does not exist, predict
-what is no number, hang, or refuse what it has written itself. Uncompiled, Python notices the index.
+`make fuzz-databases` tries ten thousand, and some more compiled, in processes of their own that a
+wrong index ends by a signal; `tests/live/test_forged.py` tries a few hundred. Values are changed,
+and the digests made right again: what is not refused must not reach an index that does not exist,
+predict what is no number, hang, or refuse what it has written itself. Uncompiled, Python notices
+the index.
 """
 
-import argparse
 import collections
+import concurrent.futures
 import contextlib
 import copy
+import functools
 import json
-import resource
+import os
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -27,12 +28,11 @@ import numpy as np
 import mtcool
 from mtcool.live.description import described, drivers_of
 from mtcool.live.driving import GradientDriver
-from mtcool.live.host import Host, Limits
-from mtcool.live.journal import Changed, Entry, Started, entry_bytes, entry_in
-from mtcool.live.journals import read_journal, replay_files
+from mtcool.live.host import Limits
+from mtcool.live.journal import entry_bytes, entry_in
+from mtcool.live.journals import kept_description, read_journal, replay_files
 from mtcool.live.replay import replay
 from mtcool.live.resuming import resume
-from mtcool.live.share import Share
 from mtcool.live.store import Store
 from mtcool.live.transactions import Replied
 from mtcool.streams.kinds import kind_of
@@ -42,7 +42,6 @@ from tests.live.forging import forging
 AGENTS, ROUNDS = 4, 3
 SECONDS = 60
 """For one database, uncompiled on a busy machine: it takes a hundredth of that."""
-MEMORY = 6 << 30
 BETWEEN = 3.0
 """Seconds between two lines that say how far it is."""
 
@@ -85,8 +84,9 @@ CASES = {
     "silent": None,
 }
 """Networks of all algorithms; None for those that no description has."""
-COMPILED = ("Hedge", "field Hedge", "binary tree", "adaptive KT", "tables")
-"""Those that are played compiled, too."""
+COMPILED = ("Hedge", "field KT adaptive", "binary tree", "adaptive KT", "tables")
+"""Those that are played compiled, too: one in so many of all that are tried."""
+SHARE = 10
 
 
 def network(name):
@@ -133,8 +133,6 @@ class Original:
         self.heard = [one for one in (*heard, asked.questions.get("host0")) if one is not None]
 
     def store(self, folder, host="host0"):
-        from mtcool.live.journals import kept_description
-
         store = Store(folder / f"{host}.db", host, self.network.number)
         store.describe(kept_description(self.network))
         return store
@@ -350,12 +348,12 @@ def start(original, folder):
             if kept is None:
                 return "new"
             host = original.begin("host0", kept)
+            write(store, host)
         except (ValueError, OSError) as error:
             return check_sentence(error)
         for content in original.heard:
             host.receive("host1", content, "asked")
-            store.write(changes := host.changes())
-            host.committed(changes)
+            write(store, host)
         for agent in list(host.drivers):
             for k in range(2):
                 try:
@@ -364,13 +362,12 @@ def start(original, folder):
                     if not np.isfinite(said.value).all():
                         return f"NOT FINITE: {said}"
                     host.learn(asked.number, original.feedback(k), None)
-                except ValueError as error:
-                    if "horizon" not in str(error) and "must have room" not in str(error):
+                except ValueError as error:  # a neighbour remembers something else
+                    if "horizon" not in str(error) and not host.trouble:
                         return f"REFUSED LATE: {error}"
         for other in host.links:
             host.batch(other)
-        store.write(changes := host.changes())
-        host.committed(changes)
+        write(store, host)
         try:
             again = original.begin("host0", store.read())
         except (ValueError, OSError) as error:
@@ -380,12 +377,15 @@ def start(original, folder):
     return "played"
 
 
+def write(store, host):
+    store.write(changes := host.changes())
+    host.committed(changes)
+
+
 def check_sentence(error):
-    return (
-        "refused"
-        if str(error).startswith(("database ", "'", "agent ", "revision "))
-        else f"SAYS {error}"
-    )
+    """A refusal names the database, or what is wrong with it."""
+    named = str(error).startswith(("database ", "'", "agent ", "revision "))
+    return "refused" if named else f"SAYS: {error}"
 
 
 def replayed(original, file, whole):
@@ -414,11 +414,9 @@ def judge(original, kind, rng, folder):
     if kind is not bits:
         with forging(file) as base:
             kind(base, rng)
-    whole = kind is descriptions and CASES[original.name] is not None
-    outcomes = [] if kind in (rows, states) else [replayed(original, file, whole)]
-    if kind not in (beginnings, entries):
-        outcomes.append(start(original, folder))
-    return ", ".join(outcomes)
+    if kind in (beginnings, entries, descriptions):
+        return replayed(original, file, kind is descriptions and CASES[original.name] is not None)
+    return start(original, folder)
 
 
 class Hangs(BaseException):
@@ -429,11 +427,16 @@ def too_long(*_):
     raise Hangs
 
 
-def fuzz(number, seed, kinds=KINDS, cases=tuple(CASES), tell=print, first=0):
-    """Counts of outcomes by kind, and failures: all that must never come of a database."""
+def fuzz(number, seed, kinds=KINDS, cases=tuple(CASES), tell=print, first=0, before=None):
+    """Counts of outcomes by kind, and failures: all that must never come of a database.
+
+    `before` is told the number of each before it is tried.
+    """
     outcomes, failures, last = collections.Counter(), [], time.monotonic()
     signal.signal(signal.SIGALRM, too_long)
-    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+    # Nothing here outlives a power cut, and waiting for the disk would take most of the time.
+    quick = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=quick) as place, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, uncompiled
         folder, originals = Path(place) / "forged", {}
         folder.mkdir()
@@ -441,6 +444,8 @@ def fuzz(number, seed, kinds=KINDS, cases=tuple(CASES), tell=print, first=0):
             case, kind = cases[k % len(cases)], kinds[k // len(cases) % len(kinds)]
             if case not in originals:
                 originals[case] = Original(case, Path(place))
+            if before is not None:
+                before(k)
             signal.alarm(SECONDS)
             try:
                 outcome = judge(originals[case], kind, np.random.default_rng([seed, k]), folder)
@@ -456,3 +461,59 @@ def fuzz(number, seed, kinds=KINDS, cases=tuple(CASES), tell=print, first=0):
                 last = time.monotonic()
                 tell(f"{k + 1 - first:,} of {number:,} databases, {len(failures)} failures")
     return outcomes, failures
+
+
+def fuzz_compiled(number, seed, tell=print):
+    """The same, compiled, in a process of its own, and another one where that was ended."""
+    first, failures, tried = 0, [], 0
+    while first < number:
+        command = [sys.executable, "-m", "tests.fuzz_databases", "compiled"]
+        child = subprocess.Popen(
+            [*command, str(number - first), str(seed), str(first)],
+            env=os.environ | {"NUMBA_DISABLE_JIT": "0"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        at = first
+        for line in child.stdout:
+            if line.startswith("at "):
+                at, tried = int(line[3:]), tried + 1
+            else:
+                tell(f"compiled: {line.rstrip()}")
+                if line.startswith("seed "):
+                    failures.append(line.rstrip())
+        if child.wait() == 0:
+            break
+        failures.append(f"seed {seed}, {at}: the process was ended by {child.returncode}")
+        tell(f"compiled: {failures[-1]}")
+        first = at + 1
+    return tried, failures
+
+
+def compiled(number, seed, first):
+    """What runs in such a process."""
+    say = functools.partial(print, flush=True)
+    kinds = states, beginnings, entries
+    fuzz(number, seed, kinds, COMPILED, say, first, before=lambda k: say("at", k))
+
+
+def main():
+    if sys.argv[1:2] == ["compiled"]:
+        compiled(*map(int, sys.argv[2:]))
+        return 0
+    number, seed = (int(word) for word in (*sys.argv[1:], "10000", "0")[:2])
+    print(f"seed {seed}", flush=True)
+    say = functools.partial(print, flush=True)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        beside = pool.submit(fuzz_compiled, number // SHARE, seed, say)
+        outcomes, failures = fuzz(number, seed, tell=say)
+        tried, ended = beside.result()
+    for (kind, outcome), count in sorted(outcomes.items()):
+        print(f"{kind:14} {outcome:24} {count:7,}")
+    print(f"{number:,} databases uncompiled, {len(failures)} failures")
+    print(f"{tried:,} databases compiled, {len(ended)} failures")
+    return 1 if failures or ended else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
