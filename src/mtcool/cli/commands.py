@@ -211,6 +211,8 @@ def _tell(summary: "Summary", folder: Path) -> None:
     for name, part in summary.items():
         _tell_name(screen, name, part["replicates"])
         _tell_quick(screen, part["quick"])
+        for sentence in part["defaults"]:
+            screen.print(f"  setting: {shown(sentence)}", markup=False)
         for finding in part["findings"]:
             screen.print(f"  {shown(finding)}", markup=False)
         for sentence in part["gradients"]:
