@@ -206,6 +206,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "simulation/trace.py",
         "simulation/warm.py",
         "simulation/workers.py",
+        "streams/checking.py",
         "streams/order.py",
         "streams/real/births.py",
         "streams/real/calendar.py",

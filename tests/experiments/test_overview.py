@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 from mtcool.cli.commands import app
 from mtcool.experiments.report.findings import theory_words, verdicts
 from mtcool.experiments.report.gradients import gradient_words
-from mtcool.experiments.report.overview import judged_bounds
+from mtcool.experiments.report.overview import judged_bounds, tally
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.report.report import write_report
 from mtcool.experiments.report.results import PointResults, Results
+from mtcool.experiments.report.setting import default_words, setting
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.running.cells import Job, run_cell
 from mtcool.experiments.running.engines import Local
@@ -29,6 +30,7 @@ from mtcool.experiments.running.suite import task_of
 ROOT = Path(__file__).parents[2]
 CLAIM = '\n[[claim]]\ntext = "Alone is best."\nsource = "a rumour"\nbest = "i-FTRL"\n'
 FACTS = GraphFacts(2, 1, 2, 2, "1", "1", "1")
+PROMISE = Promise("A", 9.0, 30.0, "any graph (Theorem 3)", 1.0)
 
 
 class Outline(HTMLParser):
@@ -159,12 +161,76 @@ def test_every_bound_is_judged_once_by_its_tightest_run():
 
 
 def test_one_run_is_not_called_all_1_runs():
-    row = Promise("A", 9.0, 30.0, "any graph (Theorem 3)", 1.0)
-    (held,) = judged_bounds([("One", PointPromises({}, FACTS, [row]))])
+    (held,) = judged_bounds([("One", PointPromises({}, FACTS, [PROMISE]))])
     assert held["text"] == "Regret stays below the bound for any graph (Theorem 3)."
     assert held["note"].startswith("in the one run that it covers; the most is 0.30")
-    told = next(theory_words([PointPromises({}, FACTS, [row])]))
+    told = next(theory_words([PointPromises({}, FACTS, [PROMISE])]))
     assert told.startswith("the bound holds in the one run that meets the assumptions")
+
+
+def test_bounds_of_the_theory_are_not_counted_as_claims_that_somebody_made():
+    (bound,) = judged_bounds([("One", PointPromises({}, FACTS, [PROMISE]))])
+    claim = {**bound, "text": "Alone is best."}
+    broken = {**bound, "verdict": "does not hold"}
+    assert tally([], [bound, bound]) == "No claims were made. All 2 bounds of the theory hold."
+    assert tally([], [bound]) == "No claims were made. The bound of the theory holds."
+    assert tally([claim], []) == "The claim holds."
+    assert tally([claim, broken], [bound, broken, broken]) == (
+        "Of 2 claims 1 holds, 1 does not hold. Of 3 bounds of the theory 1 holds, 2 do not hold."
+    )
+
+
+def test_the_report_counts_claims_and_bounds_apart(two):
+    opening = two[0][: two[0].index("<img")]
+    assert re.search(r"<p>(All|Of) 2 claims .*\. The bound of the theory holds\.</p>", opening)
+
+
+@pytest.mark.parametrize(
+    ("floors", "words"),
+    [
+        ([10.0], "the one run lies below the lower bound. {meant}: this one is easier."),
+        ([10.0, 10.0], "all 2 runs lie below the lower bound. {meant}: these are easier."),
+        ([10.0, 1.0], "1 of 2 runs lie below the lower bound. {meant}: this one is easier."),
+        ([1.0, 1.0], "all 2 runs lie above the lower bound. {meant}."),
+    ],
+)
+def test_a_run_below_the_lower_bound_is_no_contradiction_and_it_is_said_why(floors, words):
+    rows = [dataclasses.replace(PROMISE, floor=floor) for floor in floors]
+    (_, told) = theory_words([PointPromises({}, FACTS, rows)])
+    meant = "It says what no algorithm can avoid on the worst stream, not on each"
+    assert told == words.format(meant=meant)
+
+
+UNSET = "tasks.dim is 1, the default, because the file does not set it."
+TABLES = """
+[[sweep]]
+parameter = "tasks"
+values = [{ kind = "gaussian", dim = 2 }, { kind = "variance", sigma = 0.1 }]
+labels = ["a", "b"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("", [UNSET]),
+        ("[tasks]\nkind = 'gaussian'\ndim = 1\n", []),
+        ("[[sweep]]\nparameter = 'tasks.dim'\nvalues = [1, 2]\n", []),
+        (TABLES, [UNSET]),
+        (TABLES.replace("0.1", "0.1, dim = 1"), []),
+    ],
+)
+def test_a_dimension_that_nobody_chose_is_told(tmp_path, more, told):
+    text = small.TEXT[: small.TEXT.index("[[sweep]]")] + more
+    assert list(default_words(task_of(small.write(tmp_path, text)))) == told
+
+
+def test_the_setting_tells_what_the_file_says_from_defaults(tmp_path):
+    said, _, default = setting(task_of(small.write(tmp_path))).partition(" By default: ")
+    assert "replicates 3; rounds 200; graph.kind erdos_renyi; graph.agents 6;" in said
+    assert "tasks" not in said.replace("tasks.smoothness (2 values)", "")
+    assert default.startswith("tasks.kind gaussian; tasks.dim 1; stream.loss quadratic;")
+    assert "graph" not in default
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -174,6 +240,7 @@ def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(t
     arguments += ["--output", str(tmp_path / "out")]
     told = " ".join(CliRunner().invoke(app, arguments).stdout.split())
     assert "QUICK LOOK: 2 of 3 replicates, 3,000 of 30,000 rounds" in told
+    assert f"setting: {UNSET}" in told
     assert "Not judged: Alone is best. (it needs runs of 30,000 rounds)" in told
     done = CliRunner().invoke(app, [*arguments, "--json"])
     part = json.loads(done.stdout)["small"]

@@ -112,6 +112,22 @@ def test_results_of_other_code_of_the_loss_are_not_taken(tmp_path):
     assert digests["one"] == digests["same"] != digests["two"]
 
 
+def test_a_loss_with_a_mistake_is_refused_before_anything_runs(tmp_path):
+    table = '[stream]\nloss = "planted_loss:Planted"\nparameters = { mistake = 1 }\n'
+    for more in ("", 'comparator = "hindsight"\n'):
+        path = small.write(tmp_path, text(table + more))
+        with pytest.raises(ValueError, match=r"^losses must .* got Planted\(mistake=1\) in round"):
+            run_tasks([task_of(path)], tmp_path / "out", Local(2), progress=False)
+    assert not list((tmp_path / "out" / "cells").glob("*"))
+
+
+def test_the_ball_of_a_loss_is_the_largest_of_the_file(tmp_path):
+    table = '[stream]\nloss = "planted_loss:Planted"\nparameters = { mistake = 7 }\n'
+    radii = '[[sweep]]\nparameter = "algorithm.radius"\nvalues = [0.1, 9.0]\n'
+    with pytest.raises(ValueError, match=r"^algorithm.radius = 9: losses must be convex"):
+        first_job(tmp_path, table + radii)
+
+
 def test_two_modules_of_one_name_are_not_mixed_up(tmp_path):
     (tmp_path / "huber.py").write_text(MODULE)
     with pytest.raises(ValueError, match=r"module that is there once.*huber is .*huber\.py and"):

@@ -19,6 +19,7 @@ from mtcool.streams import (
     Loss,
     Losses,
     absolute,
+    check_loss,
     dim,
     hinge,
     kind_of,
@@ -114,6 +115,15 @@ def test_lipschitz_constant_is_never_violated(row: Row, case: tuple) -> None:
         assert np.linalg.norm(gradient) <= constant + slack
         distance = np.linalg.norm(here - there)
         assert abs(loss.value(there) - paid) <= constant * distance + slack
+
+
+@every_loss
+def test_the_check_of_losses_from_outside_finds_nothing(row: Row) -> None:
+    rng = np.random.default_rng(0)
+    a, y = rng.standard_normal((50, 3)), rng.standard_normal(50)
+    for scale in (1e-6, 1.0, 1e6):
+        for radius in (1e-6, 1.0, 1e6):
+            check_loss(row.make(scale * a, y), radius)
 
 
 def test_lipschitz_constants_are_reached() -> None:

@@ -92,12 +92,12 @@ def warm(workers: Workers = CORES, as_json: AsJson = False) -> None:
 
     Takes some minutes. Otherwise each algorithm compiles when it is first used, once per machine.
     """
-    from mtcool.kernels import cache_folder
+    from mtcool.kernels.cache import require_cache
     from mtcool.simulation.warm import warm as compile_all
 
-    began = time.perf_counter()
+    began, folder = time.perf_counter(), str(require_cache())
     count = compile_all(workers, progress=True)
-    took, folder = time.perf_counter() - began, str(cache_folder())
+    took = time.perf_counter() - began
     if as_json:
         print(json.dumps({"combinations": count, "seconds": round(took, 1), "folder": folder}))
     else:
@@ -211,6 +211,8 @@ def _tell(summary: "Summary", folder: Path) -> None:
     for name, part in summary.items():
         _tell_name(screen, name, part["replicates"])
         _tell_quick(screen, part["quick"])
+        for sentence in part["defaults"]:
+            screen.print(f"  setting: {shown(sentence)}", markup=False)
         for finding in part["findings"]:
             screen.print(f"  {shown(finding)}", markup=False)
         for sentence in part["gradients"]:

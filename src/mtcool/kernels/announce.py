@@ -1,10 +1,11 @@
-"""Lines on standard error when compiling takes long enough to be noticed.
+"""Lines on standard error: when compiling takes long enough to be noticed, or cannot be cached.
 
 Compiling happens once per machine: the cache keeps what it gives. Nobody should wait for it
 without a word: the first line says what it is, short ones every few seconds that it goes on.
 """
 
 import contextlib
+import functools
 import multiprocessing
 import sys
 import threading
@@ -78,7 +79,7 @@ class Announcer(_Listener):  # type: ignore[misc]
 
     def _say(self, name: str) -> None:
         # Workers compile for a parent that shows its own progress.
-        if multiprocessing.current_process().name != "MainProcess":
+        if not _in_main_process():
             return
         if self._timer is not threading.current_thread():  # it is compiled by now
             return
@@ -92,6 +93,17 @@ class Announcer(_Listener):  # type: ignore[misc]
         print(words, file=sys.stderr, flush=True)
         self._lines, self._told = self._lines + 1, self._so_far()
         self._wait(name)
+
+
+@functools.cache
+def say_once(words: str) -> None:
+    """Write a line on standard error, unless this process has; its workers do not repeat it."""
+    if _in_main_process():
+        print(words, file=sys.stderr, flush=True)
+
+
+def _in_main_process() -> bool:
+    return multiprocessing.current_process().name == "MainProcess"
 
 
 ANNOUNCER = Announcer()

@@ -1,7 +1,8 @@
-"""The compile cache: one file for each kernel and its types, never trusted and never in the way.
+"""The compile cache: one file for each kernel and its types, never in the way.
 
-A file that is damaged, truncated or from elsewhere is a miss, and so is a folder that cannot be
-written: then the kernel is compiled, as if there were no cache.
+A file that is damaged or truncated is a miss, and so is a folder that cannot be written: then the
+kernel is compiled, as if there were no cache. Files are pickles, which run code when they are read,
+so a file or folder that somebody else can change is a miss, too, and the user hears of it.
 """
 
 import contextlib
@@ -15,9 +16,10 @@ from typing import Any
 from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 
-from mtcool.kernels.announce import ANNOUNCER
+from mtcool.kernels.announce import ANNOUNCER, say_once
 from mtcool.kernels.identity import identity, source_digest
 from mtcool.kernels.linking import KernelReference, callee_of, rebuilt
+from mtcool.kernels.ownership import UnsafePathError, read_safely, safe_folder
 from mtcool.kernels.turns import begin_turn, end_turn
 
 _Base: Any = _Cache
@@ -29,6 +31,36 @@ def cache_folder() -> Path:
     """Folder of the compile cache, named by the state of the package's compiled sources."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "mtcool" / source_digest()
+
+
+def open_cache() -> Path | None:
+    """The folder, made if it is missing, or None if it cannot be used.
+
+    If that is because somebody else can change what is in it, the user hears of it, once.
+    """
+    try:
+        return require_cache()
+    except UnsafePathError as error:
+        say_once(f"mtcool: {error}")
+    except (OSError, RuntimeError):  # it cannot be made, or there is no home folder
+        pass
+    return None
+
+
+def require_cache() -> Path:
+    """The folder, made if it is missing; raises an OSError that says why it cannot be used."""
+    try:
+        return safe_folder(cache_folder())
+    except UnsafePathError as error:
+        raise _explained(error) from None
+
+
+def _explained(error: UnsafePathError) -> UnsafePathError:
+    return UnsafePathError(
+        f"the compile cache is not used, because {error}, and code in it would be run: chown it, "
+        "or chmod go-w it if nobody else has written there, or set NUMBA_CACHE_DIR to a folder of "
+        "your own"
+    )
 
 
 class KernelCache(_Base):  # type: ignore[misc]
@@ -50,9 +82,8 @@ class KernelCache(_Base):  # type: ignore[misc]
         than reading; compiling does that when it comes to it.
         """
         types = getattr(sig, "args", sig)
-        try:
-            path = self._path(types, target_context.codegen())
-        except Exception:  # there is no home folder
+        path = self._path(types, target_context.codegen())
+        if path is None:
             return None
         found = self._load(path, types, target_context)
         if found is None:
@@ -70,13 +101,14 @@ class KernelCache(_Base):  # type: ignore[misc]
 
     def _load(self, path: Path, types: tuple[Any, ...], target_context: Any) -> Any:
         try:
-            if not path.is_file():  # a pipe would wait for its other end
-                return None
-            content = path.read_bytes()
+            content = read_safely(path)
             digest, payload = content[:DIGEST], content[DIGEST:]
             if hashlib.sha256(payload).digest() != digest:
                 return None
             result = rebuilt(target_context, pickle.loads(payload))
+        except UnsafePathError as error:
+            say_once(f"mtcool: {_explained(error)}")
+            return None
         except Exception:  # whatever is wrong with the file, the kernel can be compiled
             return None
         reference = KernelReference(result.library, callee_of(self._function, types))
@@ -84,21 +116,27 @@ class KernelCache(_Base):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled, if the disk lets us."""
-        with contextlib.suppress(Exception):  # also where there is no home folder
-            path = self._path(getattr(sig, "args", sig), data.codegen)
-            temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
+        path = self._path(getattr(sig, "args", sig), data.codegen)
+        if path is None:
+            return
+        temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
+        with contextlib.suppress(Exception):
             try:
                 payload = _dumps(data._reduce())
-                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary.touch(0o600, exist_ok=False)
                 temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
                 os.replace(temporary, path)
             finally:
                 temporary.unlink(missing_ok=True)
 
-    def _path(self, types: tuple[Any, ...], codegen: Any) -> Path:
-        known = repr((identity(self._function, types), codegen.magic_tuple()))
-        name = hashlib.sha256(known.encode()).hexdigest()[:16]
-        return cache_folder() / f"{self._function.__qualname__}-{name}"
+    def _path(self, types: tuple[Any, ...], codegen: Any) -> Path | None:
+        """Where the kernel's file is; None if there is no folder, or no name for the kernel."""
+        with contextlib.suppress(Exception):
+            if folder := open_cache():
+                known = repr((identity(self._function, types), codegen.magic_tuple()))
+                name = hashlib.sha256(known.encode()).hexdigest()[:16]
+                return folder / f"{self._function.__qualname__}-{name}"
+        return None
 
     def enable(self) -> None:
         """Always on."""

@@ -61,5 +61,4 @@ def _byte(path: Path) -> int:
 @functools.cache
 def _file(folder: Path, process: int) -> int:
     """The file, open as long as this process lives: to close it would end all of its turns."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    return os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

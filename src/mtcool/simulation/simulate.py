@@ -21,8 +21,9 @@ from mtcool.simulation.communication import Counting
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.simulation.trace import Trace
-from mtcool.streams import Stream
+from mtcool.streams import Stream, check_loss
 from mtcool.streams.by_number import by_number
+from mtcool.streams.kinds import is_own
 from mtcool.streams.loss import loss_of
 from mtcool.types import Floats, Integers
 
@@ -107,6 +108,8 @@ def _simulated(
     if nodes is not None:
         stream = Stream(nodes[stream.agents], stream.losses, labels=names.labels)
     check_present(network, names, coming, stream.agents)
+    if not is_own(stream.losses.kind):
+        check_loss(stream.losses, network.settings.radius)
     if per_agent:
         memory.require("times", f"{len(marks):,}", 48 * len(marks) * size)
     if per_round:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from mtcool.kernels.cache import open_cache
+
 Parallel: TypeAlias = Any
 """joblib's `Parallel`, which has no types and is slow to import."""
 Call: TypeAlias = tuple[Callable[..., object], tuple[object, ...], dict[str, object]]
@@ -18,6 +20,7 @@ def parallel(workers: int, **settings: object) -> Parallel:
     import joblib  # slow to import, and a single simulation does not need it
     from joblib._parallel_backends import LokyBackend
 
+    open_cache()  # workers do not say what is wrong with it
     backend, _ = joblib.parallel.get_active_backend()
     if isinstance(backend, LokyBackend):
         settings |= {"initializer": _settle, "initargs": (os.getpid(),)}

@@ -8,6 +8,7 @@ from mtcool.streams.adversaries import (
     regular_family,
     twice_independent,
 )
+from mtcool.streams.checking import check_loss
 from mtcool.streams.gaussian import gaussian_tasks
 from mtcool.streams.hindsight import best_in_hindsight
 from mtcool.streams.kinds import KINDS, kind_of, make_kind, name_of
@@ -69,6 +70,7 @@ __all__ = [
     "births",
     "bursts",
     "check",
+    "check_loss",
     "dim",
     "examples",
     "flights",

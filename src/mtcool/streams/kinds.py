@@ -42,6 +42,11 @@ def name_of(kind: Kind) -> str:
     return _NAMES.get(cls) or f"{cls.__module__}:{cls.__qualname__}"
 
 
+def is_own(kind: Kind) -> bool:
+    """Whether a kind is one of the package's own."""
+    return type(kind) in _NAMES
+
+
 def kind_of(name: str, parameters: Sequence[float] = ()) -> Kind:
     """One of the package's own kinds, from its name and the values of its parameters.
 

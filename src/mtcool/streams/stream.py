@@ -76,7 +76,7 @@ class Stream:
         comparator: ArrayLike | None = None,
         labels: Sequence[Hashable] | None = None,
     ) -> None:
-        losses = _checked(losses)
+        losses = checked_losses(losses)
         names = None if labels is None else _names(labels)
         given: Any = agents
         if are_names(agents):
@@ -161,7 +161,7 @@ def _names(labels: Sequence[Hashable]) -> Sequence[Hashable]:
     return names
 
 
-def _checked(losses: Losses) -> Losses:
+def checked_losses(losses: Losses) -> Losses:
     """Sound losses in arrays of their own: the compiled code trusts types and widths."""
     if not isinstance(losses, Losses):
         raise ValueError(

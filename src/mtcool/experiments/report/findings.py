@@ -131,11 +131,15 @@ def theory_words(
     )
     floors = [row.measured < row.floor for _, row in every if row.floor is not None]
     below, total = sum(floors), len(floors)
-    worst = "the lower bound on the worst case"
-    if below:
-        yield f"{below} of {total} runs lie below {worst}: these losses are easier than the worst."
-    elif total:
-        yield f"All {total} runs lie above {worst}."
+    if not total:
+        return
+    lying = f"{below} of {total} runs lie below"
+    if below in (0, total):
+        whole = f"all {total} runs lie" if total > 1 else "the one run lies"
+        lying = f"{whole} {'below' if below else 'above'}"
+    meant = "It says what no algorithm can avoid on the worst stream, not on each"
+    easier = f": {'these are' if below > 1 else 'this one is'} easier" if below else ""
+    yield f"{lying} the lower bound. {meant}{easier}."
 
 
 def _standing(point: PointResults) -> str:

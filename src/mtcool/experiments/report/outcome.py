@@ -27,6 +27,8 @@ class SectionSummary(TypedDict):
     graphs: list[list[str]]
     promises: list[list[str]]
     findings: list[str]
+    defaults: list[str]
+    """Defaults that decide much, where the file does not set them."""
     gradients: list[str]
     claims: list[Judged]
 

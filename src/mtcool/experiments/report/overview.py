@@ -67,19 +67,29 @@ def _bound(statement: str, ratios: list[tuple[float, str]]) -> Judged:
     )
 
 
-def tally(claims: Sequence[Judged]) -> str:
-    """How many claims hold and how many do not, in one sentence.
+def tally(claims: Sequence[Judged], bounds: Sequence[Judged] = ()) -> str:
+    """How many claims of files hold and how many do not, and then the bounds of the theory.
 
     Examples
     --------
     >>> claim = Judged(text="A wins.", source="", verdict="holds", note="")
-    >>> tally([claim, claim, {**claim, "verdict": "undecided"}])
-    'Of 3 claims 2 hold, 1 is undecided.'
+    >>> tally([claim, claim, {**claim, "verdict": "undecided"}], [claim])
+    'Of 3 claims 2 hold, 1 is undecided. The bound of the theory holds.'
+    >>> tally([], [claim, claim])
+    'No claims were made. All 2 bounds of the theory hold.'
     """
-    count = Counter(claim["verdict"] for claim in claims)
-    if not claims:
-        return "No claims were made."
-    if len(claims) > 1 and len(count) == 1:
-        return f"All {len(claims)} claims {TOLD[claims[0]['verdict']][1]}."
+    told = [_counted(claims, "claim") if claims else "No claims were made."]
+    if bounds:
+        told.append(_counted(bounds, "bound", " of the theory"))
+    return " ".join(told)
+
+
+def _counted(judged: Sequence[Judged], what: str, of: str = "") -> str:
+    count = Counter(one["verdict"] for one in judged)
+    one, many = TOLD[judged[0]["verdict"]]
+    if len(judged) == 1:
+        return f"The {what}{of} {one}."
+    if len(count) == 1:
+        return f"All {len(judged)} {what}s{of} {many}."
     parts = [f"{count[key]} {told[count[key] > 1]}" for key, told in TOLD.items() if count[key]]
-    return f"Of {len(claims)} claim{'s' if len(claims) > 1 else ''} {', '.join(parts)}."
+    return f"Of {len(judged)} {what}s{of} {', '.join(parts)}."

@@ -11,7 +11,6 @@ import jinja2
 import msgspec
 
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.in_the_field import given
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.learner.chapter import Chapter
 from mtcool.experiments.output import naming, write
@@ -27,6 +26,7 @@ from mtcool.experiments.report.overview import judged, judged_bounds, tally
 from mtcool.experiments.report.panels import draw_agents, draw_bound_curves
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults, Results, default_figures
+from mtcool.experiments.report.setting import default_words, setting
 from mtcool.experiments.report.tables import (
     write_bound_curves,
     write_promises,
@@ -85,7 +85,7 @@ def write_report(
         sections=sections,
         chapters=[] if chapter is None else learner_sections(chapter, folder),
         bounds=bounds,
-        tally=tally([*claims, *bounds]),
+        tally=tally(claims, bounds),
         quick=any(section["quick"] for section in sections),
         shortened=any(task.needs for task in tasks),
         environment=about["environment"],
@@ -127,7 +127,8 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "title": head.title or head.name,
         "question": head.question,
         "paper": head.paper,
-        "setting": _setting(task),
+        "setting": setting(task),
+        "defaults": list(default_words(task)),
         "replicates": task.replicates,
         "quick": _quick(task),
         "gradients": list(gradient_words(results)),
@@ -193,54 +194,6 @@ def _quick(task: Task) -> dict[str, int] | None:
     }
 
 
-def _setting(task: Task) -> str:
-    """The parameters in one paragraph; what is swept shows in the figures."""
-    head, point = task.experiment.head, msgspec.to_builtins(task.experiment.points[0])
-    swept = [sweep.parameter for sweep in head.sweep]
-    parts = [f"replicates {task.replicates}", *_words("", point, swept)]
-    names = [_described(algorithm, swept) for algorithm in task.experiment.points[0].algorithm]
-    sweeps = [f"{s.title or s.parameter} ({len(s.values)} values)" for s in head.sweep]
-    tail = f" Varied: {', '.join(sweeps)}." if sweeps else ""
-    return f"{'; '.join(parts)}. Algorithms: {'; '.join(names)}.{tail}"
-
-
-def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
-    """Describe an algorithm: name, the bound L, and settings other than the defaults."""
-    default = spec.Algorithm(name="", algorithm=algorithm.algorithm)
-    options = [
-        f"{key} {value}"
-        for key, value in msgspec.to_builtins(algorithm).items()
-        if key not in ("name", "algorithm", "lipschitz", *spec.PARAMETERS, *spec.FIELD)
-        and f"algorithm.{algorithm.name}.{key}" not in swept
-        and value != getattr(default, key)
-    ]
-    tables = {key: getattr(algorithm, key) for key in spec.PARAMETERS}
-    tables |= {key: msgspec.to_builtins(given(getattr(algorithm, key))) for key in spec.FIELD}
-    for key, table in tables.items():
-        paths = (f"algorithm.{key}", f"algorithm.{algorithm.name}.{key}")
-        options += [
-            f"{parameter} {value}"
-            for parameter, value in table.items()
-            if not {f"{path}.{parameter}" for path in paths} & set(swept)
-        ]
-    if not {"algorithm.lipschitz", f"algorithm.{algorithm.name}.lipschitz"} & set(swept):
-        options.append(f"L = {algorithm.bound}")
-    return f"{algorithm.name} ({', '.join([algorithm.algorithm, *options])})"
-
-
-def _words(prefix: str, table: dict[str, Any], swept: list[str]) -> list[str]:
-    words = []
-    for key, value in table.items():
-        path = f"{prefix}.{key}" if prefix else key
-        if path == "algorithm" or path in swept or value is None:
-            continue
-        if isinstance(value, dict):
-            words += _words(path, value, swept)
-        else:
-            words.append(f"{path} {value:,}" if isinstance(value, int) else f"{path} {value}")
-    return words
-
-
 def _table(results: Results) -> dict[str, Any]:
     """Points by algorithms; below each mean, the paired difference from the point's best."""
     swept = [sweep.parameter for sweep in results.experiment.head.sweep]
@@ -272,6 +225,7 @@ def _summary(section: dict[str, Any]) -> SectionSummary:
             for figure in section["figures"]
             for sentence in figure["findings"]
         ],
+        "defaults": section["defaults"],
         "gradients": section["gradients"],
         "claims": section["claims"],
     }

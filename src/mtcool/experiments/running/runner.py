@@ -14,6 +14,7 @@ from mtcool.changes import Schedule, read_changes
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, field_of
 from mtcool.experiments.files.named import aggregator_of, learner_of, outside_names, record_of
+from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
@@ -24,6 +25,7 @@ from mtcool.experiments.running.store import Store
 from mtcool.graphs import read_graph
 from mtcool.learners import MTFTRL
 from mtcool.simulation.progress import Advance, progress_bar
+from mtcool.streams.checking import ROUNDS, check_loss
 from mtcool.streams.synthetic import check_stream
 
 # Memory of a cell and of each run in it, in bytes, and of each number that it keeps of an agent.
@@ -153,6 +155,7 @@ def _try(first: Job, values: dict[str, str]) -> None:
         part = "network: " if first.changes else "network."
         course = build_course(point.network, graph, 1, rng, first.changes)
         part, short = "", msgspec.structs.replace(point, rounds=1)
+        _check_own_loss(point, course.union, child)
         stream = build_stream(short, course.union, child, course)
         activations = np.bincount(stream.agents, minlength=course.union.size)
         names = course.union.labels
@@ -167,6 +170,15 @@ def _try(first: Job, values: dict[str, str]) -> None:
             raise
         told = f"{part}{type(error).__name__}: {error}"  # in a module of the user's
         raise ValueError(f"{place}: {told}" if place else told) from error
+
+
+def _check_own_loss(point: spec.Point, graph: mtcool.Graph, seed: np.random.SeedSequence) -> None:
+    """Refuse a loss from outside that is not convex, or whose subgradients are none."""
+    if is_outside(point.stream.loss):
+        stream = msgspec.structs.replace(point.stream, comparator=None)  # it takes time
+        few = msgspec.structs.replace(point, rounds=min(point.rounds, ROUNDS), stream=stream)
+        radius = max(one.radius for one in point.algorithm)
+        check_loss(build_stream(few, graph, seed).losses, radius)
 
 
 def run_tasks(
