@@ -24,7 +24,7 @@ from mtcool.types import Floats
 HEDGE = "MT-CO2OL with MTFTRL and adaptive rates, weights of any kind"
 BETS = "MT-CO2OL with MTFTRLKT and adaptive rates, weights of any kind"
 COVERED = "variances that the experts admit from start to end; a free last expert admits all"
-CHANCE = "tasks that do not depend on chance; nor do partners, where rounded gradients are late"
+CHANCE = "tasks that do not depend on chance"
 
 
 class _Experts(NamedTuple):
