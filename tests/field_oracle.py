@@ -151,6 +151,8 @@ class FieldNetwork:
         laws = {"gradients": gradients, "rows": rows, "labels": labels}
         self.laws = {name: law_of(delay) for name, delay in laws.items()}
         self.lost = lost
+        late = lost > 0 or any(map(may_be_late, self.laws.values()))
+        self.power = self.code.kappa**2 if late and self.choose == "best" else self.code.power
 
     # Who is there.
 
@@ -439,7 +441,7 @@ class FieldNetwork:
         elif message.receiver in self.present:
             _, receiver, gradient, weight, stamp = message
             clique = self.cliques[receiver]
-            clique.learn(message.sender, gradient, weight, stamp, self.code.power)
+            clique.learn(message.sender, gradient, weight, stamp, self.power)
 
     def end(self):
         """Step 8: labels that are due, then messages."""

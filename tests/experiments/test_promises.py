@@ -7,8 +7,10 @@ import small
 
 from mtcool import theory
 from mtcool.algorithms.i_ftrl import I_FTRL
+from mtcool.experiments.report.findings import theory_words
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
+from mtcool.experiments.report.theory_table import promise_rows
 from mtcool.experiments.running.build import build_graph, build_stream, probabilities
 from mtcool.experiments.running.cells import run_cell
 from mtcool.experiments.running.runner import jobs_of
@@ -161,6 +163,22 @@ def test_the_record_of_an_algorithm_is_asked_for_its_bound(tmp_path):
     assert question.rounds == 300
     assert question.units == {"radius": 6.0, "lipschitz": 9.0}
     assert question.settings.algorithm is I_FTRL
+
+
+def test_a_bound_above_the_trivial_one_is_called_so(tmp_path):
+    text = '[[algorithm]]\nname = "few"\nalgorithm = "mt_co2ol"\nlipschitz = 9.0\nradius = 6.0\n'
+    head = STOCHASTIC[: STOCHASTIC.index("[[algorithm]]")].replace(
+        "replicates = 4", "replicates = 1"
+    )
+    (job,) = jobs_in(tmp_path, head.replace("rounds = 300", "rounds = 9") + text)
+    point = promises(job, PointResults.of({}, [run_cell(job)]))
+    (row,) = point.rows
+    assert (row.trivial, row.says_nothing) == (2 * 6.0 * 9.0 * 9, True)
+    assert promise_rows([point])[0][-1] == (
+        "any graph (Theorem 3); it says nothing here, where no learner in the ball can have more "
+        "than 972"
+    )
+    assert "In 1 of 1 the bound says nothing" in " ".join(theory_words([point]))
 
 
 PLACE = "regret theorem of Section 4, remark"

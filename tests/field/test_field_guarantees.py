@@ -229,3 +229,20 @@ def test_rounding_keeps_the_bound_on_average(bits, near):
     error = np.std(found) / np.sqrt(len(found))
     assert np.mean(found) + 4 * error < np.mean(bounds)
     assert np.mean(found) > near * np.mean(bounds)
+
+
+@pytest.mark.parametrize("choose", ["best", "random"])
+@pytest.mark.parametrize("late", [0, 3])
+def test_what_is_rounded_late_and_of_chosen_partners_counts_with_its_largest_square(choose, late):
+    """Who was chosen then depends on the rounding, and with it the rate at which it is learned."""
+    messages = Messages(partners=1, choose=choose, bits=2)
+    net = mtcool.mt_co2ol(
+        nx.path_graph(3), 10, rates="adaptive", messages=messages, delays=Delays(gradients=late)
+    )
+    largest, mean = 1.0 + 2.0 * np.sqrt(10.0) / 3.0, 1.0 + 10.0 / 9.0
+    expected = largest**2 if choose == "best" and late else mean
+    assert net.received().power == pytest.approx(expected)
+    for _ in range(5):
+        net.update(0, np.eye(10)[0])
+    found = net.received()
+    assert found.squares[1] == pytest.approx(expected * 0.25 * found.updates[1])

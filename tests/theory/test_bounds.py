@@ -372,3 +372,74 @@ def test_the_adversarys_comparator_keeps_its_variance_and_the_ball(variance):
 def test_bad_arguments_are_refused_by_name_and_value(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+RING, EQUAL, OFTEN, RATES = graphs.ring(4), [[0.0]] * 4, [5, 5, 0, 10], [0.25] * 4
+IN_THE_BALL = {
+    "independent": lambda **units: theory.independent(OFTEN, **units),
+    "clique": lambda **units: theory.clique(4, 0.0, 20, **units),
+    "any_graph": lambda **units: theory.any_graph(RING, EQUAL, OFTEN, **units),
+    "uniform_weights": lambda **units: theory.uniform_weights(RING, EQUAL, 20, **units),
+    "delegation": lambda **units: theory.delegation(RING, EQUAL, 20, **units),
+    "regular_graph": lambda **units: theory.regular_graph(RING, EQUAL, 20, **units),
+    "union_of_cliques": lambda **units: theory.union_of_cliques(
+        graphs.cliques([2, 2]), EQUAL, 20, **units
+    ),
+    "stochastic": lambda **units: theory.stochastic(RING, EQUAL, RATES, 20, **units),
+    "stochastic_independence": lambda **units: theory.stochastic_independence(
+        RING, EQUAL, 20, **units
+    ),
+    "unknown_q": lambda **units: theory.unknown_q(RING, EQUAL, RATES, 20, **units),
+    "adaptive": lambda **units: theory.adaptive(RING, EQUAL, OFTEN, **units),
+    "adaptive_stochastic": lambda **units: theory.adaptive_stochastic(
+        RING, EQUAL, RATES, 20, **units
+    ),
+    "known_variances": lambda **units: theory.known_variances(RING, EQUAL, OFTEN, **units),
+    "private": lambda **units: theory.private(RING, EQUAL, OFTEN, 1.0, **units),
+    "private_known_variances": lambda **units: theory.private_known_variances(
+        RING, EQUAL, OFTEN, 1.0, **units
+    ),
+    "per_gradient_noise": lambda **units: theory.per_gradient_noise(
+        RING, EQUAL, OFTEN, 1.0, **units
+    ),
+    "pairwise": lambda **units: theory.pairwise(RING, EQUAL, OFTEN, **units),
+    "pairwise_stochastic": lambda **units: theory.pairwise_stochastic(
+        RING, EQUAL, RATES, 20, **units
+    ),
+    "unknown_lipschitz": lambda **units: theory.unknown_lipschitz(
+        theory.any_graph(RING, EQUAL, OFTEN, **units), RING, OFTEN, **units
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_THE_BALL)
+def test_a_learner_in_the_ball_pays_at_most_2_d_l_in_a_round(name):
+    bound = IN_THE_BALL[name](radius=3.0, lipschitz=0.5)
+    assert bound.trivial == pytest.approx(2 * 3.0 * 0.5 * 20)
+    assert bound.times(2.0).trivial == 2.0 * bound.trivial
+    assert bound.says_nothing == (bound.value > bound.trivial)
+
+
+def test_bounds_of_what_leaves_the_ball_and_from_below_have_no_trivial_one():
+    betting = theory.kt(RING, EQUAL, OFTEN), theory.kt_adaptive(RING, EQUAL, OFTEN)
+    for bound in (*betting, theory.any_algorithm(RING, 0.1, 20)):
+        assert (bound.trivial, bound.says_nothing) == (math.inf, False)
+
+
+def test_what_the_cliques_of_a_changing_network_received_is_at_least_what_all_rounds_cost():
+    run = theory.Received([(0, 1)] * 2, 2, 0.5, 5.0, updates=20, lost=[1.0, 0.0])
+    assert theory.changing(run, [[0.0]] * 2, lipschitz=3.0).trivial == 2 * 3.0 * (2 * 10 + 1)
+    unknown = theory.Received([(0, 1)] * 2, 2, 0.5, 5.0)
+    assert theory.changing(unknown, [[0.0]] * 2).trivial == math.inf
+
+
+def test_the_papers_noise_has_a_bound_that_says_nothing_where_one_expert_has_one_that_does():
+    crowd = graphs.complete(10), [[0.0]] * 10, [1000] * 10
+    assert theory.private(*crowd, epsilon=1.0).says_nothing
+    noise = theory.tree_noise(1.0, dim=1, horizon=1000)
+    assert not theory.private_known_variances(*crowd, noise).says_nothing
+
+
+@pytest.mark.parametrize("name", ["any_graph", "adaptive", "adaptive_stochastic", "pairwise"])
+def test_bounds_for_the_papers_experts_say_so(name):
+    assert "the paper's experts" in IN_THE_BALL[name]().assumptions[0]

@@ -87,8 +87,8 @@ class Announcer(_Listener):  # type: ignore[misc]
         if not self._lines:
             words = (
                 f"mtcool is compiling its algorithms for this machine (now: {name.strip('_')}). "
-                "This happens once, and takes up to half a minute each; `mtcool warm` does it "
-                "ahead of time."
+                "This happens once, and takes three to fourteen seconds for most, up to half a "
+                "minute for networks that change; `mtcool warm` does it ahead of time."
             )
         print(words, file=sys.stderr, flush=True)
         self._lines, self._told = self._lines + 1, self._so_far()

@@ -13,11 +13,11 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, unit
+from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, trivial, unit
 from mtcool.theory.upper import COVERED, IN_THE_BALL, KNOWN_Q
 from mtcool.types import Floats
 
-MEASURED = "MT-CO2OL with MTFTRL and adaptive rates"
+MEASURED = "MT-CO2OL with MTFTRL, the paper's experts, and adaptive rates"
 
 
 def adaptive(
@@ -62,6 +62,7 @@ def adaptive(
         (MEASURED, COVERED, IN_THE_BALL),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(counts, radius, lipschitz),
         **parts,
     )
 
@@ -101,6 +102,7 @@ def adaptive_stochastic(
         (MEASURED, KNOWN_Q, IN_EXPECTATION, COVERED, IN_THE_BALL),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(rounds, radius, lipschitz),
         **parts,
     )
 

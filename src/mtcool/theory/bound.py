@@ -28,6 +28,9 @@ class Bound:
     """Largest variance of the tasks in a clique, in units of the ball, where it matters."""
     admitted: float = math.inf
     """The largest variance that the statement is about."""
+    trivial: float = math.inf
+    """2 D L in each round, which no learner in the ball exceeds; infinite for those that leave it,
+    and where nobody knows how many rounds there were."""
 
     @classmethod
     def of(
@@ -37,11 +40,12 @@ class Bound:
         *,
         variance: float = 0.0,
         admitted: float = math.inf,
+        trivial: float = math.inf,
         **parts: float,
     ) -> "Bound":
         """The bound that is the sum of its parts."""
         value = float(sum(parts.values()))
-        return cls(statement, value, parts, assumptions, variance, admitted)
+        return cls(statement, value, parts, assumptions, variance, admitted, trivial)
 
     def times(self, factor: float) -> "Bound":
         """The same statement in a unit of losses that is one `factor`-th.
@@ -52,12 +56,25 @@ class Bound:
         6.0
         """
         parts = {name: factor * part for name, part in self.parts.items()}
-        return replace(self, value=factor * self.value, parts=parts)
+        trivial = factor * self.trivial if factor else 0.0
+        return replace(self, value=factor * self.value, parts=parts, trivial=trivial)
 
     @property
     def covers_tasks(self) -> bool:
         """Whether the statement covers tasks that vary as much as these."""
         return self.variance <= self.admitted * (1.0 + 1e-9)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is above `trivial`, so that no learner in the ball could exceed it.
+
+        Examples
+        --------
+        >>> from mtcool.theory import independent
+        >>> independent([1]).says_nothing, independent([0]).says_nothing, independent([2]).trivial
+        (False, False, 4.0)
+        """
+        return self.value > self.trivial * (1.0 + 1e-9)
 
     @property
     def in_expectation(self) -> bool:

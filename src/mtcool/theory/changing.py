@@ -17,14 +17,14 @@ from mtcool.theory.betting import SHORT, gain
 from mtcool.theory.bound import IN_EXPECTATION, Bound
 from mtcool.theory.lineage import Experts, lineage, paper_experts
 from mtcool.theory.received import Received
-from mtcool.theory.setting import in_units, unit
+from mtcool.theory.setting import in_units, trivial, unit
 from mtcool.theory.upper import IN_THE_BALL
 from mtcool.types import Floats
 
 HEDGE = "MT-CO2OL with MTFTRL and adaptive rates, weights of any kind"
 BETS = "MT-CO2OL with MTFTRLKT and adaptive rates, weights of any kind"
 COVERED = "variances that the experts admit from start to end; a free last expert admits all"
-CHANCE = "tasks that do not depend on chance; nor do partners, where rounded gradients are late"
+CHANCE = "tasks that do not depend on chance"
 
 
 class _Experts(NamedTuple):
@@ -101,11 +101,14 @@ def changing(
         "coded": _coded(received, found),
     }
     scale = unit(radius, lipschitz)
+    # Weights are at most their bound, and those of a round add up to one: at most so many rounds.
+    rounds = received.bound * received.updates + received.lost
     return Bound.of(
         "changing networks",
         (HEDGE, *_chance(received), COVERED, IN_THE_BALL),
         variance=float(expert.variance.max()),
         admitted=math.inf if free_last else 1.0,
+        trivial=math.inf if np.isnan(rounds).any() else trivial(rounds, radius, lipschitz),
         **{name: float(part.sum()) * scale for name, part in parts.items()},
     )
 

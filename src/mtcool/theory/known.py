@@ -15,7 +15,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import CliqueRows, cliques_of, rows_of, unit
+from mtcool.theory.setting import CliqueRows, cliques_of, rows_of, trivial, unit
 from mtcool.theory.upper import IN_THE_BALL
 from mtcool.types import Floats
 
@@ -77,6 +77,7 @@ def known_variances(
         "thm:any-G, known variances",
         ("MT-CO2OL with one expert and adversarial rates", ADMITTED, IN_THE_BALL),
         **single.covers,
+        trivial=trivial(counts, radius, lipschitz),
         regret=float(single.regret.sum()) * unit(radius, lipschitz),
     )
 
@@ -141,6 +142,7 @@ def private_known_variances(
             IN_THE_BALL,
         ),
         **single.covers,
+        trivial=trivial(counts, radius, lipschitz),
         regret=float(single.regret.sum()) * size,
         gradient_noise=math.sqrt(dim) * float(cost.sum()) * size,
     )
@@ -201,6 +203,7 @@ def per_gradient_noise(
             IN_THE_BALL,
         ),
         **single.covers,
+        trivial=trivial(counts, radius, lipschitz),
         regret=float(single.regret.sum()) * size,
         gradient_noise=float((factor * (later + first)).sum()) * size,
         before_activation=2.0 * math.sqrt(dim) * float(each.sum()) * size,

@@ -12,7 +12,7 @@ from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.entries import one_for_each_pair
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import cliques_of, unit
+from mtcool.theory.setting import cliques_of, trivial, unit
 from mtcool.theory.upper import COVERED, IN_THE_BALL, KNOWN_Q
 
 
@@ -50,9 +50,10 @@ def pairwise(
     single = cliques.size == 1.0
     return Bound.of(
         "sec:fail",
-        ("pairwise with MTFTRL and adversarial rates", COVERED, IN_THE_BALL),
+        ("pairwise with MTFTRL, the paper's experts, and adversarial rates", COVERED, IN_THE_BALL),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(counts, radius, lipschitz),
         alone=2.0 * float(pace[single].sum()),
         similarity=6.0 * float((pace * cliques.similarity)[~single].sum()),
         experts=6.0 * math.log(2.0) * float(pace[~single].sum()),
@@ -94,7 +95,7 @@ def pairwise_stochastic(
     return Bound.of(
         "sec:fail, stochastic rates",
         (
-            "pairwise with MTFTRL and stochastic rates",
+            "pairwise with MTFTRL, the paper's experts, and stochastic rates",
             KNOWN_Q,
             IN_EXPECTATION,
             COVERED,
@@ -102,6 +103,7 @@ def pairwise_stochastic(
         ),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(rounds, radius, lipschitz),
         alone=2.0 * float(pace[single].sum()),
         similarity=6.0 * float((pace * cliques.similarity)[~single].sum()),
     )

@@ -92,6 +92,7 @@ def private(
         ),
         variance=plain.variance,
         admitted=1.0,
+        trivial=plain.trivial,
         regret=plain.value,
         expert_noise=float(losses.sum()) * size,
         gradient_noise=float(np.sum(sums)) * size,

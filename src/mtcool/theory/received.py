@@ -55,7 +55,8 @@ class Received:
         Sum of weight times <g - coded g, row>; and the sum, over the rows, of the norm of the sum
         of weight times (g - coded g). Zero for codes that are right on average.
     power
-        A bound on the second moment of coded gradients.
+        A bound on the second moment of coded gradients; on their square, where rounded ones are
+        late and agents choose partners by what they learned.
     in_expectation
         Whether the sums are means, or messages were rounded at random.
 

@@ -149,3 +149,8 @@ def activations(graph: Graph, counts: ArrayLike) -> Floats:
 def unit(radius: float, lipschitz: float) -> float:
     """The unit of the losses, D L: bounds for D = L = 1 are multiplied by it."""
     return validation.positive("radius", radius) * validation.positive("lipschitz", lipschitz)
+
+
+def trivial(rounds: ArrayLike, radius: float, lipschitz: float) -> float:
+    """What so many rounds cost a learner in the ball at most: two of its points are 2 D apart."""
+    return 2.0 * float(np.sum(rounds)) * unit(radius, lipschitz)

@@ -17,10 +17,10 @@ from mtcool.graphs import Graph, GraphLike, as_graph, domination_number, indepen
 from mtcool.graphs.weights import WeightsLike
 from mtcool.streams import local_variances
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Cliques, cliques_of, scaled_tasks, unit
+from mtcool.theory.setting import cliques_of, scaled_tasks, trivial, unit
 
 IN_THE_BALL = "tasks in the ball, gradients of norm at most lipschitz"
-HEDGE = "MT-CO2OL with MTFTRL and adversarial rates"
+HEDGE = "MT-CO2OL with MTFTRL, the paper's experts, and adversarial rates"
 COVERED = "local variances at most 1, or a free last expert"
 KNOWN_Q = "independent activations with probabilities q, on which the tasks do not depend"
 
@@ -42,7 +42,8 @@ def independent(counts: ArrayLike, *, radius: float = 1.0, lipschitz: float = 1.
     if active.ndim != 1 or active.min(initial=0.0) < 0:
         raise ValueError(f"counts must be a list of numbers of rounds, got {counts!r}")
     alone = 2.0 * float(np.sqrt(active).sum()) * unit(radius, lipschitz)
-    return Bound.of("eq:regret_indep", ("i-FTRL with FTRL", IN_THE_BALL), alone=alone)
+    most = trivial(active, radius, lipschitz)
+    return Bound.of("eq:regret_indep", ("i-FTRL with FTRL", IN_THE_BALL), trivial=most, alone=alone)
 
 
 def clique(
@@ -68,6 +69,7 @@ def clique(
     return Bound.of(
         "thm:mt-ftrl",
         ("a complete graph", HEDGE, COVERED, IN_THE_BALL),
+        trivial=trivial(rounds, radius, lipschitz),
         similarity=scale * math.sqrt(1.0 + variance * (n - 1)),
         experts=scale * math.log(n),
     )
@@ -98,16 +100,14 @@ def any_graph(
     >>> round(any_graph(ring(3), [[0.0]] * 3, [10, 10, 10]).value, 1)
     69.0
     """
-    return _any_graph(cliques_of(graph, tasks, counts, weights, radius, q), radius, lipschitz)
-
-
-def _any_graph(cliques: Cliques, radius: float, lipschitz: float) -> Bound:
+    cliques = cliques_of(graph, tasks, counts, weights, radius, q)
     weight = 6.0 * cliques.largest * np.sqrt(cliques.updates) * unit(radius, lipschitz)
     return Bound.of(
         "thm:any-G",
         (HEDGE, COVERED, IN_THE_BALL),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(counts, radius, lipschitz),
         similarity=float((weight * cliques.similarity).sum()),
         experts=float((weight * np.log(cliques.size)).sum()),
     )
@@ -146,6 +146,7 @@ def uniform_weights(
     return Bound.of(
         "thm:any-G, uniform weights",
         (HEDGE, "uniform weights", COVERED, IN_THE_BALL),
+        trivial=trivial(rounds, radius, lipschitz),
         similarity=scale
         * min(
             worst * math.sqrt(1.0 + float(variance.max()) * (most - 1)),
@@ -192,6 +193,7 @@ def delegation(
     return Bound.of(
         "thm:any-G, delegation",
         (HEDGE, "delegation to a dominating set of the size that counts", COVERED, IN_THE_BALL),
+        trivial=trivial(rounds, radius, lipschitz),
         similarity=scale * math.sqrt(1.0 + furthest * (most - 1)),
         experts=scale * math.log(most),
     )
@@ -224,6 +226,7 @@ def regular_graph(
     return Bound.of(
         "cor:reggraphs_cliques, regular",
         (HEDGE, "uniform weights", COVERED, IN_THE_BALL),
+        trivial=trivial(rounds, radius, lipschitz),
         similarity=scale * math.sqrt(1.0 + k * float(variance.max())),
         experts=scale * math.log(k + 1),
     )
@@ -253,6 +256,7 @@ def union_of_cliques(
     return Bound.of(
         "cor:reggraphs_cliques, cliques",
         (HEDGE, "uniform weights", COVERED, IN_THE_BALL),
+        trivial=trivial(rounds, radius, lipschitz),
         similarity=scale * math.sqrt(chi + float(variance.max()) * (network.size - chi)),
         experts=scale * math.sqrt(chi) * math.log(most),
     )
@@ -300,7 +304,7 @@ def stochastic(
     return Bound.of(
         "thm:sto",
         (
-            "MT-CO2OL with MTFTRL and stochastic rates",
+            "MT-CO2OL with MTFTRL, the paper's experts, and stochastic rates",
             KNOWN_Q,
             IN_EXPECTATION,
             COVERED,
@@ -308,6 +312,7 @@ def stochastic(
         ),
         variance=float(cliques.variance.max()),
         admitted=1.0,
+        trivial=trivial(rounds, radius, lipschitz),
         regret=6.0 * total * _root(rounds, network.size) * unit(radius, lipschitz),
     )
 
@@ -345,12 +350,13 @@ def stochastic_independence(
     return Bound.of(
         "thm:sto, independence number",
         (
-            "MT-CO2OL with MTFTRL, stochastic rates and proportional weights",
+            "MT-CO2OL with MTFTRL, the paper's experts, stochastic rates, proportional weights",
             KNOWN_Q,
             IN_EXPECTATION,
             COVERED,
             IN_THE_BALL,
         ),
+        trivial=trivial(rounds, radius, lipschitz),
         regret=6.0
         * similarity
         * math.sqrt(alpha)
@@ -396,7 +402,8 @@ def unknown_q(
     return Bound.of(
         "apx:unknown_q",
         (
-            "MT-CO2OL with MTFTRL and estimated rates, given q_min = min q and the horizon",
+            "MT-CO2OL with MTFTRL, the paper's experts, and estimated rates",
+            "q_min = min q and the horizon are given",
             KNOWN_Q,
             IN_EXPECTATION,
             COVERED,
@@ -404,6 +411,7 @@ def unknown_q(
         ),
         variance=known.variance,
         admitted=1.0,
+        trivial=known.trivial,
         regret=1.5 * known.value,
         estimation=14.0 * n / float(law.min()) * logarithm * unit(radius, lipschitz),
     )

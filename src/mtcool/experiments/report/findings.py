@@ -129,6 +129,12 @@ def theory_words(
         f"{held}; the tightest is {row.algorithm}{where}: {short(row.measured)} of "
         f"{short(float(row.ceiling or 0.0))} {of}, {short(row.ratio or 0.0, 2)} of the bound."
     )
+    empty = sum(row.says_nothing for _, row in rows)
+    if empty:
+        yield (
+            f"In {empty} of {len(rows)} the bound says nothing: it is above 2 D L T, which no "
+            "learner in the ball can exceed."
+        )
     floors = [row.measured < row.floor for _, row in every if row.floor is not None]
     below, total = sum(floors), len(floors)
     if not total:

@@ -6,6 +6,7 @@ replicate, and its mean is compared with the mean regret: a single run may excee
 """
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -56,11 +57,18 @@ class Promise:
     """Where the ceiling comes from, or why there is none."""
     floor: float | None
     """What no algorithm can avoid on some sequence: easier ones may stay below it."""
+    trivial: float = math.inf
+    """What learners in the ball cannot exceed, whatever they learn."""
 
     @property
     def ratio(self) -> float | None:
         """Measured regret over the ceiling."""
         return None if self.ceiling is None else self.measured / self.ceiling
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the ceiling is above what can be exceeded at all."""
+        return self.ceiling is not None and self.ceiling > self.trivial * (1.0 + 1e-9)
 
 
 @dataclass(frozen=True)
@@ -133,6 +141,7 @@ def _promise(
         ceiling=None if missing else float(np.mean([bound.value for bound in bounds])),
         statement=missing[0] if missing else ceilings[0].words,
         floor=_floor(algorithm, first, _given(algorithm, results.cells[0].runs[k])),
+        trivial=float(np.mean([bound.trivial for bound in bounds])) if bounds else math.inf,
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from mtcool.experiments.report.promises import GraphFacts, PointPromises
 from mtcool.experiments.report.results import short
 
+EMPTY = "; it says nothing here, where no learner in the ball can have more than {}"
+"""What is added to the name of a bound above the trivial one."""
 ALL = "all"
 """The place of what is the same at all points, or of the only one."""
 
@@ -33,7 +35,7 @@ def promise_rows(points: Sequence[PointPromises]) -> list[list[str]]:
             short(row.measured),
             "" if row.ceiling is None else short(row.ceiling),
             "" if row.ratio is None else short(row.ratio, 2),
-            row.statement,
+            row.statement + (EMPTY.format(short(row.trivial)) if row.says_nothing else ""),
         ]
         for point in points
         for row in point.rows

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mtcool.field.codes import power
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.theory import Received
@@ -48,7 +47,7 @@ def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
         lost=cliques["lost"] + np.maximum(cliques["under_way"], 0.0),
         # On average a row is moved by at most half a step in each coordinate.
         moved=weights * root / (2.0**bits - 1.0) if bits > 0 else np.zeros(len(there)),
-        power=power(field.messages, settings.dim),
+        power=peers.rules.power,
         in_expectation=bits > 0,
     )
 

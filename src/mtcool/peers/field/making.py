@@ -91,6 +91,8 @@ def rules_of(field: FieldSettings, dim: int) -> Rules:
     messages, delays = field.messages, field.delays
     content = content_bytes(messages, dim)
     late = not delays.is_none
+    # What was rounded then has a part in who is chosen, and so in the rate at which it arrives.
+    chosen_late = late and messages.choose == "best"
     return Rules(
         seed=np.uint64(field.seed),
         plain=messages.is_plain and not late,
@@ -102,7 +104,7 @@ def rules_of(field: FieldSettings, dim: int) -> Rules:
         budget_bytes=UNLIMITED if messages.budget_bytes is None else messages.budget_bytes,
         bits=messages.bits or 0,
         coordinates=messages.coordinates or 0,
-        power=power(messages, dim),
+        power=kappa(messages, dim) ** 2 if chosen_late else power(messages, dim),
         kappa=kappa(messages, dim),
         silent=messages.silent,
         may_miss=delays.rows_may_miss,

