@@ -310,8 +310,12 @@ class Host:
         near, largest = host in self.neighbours, self.limits.message
         return self._mail.batch(host, self.share, near=near, largest=largest)
 
+    def heartbeat(self, host: str) -> bytes | None:
+        """A question that a host answers if it is there; None if it is being asked something."""
+        return self._mail.heartbeat(host, self.share, near=host in self.neighbours)
+
     def delivered(self, host: str, content: bytes | None) -> bool:
-        """The reply to a batch has come, or None: it has not. Returns whether both agree."""
+        """The reply to a batch or a heartbeat, or None if none came; whether both agree."""
         return self._mail.delivered(host, content, self._drawn())
 
     def dropped(self, host: str) -> int:

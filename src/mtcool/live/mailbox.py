@@ -12,6 +12,7 @@ from mtcool.live.refusals import LONGEST_REASON, STRANGER, Refusal, Refusals
 from mtcool.live.share import Share
 from mtcool.live.wire import (
     HEAD,
+    Ask,
     Deliver,
     Position,
     Refused,
@@ -155,6 +156,26 @@ class Mailbox:
         first, items = link.batch(MOST_ITEMS, min(LARGEST_BATCH, largest - HEAD), least=1)
         if link.greeted and not items:
             return None
+        return self._delivery(link, share, first, items)
+
+    def heartbeat(self, host: str, share: Share, *, near: bool) -> bytes | None:
+        """Asks a host, for which nothing waits, how it is; None if it is being asked something.
+
+        It compares what it remembers, as with every batch. Of a host that we distrust nothing is
+        wanted but that it answers.
+        """
+        link = self.links[host]
+        if link.waiting or not near:
+            return None
+        if self.distrusts(host):
+            link.waiting = True
+            return to_bytes(Ask(share.network, share.revision, []))
+        first = link.outbox[0][0] if link.outbox else link.sent + 1
+        return self._delivery(link, share, first, [])
+
+    def _delivery(
+        self, link: Link, share: Share, first: int, items: list[tuple[Name, bytes]]
+    ) -> bytes:
         link.waiting = True
         said = link.dropped, *link.claim(first, len(items))
         return to_bytes(Deliver(share.network, share.revision, first, items, *said))
@@ -174,6 +195,8 @@ class Mailbox:
             if isinstance(reply, Refused):
                 self.deny(host, reply)
                 return False
+            if isinstance(reply, Rows) and self.distrusts(host):  # it was asked for nothing else
+                return True
             if not isinstance(reply, Position):
                 raise ValueError(f"reply must be a position, got {type(reply).__name__}")
             if reply.heard > drawn:
