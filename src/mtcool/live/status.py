@@ -89,7 +89,7 @@ def _health(node: Node, name: Label) -> str:
     """
     home, here = node.host.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
-    if hosts & node.host.trouble.keys():
+    if node.host.stopped_by(name) is not None:
         return "trouble"
     links = node.host.links
     silent = {other for other in hosts if not (answers(node, other) and links[other].greeted)}
