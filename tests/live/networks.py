@@ -83,6 +83,11 @@ def shards() -> Small:
     return _small(6, 3, lambda i: GradientDriver(_ring(6, True).agent(i)))
 
 
+def larger() -> Small:
+    """Nine agents on three hosts: one of each has no neighbours elsewhere."""
+    return _small(9, 3, lambda i: GradientDriver(_ring(9, False).agent(i)))
+
+
 def tables() -> Small:
     """The learner for tables, six agents on three hosts."""
     return _small(6, 3, lambda i: TableDriver(_model(6).agent(i)), features=True)

@@ -95,8 +95,8 @@ async def _opened(over_zenoh: bool) -> AsyncIterator[tuple[list[Node], Cut]]:
         ]
 
         def cut(cut: bool) -> None:
-            if over_zenoh:  # questions still leave, and nobody answers them
-                nodes[0].cut = {"host1"} if cut else set()
+            if over_zenoh:  # questions of the first still leave, and nobody answers them
+                (nodes[1].cut.add if cut else nodes[1].cut.discard)("host0")
             else:
                 exchange.cut = {CUT} if cut else set()
 

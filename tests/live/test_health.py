@@ -6,10 +6,16 @@ import asyncio
 import contextlib
 from pathlib import Path
 
+import pytest
+
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.description import Description, described
+from mtcool.live.host import Host
+from mtcool.live.http.metrics import metrics_of
 from mtcool.live.transport.memory import Exchange, MemoryTransport
+
+TWO = {"kind": "edges", "edges": [[0, 1]]}
 
 
 def health(node: Node) -> list[str]:
@@ -25,7 +31,8 @@ async def becomes(node: Node, expected: list[str]) -> None:
 
 
 def test_nobody_is_well_before_its_neighbours_have_agreed(tmp_path: Path) -> None:
-    network, exchange = small(tmp_path, agents=3, hosts=3), Exchange()
+    timing = {"rows": 0.2, "delivery": 0.2, "heartbeat": 60.0}
+    network, exchange = small(tmp_path, agents=3, hosts=3, timing=timing), Exchange()
 
     async def play() -> None:
         async with contextlib.AsyncExitStack() as stack:
@@ -42,6 +49,85 @@ def test_nobody_is_well_before_its_neighbours_have_agreed(tmp_path: Path) -> Non
             await asyncio.sleep(0.5)  # longer than anybody waits for an answer
             assert [health(node) for node in nodes] == [["well"]] * 3
             assert [node.counts.sent.messages.total() for node in nodes] == sent  # nor asks again
+
+    asyncio.run(play())
+
+
+def test_an_idle_host_notices_who_is_gone_and_who_is_back_and_writes_nothing(
+    tmp_path: Path,
+) -> None:
+    timing = {"rows": 0.2, "delivery": 0.2, "heartbeat": 0.05}
+    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), Exchange()
+
+    def begun(name: str) -> Node:
+        return Node(network, name, transport=MemoryTransport(name, exchange))
+
+    async def beats(node: Node, count: int) -> None:
+        """Wait until it has sent so many heartbeats more."""
+        wanted = node.counts.sent.messages["heartbeat"] + count
+        async with asyncio.timeout(60.0):
+            while node.counts.sent.messages["heartbeat"] < wanted:
+                await asyncio.sleep(0.01)
+
+    def written() -> dict[str, tuple[int, int]]:
+        found = {path.name: path.stat() for path in (tmp_path / "state").iterdir()}
+        return {name: (one.st_size, one.st_mtime_ns) for name, one in found.items()}
+
+    def counted(node: Node) -> tuple[dict[str, int], int, int]:
+        """What it has sent, but for heartbeats, and what its link says of that."""
+        (link,) = node.status()["links"].values()
+        kinds = {k: n for k, n in node.counts.sent.messages.items() if k != "heartbeat"}
+        return kinds, link["messages"], link["bytes"]
+
+    async def play() -> None:
+        async with begun("host0") as one:
+            async with begun("host1") as two:
+                await becomes(one, ["well"])
+                await one.learn(0, [0.1, 0.2], 0.3)
+                assert await one.delivered()
+                for node in (one, two):
+                    node._engine.commit()
+                before, files = counted(one), written()
+                for node in (one, two):
+                    await beats(node, 5)
+                    node._engine.commit_when_idle()
+                assert (counted(one), written()) == (before, files)
+                assert counted(one)[1] == sum(before[0].values()) > 0
+            await becomes(one, ["cut off"])
+            async with begun("host1"):
+                await becomes(one, ["well"])
+
+    asyncio.run(play())
+
+
+def test_who_is_heard_anyway_is_not_asked_for_a_heartbeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, exchange, asked = small(tmp_path, hosts=2, graph=TWO), Exchange(), list[str]()
+    heartbeat = Host.heartbeat
+
+    def noted(host: Host, other: str) -> bytes | None:
+        asked.append(host.share.host)
+        return heartbeat(host, other)
+
+    monkeypatch.setattr(Host, "heartbeat", noted)
+
+    async def play() -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            nodes = [
+                Node(network, name, transport=MemoryTransport(name, exchange))
+                for name in network.places
+            ]
+            for node in nodes:
+                await stack.enter_async_context(node)
+            for node in nodes:
+                await becomes(node, ["well"])
+            asked.clear()
+            async with asyncio.timeout(60.0):
+                while asked.count("host1") < 2:  # which asks nothing else
+                    await nodes[0].predict(0, [0.1, 0.2])
+                    await asyncio.sleep(0.01)
+            assert set(asked) == {"host1"}
 
     asyncio.run(play())
 
@@ -83,5 +169,26 @@ def test_hosts_that_become_neighbours_again_agree_at_once(tmp_path: Path) -> Non
                     await node.reload(pair(tmp_path, 2))
                 await becomes(one, ["well", "well"])
                 await becomes(two, ["well", "well"])
+
+    asyncio.run(play())
+
+
+def test_a_dead_neighbour_is_noticed_after_a_reload_as_before(tmp_path: Path) -> None:
+    exchange = Exchange()
+
+    async def play() -> None:
+        def begun(name: str, revision: int) -> Node:
+            return Node(pair(tmp_path, revision), name, transport=MemoryTransport(name, exchange))
+
+        async with begun("one", 2) as one:
+            async with begun("two", 2) as two:
+                await becomes(one, ["well", "well"])
+                for node in (one, two):
+                    await node.reload(pair(tmp_path, 3))
+            await one.learn("b", [1.0], 1.0)
+            async with asyncio.timeout(60.0):
+                while sorted(health(one)) != ["cut off", "well"]:
+                    await asyncio.sleep(0.01)
+            assert 'mtcool_answers{peer="two"} 0.0' in metrics_of(one)
 
     asyncio.run(play())

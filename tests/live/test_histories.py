@@ -130,6 +130,38 @@ def test_who_counts_past_its_neighbour_while_cut_off_is_noticed(
     asyncio.run(run())
 
 
+def test_a_restored_neighbour_is_noticed_although_nobody_is_active(tmp_path: Path) -> None:
+    timing = {"rows": 0.2, "delivery": 0.2, "heartbeat": 0.05}
+    pair = Pair(small(tmp_path, agents=4, hosts=2, algorithm={"dim": 2, **KT}, timing=timing))
+    database, older = tmp_path / "state" / "host1.db", tmp_path / "older.db"
+
+    async def run() -> None:
+        await pair.begin("host0")
+        for rounds in (5, 5):
+            await pair.begin("host1")
+            await pair.greeted()
+            await pair.learn(rounds)
+            assert await pair.nodes["host0"].delivered()
+            await pair.end("host1")
+            if not older.exists():
+                shutil.copy(database, older)
+        shutil.copy(older, database)
+        await pair.begin("host1")
+        one, other = (pair.nodes[name].host for name in ("host0", "host1"))
+        async with asyncio.timeout(20):
+            while not (one.trouble and other.trouble):
+                await asyncio.sleep(0.01)
+        found = other.refused.total()
+        await pair.end("host0")
+        async with asyncio.timeout(20):  # whom it does not believe it asks nothing else
+            while "host0" not in pair.nodes["host1"].silent:
+                await asyncio.sleep(0.01)
+        assert other.refused.total() == found
+        await pair.end("host1")
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("removed", [False, True], ids=["restored", "removed"])
 def test_private_agents_learn_nothing_while_cut_off_and_stop_when_it_is_noticed(
     tmp_path: Path, removed: bool

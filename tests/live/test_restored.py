@@ -1,7 +1,6 @@
 """A database restored from a copy is noticed, because neighbours remember more than it does."""
 
 import asyncio
-import contextlib
 import copy
 import json
 import subprocess
@@ -9,19 +8,21 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
-from live.networks import private, ring, shards
+from live.networks import larger, private, shards
 from live.processes import write_network
 from live.small_network import PRIVATE, opened, play, small
 from live.world import World
 from mtcool.live import Node
 from mtcool.live.description import Description, read_description
 from mtcool.live.host import Host, Limits
+from mtcool.live.http import http_app
 from mtcool.live.lines import Lines
 from mtcool.live.mailbox import Mailbox
-from mtcool.live.refusals import Refusal
+from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.transactions import Replied
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.wire import Deliver, Position, Refused, question_in, reply_in, to_bytes
@@ -260,26 +261,47 @@ def test_what_a_host_has_found_itself_is_not_replaced_by_what_another_says() -> 
 def test_nothing_but_a_question_goes_to_a_host_that_has_said_that_it_has_stopped() -> None:
     world = World(3, shards())
     run_some_rounds(world, 10)
-    host = world.processes["host0"].host
-    learn(host, 1, restored(world, "host1").processes["host1"].host)
+    host, process = world.processes["host0"].host, world.processes["host1"]
+    older = copy.deepcopy(process.disk)
+    run_some_rounds(world, 30)
+    learn(host, 1)
     host.committed(host.changes())
+    process.disk = older
+    process.begin()
+    talk(world)
     assert host.links["host1"].outbox
     question = question_in(host.batch("host1") or b"")
     assert isinstance(question, Deliver)
     assert question.items == []
 
 
-def test_a_full_outbox_for_a_host_that_has_stopped_is_refused_for_good() -> None:
-    world = World(3, ring())
+def test_what_would_be_lost_is_not_learned_and_is_refused_for_good() -> None:
+    """On the host that has forgotten all would be, and elsewhere what could not be said there."""
+    world = World(3, shards())
     run_some_rounds(world, 10)
     begin_again(restored(world, "host1"))
-    host = world.processes["host0"].host
-    host.limits = Limits(outbox=2)
-    learn(host, 0)
-    learn(host, 0)
-    with pytest.raises(ValueError, match=r"room, got 2 .*: host 'host1' has stopped") as found:
-        learn(host, 0)
-    assert not isinstance(found.value, Refusal)
+    for name, refused in (("host1", {2, 3}), ("host0", {1}), ("host2", {4})):
+        host = world.processes[name].host
+        host.limits = Limits(outbox=0)  # that there is no room is not the reason
+        for agent in host.drivers:
+            assert (host.stopped_by(agent) is not None) == (agent in refused)
+        for agent in refused:
+            other = "host0" if name == "host1" else "host1"
+            before = host.version, len(host.links[other].outbox)
+            with pytest.raises(Stopped, match="restored from a copy"):
+                learn(host, agent)
+            assert (host.version, len(host.links[other].outbox)) == before
+    host.limits = Limits()
+    learn(host, 5)  # whose neighbours elsewhere remember what we do
+
+
+def test_on_a_host_that_has_forgotten_agents_without_neighbours_elsewhere_stop_too() -> None:
+    world = World(1, larger())
+    run_some_rounds(world, 10)
+    host = restored(world, "host1").processes["host1"].host
+    assert {agent: host.stopped_by(agent) is not None for agent in host.drivers} == dict.fromkeys(
+        (3, 4, 5), True
+    )
 
 
 # --- nodes and processes ----------------------------------------------------------------------
@@ -305,12 +327,27 @@ async def with_an_older_copy(network: Description, host: str) -> None:
         path.write_bytes(content)
 
 
+async def posted(node: Node, row: dict) -> tuple[int, dict]:
+    """What `/learn` answers over HTTP."""
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(http_app(node)), base_url="http://127.0.0.1"
+    ) as client:
+        body = {name: value for name, value in row.items() if value is not None}
+        answer = await client.post("/learn", json=body)
+        return answer.status_code, answer.json()
+
+
 @pytest.mark.parametrize("more", [PRIVATE, {}], ids=["private", "tables"])
 def test_nobody_waits_until_a_link_that_has_stopped_has_delivered(tmp_path: Path, more) -> None:
     network = small(tmp_path, **more)
 
     async def run() -> tuple[bool, float]:
         await with_an_older_copy(network, "host0")
+        if not network.private:  # who are not told yet do not know that it must wait
+            async with Node(
+                network, "host1", transport=MemoryTransport("host1", Exchange())
+            ) as other:
+                await other.learn(2, [0.5, 0.5], 1.0)
         async with opened(network) as nodes:
             other = nodes["host1"]
             async with asyncio.timeout(60):
@@ -318,9 +355,15 @@ def test_nobody_waits_until_a_link_that_has_stopped_has_delivered(tmp_path: Path
                     await asyncio.sleep(0.01)
             told = other.status()["agents"]
             (agent,) = [one["agent"] for one in told if one["health"] == "trouble"]
-            stops = pytest.raises(ValueError, match="restored from a copy")
-            with stops if network.private else contextlib.nullcontext():
+            before = other.host.learned[agent]
+            with pytest.raises(Stopped, match="restored from a copy"):
                 await other.learn(agent, [0.5, 0.5], 1.0)
+            line = {"do": "round", "agent": agent, "features": [0.5, 0.5], "target": 1.0}
+            reply = json.loads(await Lines(other).answer(json.dumps(line).encode()))
+            assert reply == {"id": None, "error": other.host.trouble["host0"]}
+            status, answer = await posted(other, {**line, "do": None})
+            assert (status, answer) == (503, {"error": other.host.trouble["host0"]})
+            assert other.host.learned[agent] == before
             began = time.monotonic()
             return await other.delivered(60.0), time.monotonic() - began
 

@@ -20,7 +20,7 @@ def test_a_neighbour_that_falls_silent_and_is_heard_again_is_logged(tmp_path, ca
     async def play():
         async with node("host0") as one:
             for _ in range(3):
-                await one.predict(0, [0.1, 0.2], timeout=0.01)
+                await one.predict(0, [0.1, 0.2])
                 one.report.look(one.host, one.silent)
             async with node("host1"):
                 async with asyncio.timeout(60):

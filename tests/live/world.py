@@ -17,7 +17,7 @@ from live.networks import Small, feedback
 from mtcool.live.driving import packed_feedback
 from mtcool.live.host import Host, Limits
 from mtcool.live.journal import Learned, Lives, entry_in
-from mtcool.live.refusals import Refusal
+from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.replay import replay
 from mtcool.live.resuming import resume
 from mtcool.live.transactions import Changes, Durable, Kept, Replied
@@ -276,15 +276,17 @@ class World:
         token = number, repr(packed_feedback(given))
         try:
             process.host.learn(number, given, token)
-        except Refusal:
+        except (Refusal, Stopped):
             process.ready.append(number)
 
     def send_batches(self, process: Process) -> None:
         if process.up:
             for to in process.host.links:
-                batch = process.host.batch(to)
-                if batch is not None:
-                    self.ask(process, to, batch, 0)
+                content = process.host.batch(to)
+                if content is None and self.questions % 8 == 0:  # it has not heard for a while
+                    content = process.host.heartbeat(to)
+                if content is not None:
+                    self.ask(process, to, content, 0)
 
     def time_out(self, process: Process, all_of_them: bool = False) -> None:
         """Questions that were under way for long are given up."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
 from mtcool.live.counts import Counts
@@ -40,6 +41,8 @@ class Connection:
         self._node, self._given, self._counts = node, given, counts
         self.silent: set[str] = set()
         """Hosts that did not answer when they were last asked."""
+        self._heard: dict[str, float] = {}
+        """When each host answered last, on the clock of the loop."""
         self.cut: set[str] = set()
         """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self._peers: Peers | None = None
@@ -70,16 +73,26 @@ class Connection:
     async def ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
         """Ask other hosts; those that are cut off are left out."""
         reached = {host: asked for host, asked in questions.items() if host not in self.cut}
-        for host, content in reached.items():
-            self._counts.leaves(host, content)
+        kinds = {host: self._counts.leaves(host, content) for host, content in reached.items()}
         replies = await self.transport.ask(reached, wait) if reached else {}
+        now = asyncio.get_running_loop().time()
         for host in questions:
             if host in replies:
-                self._counts.comes(replies[host])
+                self._counts.comes(replies[host], kinds[host])
+                self._heard[host] = now
                 self.silent.discard(host)
-            else:
+            elif wait >= self._node.network.file.timing.rows:  # else it may be slower than that
                 self.silent.add(host)
         return replies
+
+    def unheard_for(self, host: str) -> float:
+        """Seconds since a host has answered."""
+        now = asyncio.get_running_loop().time()
+        return now - self._heard.get(host, -math.inf)
+
+    def forget_all_but(self, hosts: Set[str]) -> None:
+        """Others are not asked any more, so they are not silent either."""
+        self.silent &= hosts
 
     @property
     def changing(self) -> bool:

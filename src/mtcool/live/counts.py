@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mtcool.types import Label
 
 KINDS = {1: "ask", 2: "rows", 3: "deliver", 4: "position", 5: "refused"}
 """Kinds of messages between hosts, by the tags of `wire.py`."""
+HEARTBEAT = "heartbeat"
+"""The kind of questions that want nothing but to know how the other host is, and of their replies:
+they come all the time, and say nothing of what the network does."""
 TAG = 2  # after the version of the schema and the head of an array
+NUMBERS = {1: 2, 3: 3}  # between the tag of a question and its items
+BYTES = {0xCC: 2, 0xCD: 3, 0xCE: 5, 0xCF: 9}  # of a number that does not fit into its first one
+NO_ITEMS = 0x90
 SHORTEST, GROWTH, STEPS = 1e-5, 1.1, 170
 """Seconds of the first step of a latency, by how much steps grow, and how many there are."""
 _LOG = math.log(GROWTH)
@@ -25,11 +32,34 @@ def kind_of(content: bytes) -> str:
 
     Examples
     --------
-    >>> from mtcool.live.wire import Position, to_bytes
+    >>> from mtcool.live.wire import Deliver, Position, to_bytes
     >>> kind_of(to_bytes(Position(5)))
     'position'
+    >>> kind_of(to_bytes(Deliver(7, 0, 5, [("rome", b"gradient")])))
+    'deliver'
+    >>> kind_of(to_bytes(Deliver(7, 0, 5, [])))
+    'heartbeat'
     """
-    return KINDS.get(content[TAG], "other") if len(content) > TAG else "other"
+    if len(content) <= TAG:
+        return "other"
+    tag, place = content[TAG], TAG + 1
+    if tag in NUMBERS:
+        for _ in range(NUMBERS[tag]):
+            place += BYTES.get(content[place], 1) if place < len(content) else 0
+        if place < len(content) and content[place] == NO_ITEMS:
+            return HEARTBEAT
+    return KINDS.get(tag, "other")
+
+
+def without_heartbeats(kinds: Mapping[str, int]) -> int:
+    """The sum of counts by kind, but for heartbeats.
+
+    Examples
+    --------
+    >>> without_heartbeats({"ask": 2, "rows": 2, "heartbeat": 60})
+    4
+    """
+    return sum(count for kind, count in kinds.items() if kind != HEARTBEAT)
 
 
 @dataclass
@@ -140,13 +170,18 @@ class Counts:
     of questions does not fill the memory.
     """
 
-    def leaves(self, host: str, content: bytes) -> None:
-        """Note a message to a host."""
-        self._noted.append((host, kind_of(content), len(content)))
+    def leaves(self, host: str, content: bytes, question: str | None = None) -> str:
+        """Note a message to a host, perhaps the reply to a question; returns its kind."""
+        return self._note(host, content, question)
 
-    def comes(self, content: bytes) -> None:
-        """Note a message from a host."""
-        self._noted.append((None, kind_of(content), len(content)))
+    def comes(self, content: bytes, question: str | None = None) -> str:
+        """Note a message from a host, perhaps the reply to a question; returns its kind."""
+        return self._note(None, content, question)
+
+    def _note(self, host: str | None, content: bytes, question: str | None) -> str:
+        kind = HEARTBEAT if question == HEARTBEAT else kind_of(content)
+        self._noted.append((host, kind, len(content)))
+        return kind
 
     def settle(self) -> None:
         """Count what was noted."""

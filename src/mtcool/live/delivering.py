@@ -1,4 +1,7 @@
-"""Delivers what waits in outboxes: a task for each other host, one batch at a time."""
+"""Delivers what waits in outboxes: a task for each other host, one batch at a time.
+
+Where nothing waits, and nothing else is asked, it asks now and then whether the host is there.
+"""
 
 from __future__ import annotations
 
@@ -106,14 +109,20 @@ class Deliveries:
         """Wait for something to deliver, and deliver it; whether it need not be tried again."""
         news, node, host = self._news[other], self._node, self._node.host
         news.clear()
-        batch = host.batch(other)
-        if batch is None:
-            await news.wait()
-            return True
+        timing = node.network.file.timing
+        content = host.batch(other)
+        if content is None:
+            left = timing.heartbeat - self._connection.unheard_for(other)
+            if left <= 0.0:
+                content, left = host.heartbeat(other), timing.heartbeat
+            if content is None:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(left):
+                        await news.wait()
+                return True
         reply: bytes | None = None
         try:
-            wait = node.network.file.timing.delivery
-            reply = (await self._connection.ask({other: batch}, wait)).get(other)
+            reply = (await self._connection.ask({other: content}, timing.delivery)).get(other)
         finally:
             same = host is node.host and other in host.links  # or it has begun again meanwhile
             agreed = not same or host.delivered(other, reply)

@@ -50,7 +50,8 @@ class Engine:
         """Is set when the database cannot be read any more."""
         self._numbers = itertools.count()
         self._learning: dict[Token, asyncio.Future[None]] = {}
-        self._replies: dict[Token, tuple[str, Reply]] = {}
+        self._replies: dict[Token, tuple[str, str, Reply]] = {}
+        """Who has asked, a question of which kind, and where its reply goes."""
         self._written: list[asyncio.Future[None]] = []
         """Who waits for the next transaction."""
         self._scheduled = False
@@ -86,8 +87,7 @@ class Engine:
     def take(self, host: str, content: bytes, reply: Reply) -> None:
         """Take the question of another host."""
         token = next(self._numbers)
-        self._replies[token] = host, reply
-        self._counts.comes(content)
+        self._replies[token] = host, self._counts.comes(content), reply
         self.host.receive(host, content, token)
         if self.host.urgent:
             self._wake()
@@ -185,8 +185,8 @@ class Engine:
                 case Replied(token, content):
                     asked = self._replies.pop(token, None)
                     if asked is not None:
-                        host, reply = asked
-                        self._counts.leaves(host, content)
+                        host, kind, reply = asked
+                        self._counts.leaves(host, content, kind)
                         reply(content)
                 case Durable(token):
                     done = self._learning.pop(token, None)

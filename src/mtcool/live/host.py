@@ -37,7 +37,8 @@ from mtcool.live.journal import (
     Used,
     entry_bytes,
 )
-from mtcool.live.mailbox import Differs, Mailbox, Stopped
+from mtcool.live.mailbox import Mailbox
+from mtcool.live.refusals import Differs, Stopped
 from mtcool.live.replies import check_reply, rows_in
 from mtcool.live.residents import Residents, learned_in
 from mtcool.live.rounds import OpenRound, OpenRounds
@@ -285,12 +286,24 @@ class Host:
             self._residents.changed.add(driver.name)
 
     def check_may_learn(self, agent: Label) -> None:
-        """Refuse an agent that does not live here, or whose messages could not leave."""
-        share, neighbours = self.share, self._residents.driver(agent).neighbours
-        if share.private:
+        """Refuse an agent that does not live here, or that would lose what it learned."""
+        host = self.stopped_by(agent)
+        if host is not None:
+            raise self._mail.stopped(host)
+        if self.share.private:
             self._mail.check_memory(self.neighbours)
-        homes = {share.home[other] for other in neighbours} - {share.host}
-        self._mail.check_room(homes, self.limits.outbox, private=share.private)
+        self._mail.check_room(self._homes(agent), self.limits.outbox)
+
+    def stopped_by(self, agent: Label) -> str | None:
+        """The host that an agent cannot learn because of, until its memory or ours is back."""
+        if not self.trouble:
+            return None
+        return self._mail.stops(self._homes(agent), self.neighbours)
+
+    def _homes(self, agent: Label) -> set[str]:
+        """The other hosts on which an agent that lives here has neighbours."""
+        home, neighbours = self.share.home, self._residents.driver(agent).neighbours
+        return {home[other] for other in neighbours} - {self.share.host}
 
     def is_open(self, number: int) -> bool:
         """Whether a round can still be learned from."""
@@ -310,8 +323,12 @@ class Host:
         near, largest = host in self.neighbours, self.limits.message
         return self._mail.batch(host, self.share, near=near, largest=largest)
 
+    def heartbeat(self, host: str) -> bytes | None:
+        """A question that a host answers if it is there; None if it is being asked something."""
+        return self._mail.heartbeat(host, self.share, near=host in self.neighbours)
+
     def delivered(self, host: str, content: bytes | None) -> bool:
-        """The reply to a batch has come, or None: it has not. Returns whether both agree."""
+        """The reply to a batch or a heartbeat, or None if none came; whether both agree."""
         return self._mail.delivered(host, content, self._drawn())
 
     def dropped(self, host: str) -> int:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 from mtcool.graphs.labels import plain_name
 from mtcool.live.history import NOTHING, chained
 from mtcool.live.link import Link, Numbers
-from mtcool.live.refusals import LONGEST_REASON, STRANGER, Refusal, Refusals
+from mtcool.live.refusals import LONGEST_REASON, STRANGER, Differs, Refusal, Refusals, Stopped
 from mtcool.live.share import Share
 from mtcool.live.wire import (
     HEAD,
+    Ask,
     Deliver,
     Position,
     Refused,
@@ -26,14 +27,6 @@ MOST_ITEMS = 4096
 """In one question, unless it asks more agents than that."""
 LARGEST_BATCH = 1 << 18
 """Bytes of one batch of messages, where the limit for questions allows so many."""
-
-
-class Stopped(ValueError):
-    """A link has stopped: what one host remembers contradicts the other. Both must know."""
-
-
-class Differs(Stopped):
-    """They remember other messages under the same numbers: either may be the one that forgot."""
 
 
 class Moved(NamedTuple):
@@ -81,20 +74,27 @@ class Mailbox:
 
     # --- messages to others -----------------------------------------------------------------------
 
-    def check_room(self, hosts: Iterable[str], most: int, *, private: bool) -> None:
-        """Refuse to learn while so many messages wait for a host of an agent's neighbours.
+    def stops(self, hosts: Set[str], near: Set[str]) -> str | None:
+        """The host because of which an agent must not learn, if a link has stopped.
 
-        A private agent does not wait for a link that has stopped: its noise must not be lost.
+        What it learns could not be said to its own neighbours, which live on `hosts`. And where
+        this host has forgotten something that a neighbour of any of its agents knows, or may have,
+        all would be lost when the newest database is back. `near` are the hosts of these.
         """
+        for host in sorted(self.trouble.keys() & near):
+            if host in hosts or self.distrusts(host) or host in self._either:
+                return host
+        return None
+
+    def check_room(self, hosts: Iterable[str], most: int) -> None:
+        """Refuse to learn while so many messages wait for a host of an agent's neighbours."""
         for host in sorted(hosts):
-            wrong, waiting = self.trouble.get(host), len(self.links[host].outbox)
-            if private and wrong is not None:
-                raise ValueError(wrong)  # which does not pass
+            waiting = len(self.links[host].outbox)
             if waiting >= most:
-                full = f"outbox for host {host!r} must have room, got {waiting} messages that wait"
-                if wrong is not None:
-                    raise ValueError(f"{full}: {wrong}")
-                raise Refusal(f"{full}: it has not answered for long")
+                raise Refusal(
+                    f"outbox for host {host!r} must have room, got {waiting} messages that wait: "
+                    "it has not answered for long"
+                )
 
     def check_memory(self, hosts: Iterable[str]) -> None:
         """Refuse to draw noise that may have been drawn before, in what this host has forgotten.
@@ -103,8 +103,6 @@ class Mailbox:
         neighbours on this host, too, and leaves with them.
         """
         for host in sorted(hosts):
-            if host in self.trouble and (self.distrusts(host) or host in self._either):
-                raise ValueError(self.trouble[host])  # which does not pass
             if not self.links[host].greeted and host not in self.trouble:
                 raise Refusal(
                     f"host {host!r} must say what it knows of us before private agents go on, "
@@ -155,6 +153,26 @@ class Mailbox:
         first, items = link.batch(MOST_ITEMS, min(LARGEST_BATCH, largest - HEAD), least=1)
         if link.greeted and not items:
             return None
+        return self._delivery(link, share, first, items)
+
+    def heartbeat(self, host: str, share: Share, *, near: bool) -> bytes | None:
+        """Asks a host, for which nothing waits, how it is; None if it is being asked something.
+
+        It compares what it remembers, as with every batch. Of a host that we distrust nothing is
+        wanted but that it answers.
+        """
+        link = self.links[host]
+        if link.waiting or not near:
+            return None
+        if self.distrusts(host):
+            link.waiting = True
+            return to_bytes(Ask(share.network, share.revision, []))
+        first = link.outbox[0][0] if link.outbox else link.sent + 1
+        return self._delivery(link, share, first, [])
+
+    def _delivery(
+        self, link: Link, share: Share, first: int, items: list[tuple[Name, bytes]]
+    ) -> bytes:
         link.waiting = True
         said = link.dropped, *link.claim(first, len(items))
         return to_bytes(Deliver(share.network, share.revision, first, items, *said))
@@ -174,6 +192,8 @@ class Mailbox:
             if isinstance(reply, Refused):
                 self.deny(host, reply)
                 return False
+            if isinstance(reply, Rows) and self.distrusts(host):  # it was asked for nothing else
+                return True
             if not isinstance(reply, Position):
                 raise ValueError(f"reply must be a position, got {type(reply).__name__}")
             if reply.heard > drawn:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableSet, Set
 from types import TracebackType
 
 import numpy as np
@@ -104,7 +104,16 @@ class Node:
             self._counts,
             judge_of(self.network),
         )
-        self.silent, self.cut = self._connection.silent, self._connection.cut
+
+    @property
+    def silent(self) -> Set[str]:
+        """Hosts that did not answer when they were last asked."""
+        return self._connection.silent
+
+    @property
+    def cut(self) -> MutableSet[str]:
+        """Hosts that it does not talk to and does not hear, to try out what happens then."""
+        return self._connection.cut
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -155,7 +164,8 @@ class Node:
             raise error
         self.network = new
         self.host.limits = self._limits()
-        self.silent &= self.host.links.keys()
+        waiting = {other for other, link in self.host.links.items() if link.outbox}
+        self._connection.forget_all_but(self.host.neighbours | waiting)
         self._deliveries.begin()
         self._deliveries.again()  # hosts that we knew may have neighbours of our agents again
         self.report.tell("reload", reason=f"revision {new.file.revision}")
@@ -391,8 +401,7 @@ class Node:
         if reply is None:
             self._pace.take_back(host)  # `_take` counts it
             return None
-        self._counts.comes(content)
-        self._counts.leaves(host, reply)
+        self._counts.leaves(host, reply, self._counts.comes(content))
         return reply
 
     def _allows(self, host: str) -> bool:

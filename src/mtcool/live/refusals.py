@@ -15,6 +15,14 @@ class Refusal(ValueError):
     """What an application asked for is not possible now, for a reason that may pass."""
 
 
+class Stopped(ValueError):
+    """A link has stopped: what one host remembers contradicts the other. Both must know."""
+
+
+class Differs(Stopped):
+    """They remember other messages under the same numbers: either may be the one that forgot."""
+
+
 class Refusals(Counter[tuple[str, str]]):
     """Counts of refusals.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
-from mtcool.live.counts import Latency, Paid
+from mtcool.live.counts import Latency, Paid, without_heartbeats
 from mtcool.live.driving import Driver, GradientDriver
 from mtcool.types import Label, Plain
 
@@ -89,7 +89,7 @@ def _health(node: Node, name: Label) -> str:
     """
     home, here = node.host.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
-    if hosts & node.host.trouble.keys():
+    if node.host.stopped_by(name) is not None:
         return "trouble"
     links = node.host.links
     silent = {other for other in hosts if not (answers(node, other) and links[other].greeted)}
@@ -107,8 +107,8 @@ def _link(node: Node, other: str) -> dict[str, Plain]:
         "sent": link.durable,
         "taken": link.taken_durable,
         "trouble": node.host.trouble.get(other),
-        "messages": 0 if traffic is None else sum(traffic.messages.values()),
-        "bytes": 0 if traffic is None else sum(traffic.bytes.values()),
+        "messages": 0 if traffic is None else without_heartbeats(traffic.messages),
+        "bytes": 0 if traffic is None else without_heartbeats(traffic.bytes),
     }
 
 

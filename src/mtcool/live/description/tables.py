@@ -159,6 +159,8 @@ class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A batch of gradients for its acknowledgement; at most five."""
     lease: spec.Positive = 5.0
     """A silent connection before it is given up."""
+    heartbeat: spec.Positive = 1.0
+    """After which a host that has not been heard of is asked whether it is there."""
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

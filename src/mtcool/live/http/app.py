@@ -16,7 +16,7 @@ from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving import told_feedback
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
-from mtcool.live.refusals import Refusal
+from mtcool.live.refusals import Refusal, Stopped
 from mtcool.types import Label, Name
 
 Numbers = list[float | None] | dict[str, float | None]
@@ -96,7 +96,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The request is not understood or not allowed."},
     404: {"model": Problem, "description": "The agent does not live here."},
     409: {"model": Problem, "description": "Not possible now, for a reason that may pass."},
-    503: {"model": Problem, "description": "The disk takes nothing."},
+    503: {
+        "model": Problem,
+        "description": "The disk takes nothing, or the memory of this host, or of a neighbour's, "
+        "must be mended first.",
+    },
 }
 
 
@@ -193,6 +197,10 @@ def _say_what_is_wrong(app: FastAPI) -> None:
     @app.exception_handler(Refusal)
     async def not_now(request: Request, error: Refusal) -> JSONResponse:
         return answer(409, str(error))
+
+    @app.exception_handler(Stopped)
+    async def stopped(request: Request, error: Stopped) -> JSONResponse:
+        return answer(503, str(error))
 
     @app.exception_handler(ValueError)
     async def wrong(request: Request, error: ValueError) -> JSONResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mtcool.live.counts import without_heartbeats
 from mtcool.types import Plain
 
 
@@ -56,4 +57,4 @@ class Traffic:
 
 def _counted(status: dict[str, Plain]) -> Counted:
     messages, size = status["messages"]["sent"], status["bytes"]["sent"]
-    return Counted(sum(messages.values()), sum(size.values()), status["refused"])
+    return Counted(without_heartbeats(messages), without_heartbeats(size), status["refused"])
