@@ -38,7 +38,7 @@ from mtcool.live.transactions import Kept
 from mtcool.live.transport.transport import LONGEST_WAIT, Reply, Transport
 from mtcool.live.transport.turned_away import turned_away
 from mtcool.live.warming import warm
-from mtcool.live.wire import to_bytes
+from mtcool.live.wire import Refused, to_bytes
 from mtcool.streams import Loss
 from mtcool.types import Floats, Given, Label, Plain
 
@@ -377,9 +377,11 @@ class Node:
         if host in self.cut or self._engine.closed is not None:
             return
         if host not in self.host.links:
-            reply(to_bytes(self.host.refuse(host, NO_NEIGHBOURS)))
+            self.host.refuse(host, NO_NEIGHBOURS)
+            reply(to_bytes(Refused(NO_NEIGHBOURS)))
         elif not self._allows(host):
-            reply(to_bytes(self.host.refuse(host, TOO_MANY)))
+            self.host.refuse(host, TOO_MANY)
+            reply(to_bytes(Refused(TOO_MANY)))
         else:
             self._engine.take(host, content, reply)
 
