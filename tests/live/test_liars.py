@@ -1,8 +1,9 @@
-"""A neighbour whose messages are refused: they take no disk, hold nobody up, and end after a while."""
+"""A neighbour whose messages are refused: they take no disk, hold nobody up, and come to an end."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 
 from live.small_network import greeted, never_idle, opened, play, small
 from mtcool.agents.messages import Gradient, encode
-from mtcool.live import Node, replay_files
+from mtcool.live import Node, inbox, replay_files
 from mtcool.live.history import chained
-from mtcool.live.wire import Deliver, Refused, reply_in, to_bytes
+from mtcool.live.mailbox import MOST_ITEMS
+from mtcool.live.wire import Deliver, Position, Refused, reply_in, to_bytes
 
 LONG = 50_000
 """Bytes of a wrong message."""
+TURNS = 25
+"""Turns of the loop in which a prediction is made, at most."""
 
 
 class Liar:
@@ -33,38 +37,182 @@ class Liar:
         share = self.victim.host.share
         said = Deliver(share.network, share.revision, self._number + 1, items, 0, self._history)
         self._number, self._history = self._number + count, chained(self._history, items)
-        self.victim._take(
-            self.name, to_bytes(said), lambda reply: self.replies.append(reply_in(reply))
-        )
+        self.victim._take(self.name, to_bytes(said), self._replied)
+
+    def _replied(self, reply: bytes) -> None:
+        self.replies.append(reply_in(reply))
+
+    async def heard(self, count: int) -> None:
+        """Wait until so many questions have been replied to."""
+        async with asyncio.timeout(60.0):
+            while len(self.replies) < count:
+                await asyncio.sleep(0)
 
 
 def wrong(length: int = LONG) -> bytes:
     return encode(Gradient(5, 1.0, np.full(length // 8, np.nan)))
 
 
+async def lied(nodes: dict[str, Node], victim: str = "host0", liar: str = "host2") -> Liar:
+    """One who lies in the name of a host, which is cut off, to a host that has learned a little."""
+    await greeted(*nodes.values())
+    for _ in range(4):
+        await nodes[victim].learn(0, [0.5, 0.5], 1.0)
+    assert await nodes[victim].delivered()
+    nodes[liar].cut.add(victim)
+    return Liar(nodes[liar], nodes[victim])
+
+
 def test_what_is_refused_is_not_kept_and_the_journal_is_played_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         network = small(tmp_path, journal=True)
         async with opened(network) as nodes:
-            one, _, three = nodes.values()
-            await greeted(*nodes.values())
             await play(network, nodes, 12)
-            assert await three.delivered()
-            liar, taken = Liar(three, one), one.host.links[three.name].taken
-            for _ in range(20):
+            one, liar = nodes["host0"], await lied(nodes)
+            taken = one.host.links[liar.name].taken
+            for k in range(20):
                 liar.say(10, wrong())
-            while len(liar.replies) < 20:
-                await asyncio.sleep(0)
+                await liar.heard(k + 1)
             assert not any(isinstance(reply, Refused) for reply in liar.replies)
-            assert one.host.links[three.name].taken == taken + 200
+            assert one.host.links[liar.name].taken == taken + 200
             assert one.host.refused.total() == 200
-            await play(network, nodes, 6)
+            for _ in range(4):
+                await one.learn(1, [0.5, -0.5], 1.0)
 
     asyncio.run(scenario())
     files = [*(tmp_path / "state").glob("host0.db*")]
-    assert sum(file.stat().st_size for file in files) < 10 * LONG
+    assert sum(file.stat().st_size for file in files) < 5 * LONG
     alone = replay_files([tmp_path / "state" / "host0.db"])
     assert alone.differences == []
     assert (alone.same, alone.refused) == (alone.predictions, 200)
     everybody = replay_files(sorted((tmp_path / "state").glob("*.db")))
-    assert "host0 has not taken what host2 has said" in everybody.differences  # it has lied
+    assert everybody.differences == ["host0 has not taken what host2 has said"]  # it has lied
+
+
+def test_a_local_prediction_does_not_wait_for_what_others_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)
+
+    async def scenario() -> None:
+        network = small(tmp_path, limits={"refused": 10**6})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            for _ in range(10):
+                liar.say(MOST_ITEMS, wrong(8))
+            await one.predict(0, [1.0, 1.0], timeout=0.001)
+            assert one.host.refused.total() <= TURNS * inbox.SLICE
+            await one.learn(0, [1.0, 1.0], 1.0)  # from this prediction
+            assert one.host.refused.total() <= 2 * TURNS * inbox.SLICE
+            await liar.heard(10)
+            assert one.host.refused.total() == 10 * MOST_ITEMS
+            assert all(isinstance(reply, Position) for reply in liar.replies)
+
+    asyncio.run(scenario())
+
+
+def test_a_neighbour_does_not_wait_for_another_one_that_says_much(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, limits={"refused": 10**6})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            for _ in range(10):
+                liar.say(MOST_ITEMS, wrong(8))
+            honest = Liar(nodes["host1"], one)
+            honest.say(0, b"")
+            await honest.heard(1)
+            assert one.host.refused.total() <= 4 * inbox.SLICE
+            await liar.heard(10)
+
+    asyncio.run(scenario())
+
+
+def test_who_says_too_much_that_is_wrong_is_not_heard_for_a_while(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, journal=True, limits={"refused": 100})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            liar.say(99, wrong(8))
+            await liar.heard(1)
+            assert one.stopped == {}
+            with caplog.at_level(logging.ERROR, "mtcool.live"):
+                for _ in range(4):
+                    liar.say(70, wrong(8))
+                await liar.heard(5)
+            (told,) = [record for record in caplog.records if record.message == "stopped"]
+            assert told.peer == liar.name
+            why = one.stopped[liar.name]
+            assert "more than 100 of its messages in a minute were refused" in why
+            assert liar.replies.count(Refused(why)) == 3
+            assert one.host.refused.total() == 169
+            status = one.status()
+            assert status["links"][liar.name]["stopped"] == why
+            assert status["links"]["host1"]["stopped"] is None
+            assert {"host": liar.name, "reason": why, "count": 3} in status["reasons"]
+            for other in (0, 1):  # the host and its other neighbours go on
+                await one.learn(other, [1.0, 1.0], 1.0)
+            assert one.host.trouble == {}
+            clock = one._inbox.clock
+            one._inbox.clock = lambda: clock() + inbox.PAUSE
+            assert one.stopped == {}
+            liar = Liar(nodes["host2"], one)
+            liar.say(99, wrong(8))
+            await liar.heard(1)
+            assert isinstance(liar.replies[0], Position)
+
+    asyncio.run(scenario())
+
+
+def test_bytes_are_limited_in_a_second(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, limits={"bytes": 3 * LONG})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            one._inbox._queues.clear()
+            one._inbox.clock = lambda: 7.0
+            for _ in range(5):
+                liar.say(1, wrong())
+            await liar.heard(3)
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert len(liar.replies) == 3
+            one._inbox.clock = lambda: 8.0
+            one._inbox._schedule()
+            await liar.heard(5)
+
+    asyncio.run(scenario())
+
+
+def test_a_disk_that_is_full_between_two_slices_of_a_question_is_no_contradiction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)
+
+    async def scenario() -> None:
+        network = small(tmp_path, limits={"refused": 10**6})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            before = one.host.links[liar.name].taken
+            liar.say(10 * inbox.SLICE, wrong(8))
+            while one.host.links[liar.name].taken == before:
+                await asyncio.sleep(0)
+
+            def full(changes: object) -> None:
+                raise OSError("no room")
+
+            with monkeypatch.context() as patched:
+                patched.setattr(one._engine.store, "write", full)
+                assert one._engine.commit() is not None
+            assert one.host.links[liar.name].taken == before
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert one.host.trouble == {}
+            again = Liar(nodes["host2"], one)
+            again.say(10 * inbox.SLICE, wrong(8))
+            await again.heard(1)
+            assert isinstance(again.replies[0], Position)
+            assert one.host.links[liar.name].taken == before + 10 * inbox.SLICE
+
+    asyncio.run(scenario())

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mtcool import validation
 from mtcool.agents.field.neighbour import Kept, Told
-from mtcool.agents.messages import Announcement, FieldGradient, FieldRequest, FieldRow, Message
+from mtcool.agents.messages import (
+    Announcement,
+    FieldGradient,
+    FieldRequest,
+    FieldRow,
+    Message,
+    brief,
+)
 from mtcool.agents.received import Position, checked_number
 from mtcool.field.draws import ROUND_ROW
 from mtcool.types import Label
@@ -23,7 +30,7 @@ def take(message: Message, agent: FieldAgent, sender: Label) -> Message | None:
     """Take a message of an agent that has, or had, a row; returns the answer to a request."""
     taken = _TAKEN.get(type(message))
     if taken is None:
-        raise ValueError(f"message must be one of agents in the field, got {message!r}")
+        raise ValueError(f"message must be one of agents in the field, got {brief(message)}")
     return taken(message, agent, sender)
 
 
@@ -51,7 +58,7 @@ def _answered(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldR
 
 def _kept(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
     if not agent.rules.may_miss:
-        raise ValueError(f"rows must arrive at once in this network, got {message!r}")
+        raise ValueError(f"rows must arrive at once in this network, got {brief(message)}")
     row, near = row_in(message, agent, sender), agent.neighbours.get(sender)
     if near is not None:
         near.keep(row)
