@@ -6,8 +6,9 @@ import html
 from pathlib import Path
 
 import nicegui
-from fastapi import FastAPI
-from nicegui import ui
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from nicegui import Client, ui
 
 import mtcool
 from mtcool.live.page.view import View
@@ -15,6 +16,12 @@ from mtcool.live.page.watching import Watch
 
 DRAWN = 2.0
 """Seconds between two times that a page is sent what is new."""
+PATIENCE, MOST_WAITING = 20.0, 8
+"""Seconds that a page waits for its browser to connect; how many may wait.
+
+Each takes some hundredths of a second of the loop, and memory. Whoever does not let its scripts run
+never connects.
+"""
 STATIC = Path(__file__).parent / "static"
 HEAD = f"""
 <meta name="color-scheme" content="light dark">
@@ -57,12 +64,22 @@ def show_on(app: FastAPI, watch: Watch) -> None:
     nicegui.app.add_static_files("/mtcool", STATIC)
 
     @ui.page("/", title="mtcool")
-    def page() -> None:
+    def page() -> Response | None:
+        if _crowded():
+            ui.context.client.delete()
+            words = f"pages that wait for their browsers must be at most {MOST_WAITING}"
+            return PlainTextResponse(words, 503, {"Retry-After": f"{PATIENCE:.0f}"})
         ui.add_head_html(HEAD)
         name = html.escape(watch.network.name or "mtcool")
         ui.add_body_html(f'<div id="mt-wait"><b>{name}</b><span>one moment</span></div>')
         view = View(watch)
         ui.timer(DRAWN, view.refresh)
+        return None
+
+    @nicegui.app.exception_handler(404)
+    async def nothing(request: Request, error: Exception) -> JSONResponse:
+        """What is not there is no page, either."""
+        return JSONResponse({"error": "Not Found"}, 404)
 
     ui.run_with(
         app,
@@ -73,3 +90,10 @@ def show_on(app: FastAPI, watch: Watch) -> None:
         binding_refresh_interval=None,
         reconnect_timeout=10.0,
     )
+
+
+def _crowded() -> bool:
+    """Whether too many pages wait for their browsers; those that have waited long are given up."""
+    Client.prune_instances(client_age_threshold=PATIENCE)
+    waiting = (not client.has_socket_connection for client in Client.instances.values())
+    return sum(waiting) > MOST_WAITING
