@@ -35,6 +35,8 @@ ICON = (
     "</g></svg>"
 )
 _shown: list[FastAPI] = []
+_waiting: set[str] = set()
+"""Pages whose browsers have not connected yet."""
 
 
 def show_on(app: FastAPI, watch: Watch) -> None:
@@ -65,7 +67,7 @@ def show_on(app: FastAPI, watch: Watch) -> None:
 
     @ui.page("/", title="mtcool")
     def page() -> Response | None:
-        if _crowded():
+        if not _may_wait(ui.context.client):
             ui.context.client.delete()
             words = f"pages that wait for their browsers must be at most {MOST_WAITING}"
             return PlainTextResponse(words, 503, {"Retry-After": f"{PATIENCE:.0f}"})
@@ -92,8 +94,12 @@ def show_on(app: FastAPI, watch: Watch) -> None:
     )
 
 
-def _crowded() -> bool:
-    """Whether too many pages wait for their browsers; those that have waited long are given up."""
+def _may_wait(client: Client) -> bool:
+    """Note that a page waits for its browser, unless too many do; who waited long is given up."""
     Client.prune_instances(client_age_threshold=PATIENCE)
-    waiting = (not client.has_socket_connection for client in Client.instances.values())
-    return sum(waiting) > MOST_WAITING
+    if len(_waiting) >= MOST_WAITING:
+        return False
+    _waiting.add(client.id)
+    for end in (client.on_connect, client.on_delete):
+        end(lambda: _waiting.discard(client.id))
+    return True
