@@ -18,7 +18,7 @@ from mtcool.agents.messages import (
 )
 from mtcool.agents.received import Position, checked_number
 from mtcool.field.draws import ROUND_ROW
-from mtcool.types import Label
+from mtcool.types import Floats, Label
 
 if TYPE_CHECKING:
     from mtcool.agents.field.agent import FieldAgent
@@ -74,11 +74,14 @@ def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> Kept:
     return Kept(number, stamp, row)
 
 
-def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+def gradient_in(
+    message: FieldGradient, agent: FieldAgent, sender: Label, bound: float
+) -> tuple[int, float, float, Floats]:
+    """The number, weight, stamp and vector of a gradient that may weigh so much; refuses others."""
     number, rules, clique = checked_number(message.number, least=0), agent.rules, agent.clique
     weight = validation.positive("weight", message.weight)
-    if rules.kappa * weight > clique.bound * (1.0 + ROUNDING):
-        most = clique.bound / rules.kappa
+    if rules.kappa * weight > bound * (1.0 + ROUNDING):
+        most = bound / rules.kappa
         raise ValueError(f"weight must be at most {most}, as announced, got {message.weight!r}")
     stamp = validation.non_negative("stamp", message.stamp)
     if stamp > clique.account.received:
@@ -87,8 +90,14 @@ def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
     norm = math.hypot(*gradient)
     if norm > rules.kappa * (1.0 + ROUNDING):
         raise ValueError(f"gradient must have norm at most {rules.kappa}, got norm {norm}")
+    return number, weight, stamp, gradient
+
+
+def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+    bound = agent.clique.bound
+    number, weight, stamp, gradient = gradient_in(message, agent, sender, bound)
     if agent.heard.setdefault(sender, Position()).take(number + 1):  # rounds count from zero
-        agent.learn(sender, weight, stamp, gradient, rules.power - 1.0)
+        agent.learn(sender, weight, stamp, gradient, agent.rules.power - 1.0)
 
 
 def _expected(message: Announcement, agent: FieldAgent, sender: Label) -> None:

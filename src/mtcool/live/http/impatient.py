@@ -38,7 +38,7 @@ class Impatient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # chosen w
 
     @property
     def late(self) -> bool:
-        """Whether it is the caller's turn: to ask, to go on with a request, or to read the reply."""
+        """Whether we wait for the caller: to ask, to go on with a request, or to read the reply."""
         cycle = self.cycle
         asks = cycle is None or cycle.response_complete or cycle.more_body
         return bool(asks or self.flow.write_paused)
