@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from live.intruding import asking, peers_of
+from live.ports import free_ports
 from live.small_network import greeted, never_idle, opened, play, small
 from mtcool.agents.messages import Gradient, encode
 from mtcool.live import Node, inbox, replay_files
+from mtcool.live.certificates import make_certificates
+from mtcool.live.description import described
 from mtcool.live.history import chained
 from mtcool.live.mailbox import MOST_ITEMS
 from mtcool.live.wire import Deliver, Position, Refused, reply_in, to_bytes
@@ -216,3 +220,54 @@ def test_a_disk_that_is_full_between_two_slices_of_a_question_is_no_contradictio
             assert one.host.links[liar.name].taken == before + 10 * inbox.SLICE
 
     asyncio.run(scenario())
+
+
+def test_over_a_real_connection_a_liar_is_stopped_and_fills_no_disk(tmp_path: Path) -> None:
+    """With the certificate of a neighbour, whose host does not run."""
+    ports = free_ports(2)
+    hosts = {"one": ["a", "c"], "two": ["b"]}
+    table = {
+        "name": "liars",
+        "graph": {"kind": "edges", "edges": [["a", "b"], ["a", "c"]]},
+        "learn": {"features": ["x"]},
+        "journal": True,
+        "hosts": {
+            name: {"agents": hosts[name], "listen": f"127.0.0.1:{port}"}
+            for name, port in zip(hosts, ports, strict=True)
+        },
+    }
+    network = described(table, tmp_path)
+    places = {name: place.address for name, place in network.places.items()}
+    make_certificates(tmp_path / "certs", "liars", places)
+    items = [("a", encode(Gradient("b", 1.0, np.full(12, np.nan))))] * 3000
+    replies: list[object] = []
+
+    def lie() -> None:
+        first, history, content = 1, 0, b""
+        with asking(peers_of(network, "two", "certs"), "two") as question:
+            while len(replies) < 12:
+                if len(replies) < 3:
+                    content = to_bytes(Deliver(network.number, 0, first, items, 0, history))
+                for reply in map(reply_in, question(content, 5.0)):
+                    replies.append(reply)
+                    if isinstance(reply, Position):
+                        first, history = first + len(items), chained(history, items)
+
+    async def scenario() -> None:
+        async with Node(network, "one") as node, asyncio.timeout(120.0):
+            lying = asyncio.create_task(asyncio.to_thread(lie))
+            while not lying.done():
+                await node.predict("c", [1.0])
+                await node.learn("c", [1.0], 2.0)
+                await asyncio.sleep(0.05)
+            await lying
+            assert "not heard for 60 seconds" in node.stopped["two"]
+            assert node.host.refused["two", node.stopped["two"]] <= 11
+            learned = node.host.learned["c"]
+        assert learned > 0
+
+    asyncio.run(scenario())
+    assert [type(one) for one in replies] == [Position] + [Refused] * 11
+    size = sum(file.stat().st_size for file in (tmp_path / "state").glob("one.db*"))
+    assert size < len(items) * len(items[0][1])  # of one question, without the rounds of agent c
+    assert replay_files([tmp_path / "state" / "one.db"]).differences == []
