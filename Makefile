@@ -74,9 +74,11 @@ bench-learn: venv
 bench-live: venv
 	$(BIN)/python -m benchmarks.live
 
-# Ten thousand damaged and forged files; uncompiled, so that a wrong index is an error.
+# Ten thousand damaged and forged files, and hostile messages to agents of each kind; uncompiled, so that a wrong index is
+# an error.
 fuzz: venv
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_load
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_messages
 
 # Ten thousand forged databases of live hosts, uncompiled, and a thousand more compiled.
 fuzz-databases: venv

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import zenoh
@@ -50,14 +50,27 @@ def ask(
 
     On a busy machine it may close before it was heard: whoever counts on that asks again.
     """
+    with asking(peers, claimed, config) as question:
+        time.sleep(0.3)  # a connection takes a moment
+        return question(content, WAIT)
+
+
+@contextlib.contextmanager
+def asking(
+    peers: Peers, claimed: str, config: dict[str, object] | None = None
+) -> Iterator[Callable[[bytes, float], list[bytes]]]:
+    """Open a session; what it gives asks the host of agent a, and returns the replies."""
     config = configuration(peers) if config is None else config
     config["access_control"] = {"enabled": False}  # an intruder keeps to no rules
     session = zenoh.open(zenoh.Config.from_json5(json.dumps(config)))
-    try:
-        key = f"mtcool/{peers.network:x}/one/{claimed}"
-        time.sleep(0.3)  # a connection takes a moment
-        replies = session.get(key, payload=content, timeout=WAIT)
+    key = f"mtcool/{peers.network:x}/one/{claimed}"
+
+    def question(content: bytes, wait: float) -> list[bytes]:
+        replies = session.get(key, payload=content, timeout=wait)
         return [reply.ok.payload.to_bytes() for reply in replies if reply.ok is not None]
+
+    try:
+        yield question
     finally:
         session.close()
 

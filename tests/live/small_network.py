@@ -12,7 +12,6 @@ import pytest
 from mtcool.live import Node
 from mtcool.live import node as node_module
 from mtcool.live.description import Description, described
-from mtcool.live.pace import Pace
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 # A learner that is compiled for other tests as well.
@@ -60,10 +59,11 @@ def never_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_module, "IDLE", 3600.0)
 
 
-def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let all questions come in the same second."""
-    allows = Pace.allows
-    monkeypatch.setattr(Pace, "allows", lambda pace, host, now, most: allows(pace, host, 7.0, most))
+def stop_the_clock(*nodes: Node) -> None:
+    """Let no time pass for the limits of what others say in a second, and nobody have said much."""
+    for node in nodes:
+        node._inbox._queues.clear()
+        node._inbox.clock = lambda: 7.0
 
 
 async def play(network: Description, nodes: dict[str, Node], rounds: int, seed: int = 0) -> None:

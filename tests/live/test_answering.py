@@ -14,7 +14,6 @@ from mtcool.agents.messages import FieldGradient, decode, encode
 from mtcool.live import Node
 from mtcool.live.description import Description, drivers_of
 from mtcool.live.host import Host
-from mtcool.live.pace import Pace
 from mtcool.live.transactions import Replied
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, reply_in, to_bytes
 
@@ -164,18 +163,14 @@ def test_a_thread_that_asks_all_the_time_sees_durable_rows_only(pair: tuple[Host
     assert decode(durable[1] or b"") is not None
 
 
-def test_what_is_answered_at_once_is_counted_and_limited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stop_the_clock(monkeypatch)
-
+def test_what_is_answered_at_once_is_counted_and_limited(tmp_path: Path) -> None:
     async def scenario() -> None:
         network = small(tmp_path, agents=3, hosts=3, limits={"rate": 3}, **KT)
         async with opened(network) as nodes:
             one, two, _ = nodes.values()
             content = question(one.host, two.host)
             two._engine.commit()  # how its agents were in the beginning
-            two._pace = Pace()  # nobody has asked in this second
+            stop_the_clock(two)
             before, answered = _counted(two), 0
             for _ in range(20):
                 answered += two._answer(one.name, content) is not None

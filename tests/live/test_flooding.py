@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from live.small_network import opened, play, small
+from live.small_network import opened, play, small, stop_the_clock
 from mtcool.live import Node
-from mtcool.live.wire import Ask, Refused, Rows, question_in, reply_in, to_bytes
+from mtcool.live.wire import Ask, Rows, question_in, reply_in, to_bytes
 
 RATE = 5
 
@@ -19,12 +19,6 @@ def asked(node: Node, other: Node) -> bytes:
     return node.host.begin(0, np.ones(2)).questions[other.name]
 
 
-def patiently(node: Node) -> None:
-    """Let no second pass for the one who counts questions."""
-    allows = node._pace.allows
-    node._pace.allows = lambda host, now, most: allows(host, 0.0, most)
-
-
 def test_work_is_done_for_as_many_questions_as_are_allowed(tmp_path: Path) -> None:
     async def scenario() -> None:
         network = small(tmp_path, agents=3, hosts=3, limits={"rate": RATE})
@@ -32,7 +26,7 @@ def test_work_is_done_for_as_many_questions_as_are_allowed(tmp_path: Path) -> No
             one, two, _ = nodes.values()
             content = asked(one, two)
             two._engine.commit()
-            patiently(two)
+            stop_the_clock(two)
             done, answer = [], two.host.answer
             two.host.answer = lambda *given: done.append(given) or answer(*given)
             replies = [two._answer(one.name, content) for _ in range(50)]
@@ -51,13 +45,19 @@ def test_a_question_that_waits_for_the_loop_is_counted_once(tmp_path: Path) -> N
             one, two, _ = nodes.values()
             content, replies = asked(one, two), list[bytes]()
             two._engine.commit()
-            patiently(two)
+            stop_the_clock(two)
             two.host.answer = lambda *given: None  # an event happens at this moment
             for _ in range(RATE + 2):
                 assert two._answer(one.name, content) is None
                 two._take(one.name, content, replies.append)
-            kinds = [type(reply_in(reply)) for reply in replies]
-            assert kinds == [Rows] * RATE + [Refused] * 2
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert [type(reply_in(reply)) for reply in replies] == [Rows] * RATE
+            two._inbox.clock = lambda: 7.0 + 2 / RATE
+            two._inbox._schedule()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert [type(reply_in(reply)) for reply in replies] == [Rows] * (RATE + 2)
 
     asyncio.run(scenario())
 

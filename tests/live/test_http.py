@@ -301,6 +301,42 @@ def test_pages_of_other_sites_reach_nothing(tmp_path):
     with_node(tmp_path, calls)
 
 
+def test_pages_of_other_sites_load_nothing_from_here(tmp_path):
+    """Browsers tell who asks, and what for; images and frames ask without an `Origin`."""
+
+    def told(site, mode, dest):
+        return {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+
+    async def calls(client, node):
+        row = {"agent": 0, "features": [1.0, 1.0]}
+        for site in ("cross-site", "same-site", "nonsense"):
+            for mode, dest in (
+                ("no-cors", "image"),
+                ("no-cors", "empty"),
+                ("cors", "empty"),
+                ("navigate", "iframe"),
+                ("navigate", "object"),
+                ("websocket", "websocket"),
+            ):
+                answer = await client.get("/status", headers=told(site, mode, dest))
+                assert answer.status_code == 403, (site, mode, dest)
+                assert "other sites" in answer.json()["error"]
+            left_for = told(site, "navigate", "document")
+            assert (await client.get("/status", headers=left_for)).status_code == 200
+            assert (await client.post("/predict", json=row, headers=left_for)).status_code == 403
+            assert (
+                await client.get("/status", headers={"Sec-Fetch-Site": site})
+            ).status_code == 403
+        for site in ("same-origin", "none"):  # its own page, and who types its address
+            for mode, dest in (("no-cors", "image"), ("cors", "empty"), ("navigate", "document")):
+                headers = told(site, mode, dest)
+                assert (await client.get("/status", headers=headers)).status_code == 200
+                answer = await client.post("/predict", json=row, headers=headers)
+                assert answer.status_code == 200
+
+    with_node(tmp_path, calls)
+
+
 def test_long_requests_are_not_read(tmp_path):
     async def calls(client, node):
         async def in_chunks():

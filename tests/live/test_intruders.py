@@ -23,15 +23,26 @@ from mtcool.agents.messages import (
     encode,
 )
 from mtcool.learn.agent import PanelAgent
+from mtcool.live import inbox
 from mtcool.live.description import described
 from mtcool.live.history import NOTHING, chained
 from mtcool.live.host import Host
 from mtcool.live.journal import Taken, entry_in
 from mtcool.live.mailbox import MOST_ITEMS
-from mtcool.live.node import TOO_MANY, Node
+from mtcool.live.node import Node
 from mtcool.live.transactions import Replied
 from mtcool.live.transport.memory import Exchange, MemoryTransport
-from mtcool.live.wire import SCHEMA, Ask, Deliver, Refused, Rows, question_in, reply_in, to_bytes
+from mtcool.live.wire import (
+    SCHEMA,
+    Ask,
+    Deliver,
+    Position,
+    Refused,
+    Rows,
+    question_in,
+    reply_in,
+    to_bytes,
+)
 
 NETWORK = 7
 FUZZED = 25_000
@@ -376,10 +387,10 @@ def test_agents_decode_what_they_encode() -> None:
     assert decode(encode(message)).gradient == 0.5
 
 
-def test_a_host_that_asks_too_often_is_refused(
+def test_a_host_that_asks_too_often_waits_and_is_refused_when_too_much_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stop_the_clock(monkeypatch)
+    monkeypatch.setattr(inbox, "MOST_WAITING", 10)
     table = {
         "name": "pace",
         "graph": {"kind": "ring", "agents": 3},
@@ -389,13 +400,24 @@ def test_a_host_that_asks_too_often_is_refused(
     }
     network = described(table, tmp_path)
 
-    async def flood() -> int:
-        exchange = Exchange()
-        other = MemoryTransport("host1", exchange)
+    async def flood() -> None:
+        exchange, said = Exchange(), []
         async with Node(network, "host0", transport=MemoryTransport("host0", exchange)) as node:
+            stop_the_clock(node)
             content = to_bytes(Deliver(network.number, 0, 1, []))
-            for _ in range(40):
-                await other.ask({"host0": content}, 60.0)
-            return node.host.refused["host1", TOO_MANY]
+            for k in range(40):
+                node._take("host1", content, said.append)
+                if k < 5:
+                    await asyncio.sleep(0)
+            kinds = [type(reply_in(one)) for one in said]
+            assert kinds == [Position] * 5 + [Refused] * 25
+            assert node.status()["reasons"] == [
+                {"host": "host1", "reason": inbox.TOO_MANY, "count": 25}
+            ]
+            node._inbox.clock = lambda: 100.0
+            node._inbox._schedule()
+            for _ in range(30):
+                await asyncio.sleep(0)
+            assert len(said) == 35  # no more than five in this second, either
 
-    assert asyncio.run(flood()) == 35
+    asyncio.run(flood())

@@ -8,6 +8,7 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
+from nicegui import Client
 from playwright.sync_api import expect, sync_playwright
 
 from live.small_network import PRIVATE, small
@@ -121,6 +122,26 @@ def test_the_numbers_on_the_page_are_those_of_the_network(stage, page, tmp_path)
                 (loss, k) => Math.abs(loss - wanted[k]) < 1e-4 * wanted[k])""",
             arg=losses,
         )
+
+
+def test_images_on_pages_of_other_sites_make_no_pages(stage, browser, tmp_path):
+    stage.show(small(tmp_path))
+    context = browser.new_context()
+    other = context.new_page()
+    done, before = [], len(Client.instances)
+    for event in ("requestfinished", "requestfailed"):
+        other.on(event, lambda request: done.append(request))
+    images = "".join(f'<img src="{stage.url}/?{k}">' for k in range(5))
+    other.set_content(images + f'<iframe src="{stage.url}/?frame"></iframe>')
+    end = time.monotonic() + 60.0
+    while len(done) < 6:
+        other.wait_for_timeout(50)
+        assert time.monotonic() < end
+    assert len(Client.instances) == before
+    other.set_content(f'<a href="{stage.url}">there</a>')  # who leaves for the page is let in
+    other.get_by_text("there").click()
+    expect(other.get_by_test_id("network")).to_have_text("small")
+    context.close()
 
 
 def test_charts_show_the_points_and_only_new_ones_are_sent(stage, page, tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mtcool import validation
-from mtcool.agents.messages import Message, Rows, sender_of
+from mtcool.agents.messages import Message, Rows, brief, sender_of
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Label
 
@@ -133,7 +133,7 @@ def answer_of(answers: Mapping[Label, Rows], name: Label, dim: int, experts: int
     found = answers[name]
     sender = sender_of(found)
     if not isinstance(found, Rows) or sender != name:
-        raise ValueError(f"answer of agent {name!r} must be its rows, got {found!r}")
+        raise ValueError(f"answer of agent {name!r} must be its rows, got {brief(found)}")
     return Rows(
         found.sender,
         validation.vector(f"model of agent {name!r}", found.model, dim),

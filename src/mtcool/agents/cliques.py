@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.agents.agent import Clique, Link, OneShot, answer_of
 from mtcool.agents.kernels import combine, learn_row, read_row, scale
-from mtcool.agents.messages import Gradient, Message, RowRequest, Rows, sender_of
+from mtcool.agents.messages import Gradient, Message, RowRequest, Rows, brief, sender_of
 from mtcool.agents.received import Position, checked_number
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import Cliques, Learner
@@ -108,7 +108,7 @@ class CliqueAgent:
         if isinstance(message, RowRequest):
             return Rows(self.sender, self.row(clique, sender), np.empty(0))
         if not isinstance(message, Gradient):
-            raise ValueError(f"message must be a request or a gradient, got {message!r}")
+            raise ValueError(f"message must be a request or a gradient, got {brief(message)}")
         if sender == self.name:
             raise ValueError(f"sender must be another agent, got {sender!r}: it has learned this")
         number = checked_number(message.number)

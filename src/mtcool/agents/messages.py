@@ -301,6 +301,17 @@ def sender_of(message: Given) -> Label:
     return label_of(sender) if isinstance(sender, list) else sender
 
 
+def brief(message: Message) -> str:
+    """A message in a few words, however long it is: strangers may send anything.
+
+    Examples
+    --------
+    >>> brief(Gradient("rome", 1.0, np.zeros(900)))
+    "a Gradient of 'rome'"
+    """
+    return f"a {type(message).__name__} of {message.sender!r:.60}"
+
+
 def _plain_bytes(content: Given) -> bytes:
     if not isinstance(content, bytes | bytearray | memoryview):
         raise ValueError(f"content must be bytes, got {content!r}")

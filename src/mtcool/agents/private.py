@@ -22,7 +22,7 @@ from mtcool.agents.kernels import (
     release_one,
     tell_one,
 )
-from mtcool.agents.messages import Message, RowRequest, Rows, Sums, sender_of
+from mtcool.agents.messages import Message, RowRequest, Rows, Sums, brief, sender_of
 from mtcool.agents.received import checked_number
 from mtcool.agents.talking import Talking
 from mtcool.graphs.labels import plain_name
@@ -192,7 +192,7 @@ class PrivateAgent:
         if isinstance(message, RowRequest):
             return self.rows(sender)
         if not isinstance(message, Sums):
-            raise ValueError(f"message must be a request or sums, got {message!r}")
+            raise ValueError(f"message must be a request or sums, got {brief(message)}")
         if sender == self.name:
             raise ValueError(f"sender must be another agent, got {sender!r}: it has learned this")
         self.take(sender, message)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtcool.agents.agent import OneShot
 from mtcool.agents.kernels import learn_row, read_row, scale
-from mtcool.agents.messages import LossShared, Message, Rows, sender_of
+from mtcool.agents.messages import LossShared, Message, Rows, brief, sender_of
 from mtcool.agents.received import Position, checked_number
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import Cliques
@@ -85,7 +85,7 @@ class SingleTaskAgent:
         if sender not in self.neighbours:
             raise ValueError(f"sender must be a neighbour of agent {self.name!r}, got {sender!r}")
         if not isinstance(message, LossShared):
-            raise ValueError(f"message must be a loss, got {message!r}")
+            raise ValueError(f"message must be a loss, got {brief(message)}")
         number, position = checked_number(message.number), self.heard.get(sender, Position())
         if position.has(number):  # at today's point its gradient could be refused
             return

@@ -18,6 +18,7 @@ from mtcool.agents.messages import (
     Message,
     RowRequest,
     SumsRequest,
+    brief,
     sender_of,
 )
 from mtcool.agents.received import Position, checked_number
@@ -177,7 +178,7 @@ class PanelAgent:
                 told = np.concatenate([told, products_of(self.panel, ITSELF)])
             return Knowledge(self.sender, told)
         if not isinstance(message, Lesson):
-            raise ValueError(f"message must be a request or a lesson, got {message!r}")
+            raise ValueError(f"message must be a request or a lesson, got {brief(message)}")
         width = self.panel.vector.shape[2]
         numbers = self._numbers(message.numbers, {lesson_size(width)})
         check_lesson(numbers, width)
@@ -207,7 +208,7 @@ class PanelAgent:
         if neighbour not in self.heard:
             raise ValueError(f"answers must be of neighbours, got one of {neighbour!r}")
         if not isinstance(answer, Knowledge) or sender_of(answer) != neighbour:
-            raise ValueError(f"answer of {neighbour!r} must be its knowledge, got {answer!r}")
+            raise ValueError(f"answer of {neighbour!r} must be its knowledge, got {brief(answer)}")
         numbers = self._numbers(answer.numbers, lengths)
         check_knowledge(numbers[:size], width)
         check_products(numbers[size:], numbers[:size], width)

@@ -66,7 +66,7 @@ class Connection:
         if peers is not None:
             from mtcool.live.transport.zenoh import ZenohTransport
 
-            transport = ZenohTransport(peers, self._node._answer)
+            transport = ZenohTransport(peers)
             await transport.open(self._answer)
             self.transport = transport
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mtcool.live.counts import Counts
 from mtcool.live.driving import Feedback
@@ -84,11 +84,18 @@ class Engine:
 
     # --- events -----------------------------------------------------------------------------------
 
-    def take(self, host: str, content: bytes, reply: Reply) -> None:
-        """Take the question of another host."""
+    def take(self, host: str, content: bytes, reply: Reply, most: int) -> Iterator[int]:
+        """Take the question of another host, of at most so many messages at a time.
+
+        Yields how many there were.
+        """
         token = next(self._numbers)
         self._replies[token] = host, self._counts.comes(content), reply
-        self.host.receive(host, content, token)
+        ours = self.host
+        for count in ours.receive_in_slices(host, content, token, most):
+            yield count
+            if self.host is not ours or self.closed is not None:
+                return  # it has begun again from its disk meanwhile, and remembers less
         if self.host.urgent:
             self._wake()
         else:  # what others ask for is durable already

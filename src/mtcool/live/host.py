@@ -14,9 +14,10 @@ row. `docs/live.md` has the rules, and why each gradient is learned from once an
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import msgspec
@@ -32,10 +33,12 @@ from mtcool.live.journal import (
     Learned,
     Lives,
     Predicted,
+    Rejected,
     Started,
     Taken,
     Used,
     entry_bytes,
+    rejected,
 )
 from mtcool.live.mailbox import Mailbox
 from mtcool.live.refusals import Differs, Stopped
@@ -48,9 +51,11 @@ from mtcool.live.wire import (
     Ask,
     Deliver,
     Position,
+    Question,
     Refused,
     Reply,
     Rows,
+    in_slices,
     to_bytes,
 )
 from mtcool.streams import Loss
@@ -335,24 +340,52 @@ class Host:
         """Up to which number messages to a host were given up."""
         return self._mail.dropped(host)
 
-    def refuse(self, host: str, reason: str) -> Refused:
-        """Count a question that is not looked at; returns the reply."""
-        self._mail.refuse(host, ValueError(reason))
-        return Refused(reason)
+    def refuse(self, host: str, reason: str, count: int = 1) -> None:
+        """Count what was refused without a look at it."""
+        self._mail.refuse(host, ValueError(reason), count)
 
-    @_in_turn
     def receive(self, host: str, content: bytes, token: Token) -> None:
         """Take the question of another host, known by its certificate; its reply is an effect."""
-        stopped = self._mail.distrusts(host)  # which was counted when it was found
+        for _ in self.receive_in_slices(host, content, token, len(content)):
+            pass
+
+    def receive_in_slices(
+        self, host: str, content: bytes, token: Token, most: int
+    ) -> Iterator[int]:
+        """The same, of at most so many messages at a time; yields how many there were.
+
+        Other events may happen in between: it is as if the host had sent as many questions.
+        """
+        question = self._understood(host, content, token)
+        for part, last in () if question is None else in_slices(question, most):
+            if not self._receive(host, part, token, last):
+                break
+            yield part.count
+
+    @_in_turn
+    def _understood(self, host: str, content: bytes, token: Token) -> Question | None:
+        """The question in these bytes; None if it is refused."""
         try:
             if host not in self.links:
                 raise ValueError(NO_NEIGHBOURS)
-            question = question_of(self.share, host, content, self.limits.message)
+            return question_of(self.share, host, content, self.limits.message)
+        except ValueError as error:
+            self._refuse(host, token, error)
+            return None
+
+    @_in_turn
+    def _receive(self, host: str, question: Question, token: Token, last: bool) -> bool:
+        """Take a question, or a slice of one, of which the last is replied to; False if refused."""
+        stopped = self._mail.distrusts(host)  # which was counted when it was found
+        try:
+            if host not in self.links:  # any more
+                raise ValueError(NO_NEIGHBOURS)
             self._mail.check_newer(host)
             if isinstance(question, Deliver):
                 self._skip(host, question)
                 self._take(host, question.first, question.items, question.after, question.ahead)
-                self._effects.append(Acknowledged(token, host))
+                if last:
+                    self._effects.append(Acknowledged(token, host))
             else:
                 if question.told:
                     self._take(host, question.first, question.told, question.after)
@@ -360,9 +393,14 @@ class Host:
                     raise self._mail.stopped(host)
                 self._answer(host, question, token)
         except ValueError as error:
-            if not isinstance(error, Behind) and not (stopped and isinstance(error, Stopped)):
-                self._mail.refuse(host, error)
-            self._effects.append(_refusal(token, error))
+            self._refuse(host, token, error, counted=stopped and isinstance(error, Stopped))
+            return False
+        return True
+
+    def _refuse(self, host: str, token: Token, error: ValueError, *, counted: bool = False) -> None:
+        if not isinstance(error, Behind) and not counted:
+            self._mail.refuse(host, error)
+        self._effects.append(_refusal(token, error))
 
     def answer(self, host: str, content: bytes) -> bytes | None:
         """The reply to a question for rows, if it can be given at once; on any thread.
@@ -426,22 +464,41 @@ class Host:
             raise self._mail.distrust(host, f"message {first - 1} of their link", link.taken)
         self._mail.compare(host, first, items, after, ahead)
         new = items[link.taken + 1 - first :]
-        if new:
-            begins = link.taken + 1
-            for to, content in new:
-                try:
-                    driver, message = addressed(self._residents, host, to, content)
-                    if driver.receive(message) is not None:
-                        raise ValueError("message must be one to learn from, got a request")
-                    self._residents.changed.add(driver.name)
-                except ValueError as error:
-                    if not isinstance(error, Behind):  # who could not know yet
-                        self._mail.refuse(host, error)
-            link.taken, link.history = link.taken + len(new), chained(link.history, new)
-            self.version += 1
-            self._mail.moved.add(host)
-            if self._journal:
-                self._entries.append(entry_bytes(Taken(host, begins, new)))
+        told = [(self._learn_from(host, *item), item) for item in new]
+        for learned, run in itertools.groupby(told, lambda one: one[0] is None):
+            reasons, taken = zip(*run, strict=True)
+            begins, history = link.taken + 1, chained(link.history, taken)
+            if learned:
+                self.move_on(Taken(host, begins, list(taken)), history)
+            else:
+                self.move_on(rejected(host, begins, taken, reasons, history), history)
+
+    def _learn_from(self, host: str, to: Name, content: bytes) -> str | None:
+        """Tell an agent here what it learns from; returns why that changes nothing, if it does not.
+
+        Without words, if there is no reason to complain.
+        """
+        try:
+            driver, message = addressed(self._residents, host, to, content)
+            if driver.receive(message) is not None:
+                raise ValueError("message must be one to learn from, got a request")
+        except Behind:  # who could not know yet
+            return ""
+        except ValueError as error:
+            self._mail.refuse(host, error)
+            return str(error)
+        self._residents.changed.add(driver.name)
+        return None
+
+    @_in_turn
+    def move_on(self, entry: Taken | Rejected, history: int) -> None:
+        """Messages of a host have had their turn, and its history ends with them."""
+        link = self.links[entry.host]
+        link.taken, link.history = entry.first + entry.count - 1, history
+        self.version += 1
+        self._mail.moved.add(entry.host)
+        if self._journal:
+            self._entries.append(entry_bytes(entry))
 
     # --- the graph changes ------------------------------------------------------------------------
 

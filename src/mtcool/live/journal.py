@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
 
+from mtcool.live.refusals import LONGEST_REASON
 from mtcool.types import Name
 
 
@@ -68,11 +70,32 @@ class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
 
 
 class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
-    """Messages of another host were taken; those that were refused are among them."""
+    """Messages of another host were taken, and agents have learned from them."""
 
     host: str
     first: int
     items: list[tuple[Name, bytes]]
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.items)
+
+
+class Rejected(msgspec.Struct, frozen=True, array_like=True, tag=6):
+    """Messages of another host had their turn and changed nothing: what they said is not kept."""
+
+    host: str
+    first: int
+    count: int
+    refused: int
+    """How many of them were wrong; the others were for agents that are here no more."""
+    length: int
+    """Bytes of all of them."""
+    history: int
+    """Digest of the history of the link that ends with them."""
+    reason: str
+    """Why the first of the wrong ones was refused."""
 
 
 class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
@@ -87,7 +110,28 @@ class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
     """Of each agent that lives here its neighbours: name, index, degree."""
 
 
-Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken
+Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken | Rejected
+
+
+def rejected(
+    host: str,
+    first: int,
+    items: Sequence[tuple[Name, bytes]],
+    reasons: Sequence[str],
+    history: int,
+) -> Rejected:
+    """What is written of messages that changed nothing: why, without words if nothing is wrong.
+
+    Examples
+    --------
+    >>> rejected("rome", 5, [(1, b"x" * 900)] * 2, ["", "too long"], 7).length
+    1800
+    """
+    wrong = [reason[:LONGEST_REASON] for reason in reasons if reason]
+    length = sum(len(content) for _, content in items)
+    why = wrong[0] if wrong else ""
+    return Rejected(host, first, len(items), len(wrong), length, history, why)
+
 
 _DECODER = msgspec.msgpack.Decoder(Entry)
 _ENCODER = msgspec.msgpack.Encoder()

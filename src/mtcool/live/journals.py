@@ -15,7 +15,7 @@ import numpy as np
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import GraphFile
 from mtcool.live.description import Description, described, drivers_of, tables
-from mtcool.live.journal import Begun, Entry, Taken, entry_in
+from mtcool.live.journal import Begun, Entry, Rejected, Taken, entry_in
 from mtcool.live.lock import is_running
 from mtcool.live.replay import Replayed, replay
 from mtcool.live.schema import (
@@ -120,8 +120,8 @@ def read_journal(
         )
     told = dict[str, int]()
     for entry in entries:
-        if isinstance(entry, Taken):
-            last = entry.first + len(entry.items) - 1
+        if isinstance(entry, Taken | Rejected):
+            last = entry.first + entry.count - 1
             told[entry.host] = max(last, told.get(entry.host, 0))
     for other, taken in links.items():
         if taken != told.get(other, 0):

@@ -301,10 +301,10 @@ class Mailbox:
         self._told.discard(host)
         self._either.discard(host)
 
-    def refuse(self, host: str, error: ValueError) -> None:
+    def refuse(self, host: str, error: ValueError, count: int = 1) -> None:
         """Count what was refused."""
         known = host in self.links or host == self._name
-        self.refused.note(host if known else STRANGER, str(error))
+        self.refused.note(host if known else STRANGER, str(error), count)
 
     # --- messages from others ---------------------------------------------------------------------
 

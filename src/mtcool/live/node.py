@@ -17,6 +17,7 @@ import numpy as np
 
 from mtcool import validation
 from mtcool.graphs.labels import label_of
+from mtcool.live import inbox
 from mtcool.live.calls import Calls
 from mtcool.live.connecting import Connection
 from mtcool.live.counts import Counts
@@ -25,10 +26,9 @@ from mtcool.live.description import Description, drivers_of, read_description
 from mtcool.live.driving import Prediction
 from mtcool.live.engine import Engine
 from mtcool.live.features import in_order
-from mtcool.live.host import NO_NEIGHBOURS, Host, Limits
+from mtcool.live.host import Host, Limits
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
-from mtcool.live.pace import Pace
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
@@ -38,11 +38,9 @@ from mtcool.live.transactions import Kept
 from mtcool.live.transport.transport import LONGEST_WAIT, Reply, Transport
 from mtcool.live.transport.turned_away import turned_away
 from mtcool.live.warming import warm
-from mtcool.live.wire import to_bytes
 from mtcool.streams import Loss
 from mtcool.types import Floats, Given, Label, Plain
 
-TOO_MANY = "questions must not be more in a second than the description allows"
 IDLE = 1.0
 """Seconds after which what nobody waits for is written, too."""
 
@@ -91,12 +89,12 @@ class Node:
         """When it was made: what it counts is counted since."""
         self.report = Reporter(share.host)
         self._counts = Counts()
-        self._pace = Pace()
         self._connection = Connection(self, transport, self._counts)
         self._deliveries = Deliveries(self, self._connection)
         self._engine = Engine(
             self.name, self._counts, self.report, self._deliveries.soon, self._begun_again
         )
+        self._inbox = inbox.Inbox(self._engine, self.report, self._limits_of_others)
         self._calls = Calls(
             self._engine,
             self._connection,
@@ -125,6 +123,7 @@ class Node:
         try:
             self._engine.open(store, self._made)
             store.describe(kept_description(self.network))
+            self._inbox.open()
             await self._connection.open(self._take)
         except BaseException:
             self._engine.close("it could not be opened")
@@ -235,7 +234,7 @@ class Node:
             if self._engine.closed is None:
                 self._engine.commit()
             self._engine.close("it is closed")
-        self._notice_strangers()
+        self._notice_turned_away()
         self.report.look(self.host)
         self.report.tell("stop", reason=None if error is None else str(error))
 
@@ -324,7 +323,7 @@ class Node:
         What was learned and said is told as far as it is durable. Other counts, and losses, begin
         with the process.
         """
-        self._notice_strangers()
+        self._notice_turned_away()
         return status_of(self)
 
     async def broken(self) -> str:
@@ -383,29 +382,32 @@ class Node:
     # --- for other hosts --------------------------------------------------------------------------
 
     def _take(self, host: str, content: bytes, reply: Reply) -> None:
-        """Take the question of another host."""
+        """On any thread: take the question of another host."""
         if host in self.cut or self._engine.closed is not None:
             return
-        if host not in self.host.links:
-            reply(to_bytes(self.host.refuse(host, NO_NEIGHBOURS)))
-        elif not self._allows(host):
-            reply(to_bytes(self.host.refuse(host, TOO_MANY)))
+        said = self._answer(host, content)
+        if said is None:
+            self._inbox.put(host, content, reply)
         else:
-            self._engine.take(host, content, reply)
+            reply(said)
 
     def _answer(self, host: str, content: bytes) -> bytes | None:
         """On any thread: the reply to a question, if it needs no turn of the loop; else None."""
-        if host in self.cut or self._engine.closed is not None or not self._allows(host):
+        if host in self.cut or self._engine.closed is not None:
             return None
-        reply = self.host.answer(host, content)
-        if reply is None:
-            self._pace.take_back(host)  # `_take` counts it
-            return None
-        self._counts.leaves(host, reply, self._counts.comes(content))
+        reply = self._inbox.at_once(host, content)
+        if reply is not None:
+            self._counts.leaves(host, reply, self._counts.comes(content))
         return reply
 
-    def _allows(self, host: str) -> bool:
-        return self._pace.allows(host, time.monotonic(), self.network.file.limits.rate)
+    def _limits_of_others(self) -> inbox.Limits:
+        limits = self.network.file.limits
+        return inbox.Limits(limits.rate, limits.bytes, self.network.largest, limits.refused)
+
+    @property
+    def stopped(self) -> dict[str, str]:
+        """Hosts that are not heard now because of what they have said, and why."""
+        return self._inbox.stopped
 
     # --- now and then -----------------------------------------------------------------------------
 
@@ -414,15 +416,16 @@ class Node:
             await asyncio.sleep(IDLE)
             try:
                 self._engine.commit_when_idle()
-                self._notice_strangers()
+                self._notice_turned_away()
                 self._counts.settle()
                 self.report.look(self.host, self.silent)
             except Exception as error:  # whatever it is must not end what is done every second
                 self.report.tell("idle", reason=repr(error), level=logging.ERROR)
 
-    def _notice_strangers(self) -> None:
+    def _notice_turned_away(self) -> None:
+        self._inbox.settle()
         for reason, count in turned_away().items():
-            self.host.refused[STRANGER, reason] += count
+            self.host.refused.note(STRANGER, reason, count)
 
 
 def _seconds(name: str, seconds: float) -> float:

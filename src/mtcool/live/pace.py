@@ -1,40 +1,34 @@
-"""How often others ask: questions of each host in a second."""
+"""Rate limits: buckets of tokens."""
 
 from __future__ import annotations
 
-import threading
 
+class Bucket:
+    """A bucket that is full at first, and is filled again at a rate.
 
-class Pace:
-    """Counts questions of hosts, on any thread.
+    What is taken may be more than is there: then who takes it waits the longer for the next time.
 
     Examples
     --------
-    >>> pace = Pace()
-    >>> [pace.allows("rome", 7.1, 2), pace.allows("rome", 7.2, 2), pace.allows("rome", 7.3, 2)]
-    [True, True, False]
-    >>> pace.allows("rome", 8.0, 2)
-    True
-    >>> pace.take_back("rome")
-    >>> [pace.allows("rome", 8.1, 2), pace.allows("rome", 8.2, 2), pace.allows("rome", 8.3, 2)]
-    [True, True, False]
+    >>> bucket = Bucket()
+    >>> bucket.wait(7.0, rate=2.0, most=4.0)
+    0.0
+    >>> bucket.take(5.0)
+    >>> bucket.wait(7.0, rate=2.0, most=4.0), bucket.wait(8.0, rate=2.0, most=4.0)
+    (1.0, 0.0)
     """
 
     def __init__(self) -> None:
-        self._counted: dict[str, tuple[int, int]] = {}
-        """How many questions of each host came in which second."""
-        self._lock = threading.Lock()
+        self._left: float | None = None
+        self._at = 0.0
 
-    def allows(self, host: str, now: float, most: int) -> bool:
-        """Count a question; whether there were not too many in this second."""
-        with self._lock:
-            second, count = self._counted.get(host, (int(now), 0))
-            count = count + 1 if second == int(now) else 1
-            self._counted[host] = int(now), count
-        return count <= most
+    def wait(self, now: float, rate: float, most: float) -> float:
+        """Seconds until there is a token; so many come in a second, up to so many."""
+        left = most if self._left is None else self._left + rate * max(0.0, now - self._at)
+        self._left, self._at = min(most, left), now
+        return max(0.0, (1.0 - self._left) / rate)
 
-    def take_back(self, host: str) -> None:
-        """Count a question no more: it comes again, and is counted then."""
-        with self._lock:
-            second, count = self._counted[host]
-            self._counted[host] = second, count - 1
+    def take(self, tokens: float) -> None:
+        """Take tokens, after `wait`."""
+        assert self._left is not None
+        self._left -= tokens

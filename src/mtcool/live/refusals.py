@@ -34,9 +34,9 @@ class Refusals(Counter[tuple[str, str]]):
     1
     """
 
-    def note(self, host: str, reason: str) -> None:
-        """Count a refusal."""
+    def note(self, host: str, reason: str, count: int = 1) -> None:
+        """Count refusals."""
         reason = reason[:LONGEST_REASON]
         if (host, reason) not in self and sum(other == host for other, _ in self) >= MOST_REASONS:
             reason = OTHERS
-        self[host, reason] += 1
+        self[host, reason] += count

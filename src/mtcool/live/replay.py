@@ -9,13 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 
 from mtcool.agents.messages import decode, encode
 from mtcool.graphs.labels import label_of
 from mtcool.live.driving import Driver, feedback_in
+from mtcool.live.history import chained
 from mtcool.live.host import Asked, Host, Limits
-from mtcool.live.journal import Begun, Changed, Entry, Learned, Predicted, Started, Taken
+from mtcool.live.journal import (
+    Begun,
+    Changed,
+    Entry,
+    Learned,
+    Predicted,
+    Rejected,
+    Started,
+    Taken,
+)
 from mtcool.live.residents import COUNT, DAMAGE, near_in
 from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
@@ -76,7 +87,9 @@ class _Player:
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
         self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
-        """All messages from each other host, by number."""
+        """All messages from each other host that changed something, by number."""
+        self.rejected: dict[str, list[tuple[int, int, int, int]]] = {}
+        """Those that did not: the first, how many, and the histories before and after them."""
         self.rows: list[tuple[str, int, Name, bytes, bytes]] = []
         """Rows that were used: host, version, who was asked, request and answer."""
         self._asked: dict[int, Asked] = {}
@@ -97,8 +110,10 @@ class _Player:
                 self.host.learn(number, feedback_in(feedback), None, drawn)
                 self.result.learned += 1
                 self._pass_on()
-            case Taken(host, first, items):
-                self._take(host, first, items)
+            case Taken():
+                self._take(entry)
+            case Rejected():
+                self._reject(entry)
 
     def _change(self, change: Changed) -> None:
         joining = {name: self._make(name) for name in near_in(change)}
@@ -128,20 +143,36 @@ class _Player:
         else:
             self._differ(f"the prediction of round {entry.number} is {value}, was {entry.value}")
 
-    def _take(self, host: str, first: int, items: list[tuple[Name, bytes]]) -> None:
-        link, share = self.host.links[host], self.host.share
+    def _take(self, entry: Taken) -> None:
+        host, items, share = entry.host, entry.items, self.host.share
+        link = self.host.links[host]
         last, after = link.taken, link.history
-        if first <= last:
-            self.result.twice += min(len(items), last + 1 - first)
-            self._differ(f"messages of {host} begin with {first}, {last} was the last")
-        # Those in between were given up by their sender, or are lost: its journal will tell.
-        first = max(first, last + 1)
+        first = self._begin_of(entry)
         dropped = first - 1 if first > last + 1 else 0
         content = to_bytes(Deliver(share.network, share.revision, first, items, dropped, after))
         self.host.receive(host, content, None)
         self.taken.setdefault(host, {}).update(enumerate(items, first))
-        self.result.messages += len(items)
         self.host.committed(self.host.changes())
+
+    def _reject(self, entry: Rejected) -> None:
+        """What changed nothing changes nothing again, but for the numbers."""
+        host, count = entry.host, entry.count
+        before, first = self.host.links[host].history, self._begin_of(entry)
+        self.host.move_on(msgspec.structs.replace(entry, first=first), entry.history)
+        if entry.refused:
+            self.host.refuse(host, entry.reason, entry.refused)
+        self.rejected.setdefault(host, []).append((first, count, before, entry.history))
+        self.host.committed(self.host.changes())
+
+    def _begin_of(self, entry: Taken | Rejected) -> int:
+        """The number of the first of these messages; one that was taken before is a difference."""
+        self.result.messages += entry.count
+        last = self.host.links[entry.host].taken
+        if entry.first <= last:
+            self.result.twice += min(entry.count, last + 1 - entry.first)
+            self._differ(f"messages of {entry.host} begin with {entry.first}, {last} was the last")
+        # Those in between were given up by their sender, or are lost: its journal will tell.
+        return max(entry.first, last + 1)
 
     def _pass_on(self) -> None:
         changes = self.host.changes()
@@ -254,15 +285,31 @@ def _compare_messages(
             # A host that was killed before its first transaction has an outbox, and took nothing.
             taken = players[other].taken.get(name, {}) if other in players else {}
             dropped = player.host.dropped(other)
-            untaken = said.keys() - taken.keys()
+            rejected = players[other].rejected.get(name, ()) if other in players else ()
+            numbers, others = _rejected_of(said, rejected)
+            untaken = said.keys() - taken.keys() - numbers
             result.waiting += len(untaken & kept)
             result.kept[name] += len(untaken & kept)
             result.lost += sum(number > dropped for number in untaken - kept)
-            more = taken.keys() - said.keys()
-            if any(taken[number] != said[number] for number in taken.keys() & said.keys()) or (
-                more and not running
-            ):
+            more = taken.keys() - said.keys() or any(
+                first + count - 1 > max(said, default=0) for first, count, *_ in rejected
+            )
+            others |= any(taken[number] != said[number] for number in taken.keys() & said.keys())
+            if others or (more and not running):
                 result.differences.append(f"{other} has not taken what {name} has said")
+
+
+def _rejected_of(
+    said: Mapping[int, tuple[Name, bytes]], rejected: Iterable[tuple[int, int, int, int]]
+) -> tuple[set[int], bool]:
+    """Which messages have changed nothing at their receiver; whether it had others than these."""
+    last, numbers, others = max(said, default=0), set[int](), False
+    for first, count, before, after in rejected:
+        there = range(first, min(first + count, last + 1))
+        numbers.update(there)
+        if len(there) == count and said.keys() >= set(there):
+            others |= chained(before, [said[number] for number in there]) != after
+    return numbers, others
 
 
 def _compare_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mtcool.agents import PrivateAgent
@@ -22,7 +23,7 @@ def status_of(node: Node) -> dict[str, Plain]:
 
     What was learned and said is told as far as it is durable: a full disk cannot undo it.
     """
-    host, counts = node.host, node.counts
+    host, counts, stopped = node.host, node.counts, node.stopped
     return {
         "host": node.name,
         "network": node.network.file.name,
@@ -32,7 +33,7 @@ def status_of(node: Node) -> dict[str, Plain]:
         "rounds": host.rounds,
         "activations": sum(host.learned.values()),
         "agents": [_agent(node, name) for name in host.drivers],
-        "links": {other: _link(node, other) for other in host.links},
+        "links": {other: _link(node, other, stopped) for other in host.links},
         "outbox": sum(len(link.outbox) for link in host.links.values()),
         "refused": sum(host.refused.values()),
         "reasons": [
@@ -98,7 +99,7 @@ def _health(node: Node, name: Label) -> str:
     return "cut off" if silent == hosts else "partly"
 
 
-def _link(node: Node, other: str) -> dict[str, Plain]:
+def _link(node: Node, other: str, stopped: Mapping[str, str]) -> dict[str, Plain]:
     link, traffic = node.host.links[other], node.counts.to.get(other)
     return {
         "outbox": len(link.outbox),
@@ -109,6 +110,7 @@ def _link(node: Node, other: str) -> dict[str, Plain]:
         "trouble": node.host.trouble.get(other),
         "messages": 0 if traffic is None else without_heartbeats(traffic.messages),
         "bytes": 0 if traffic is None else without_heartbeats(traffic.bytes),
+        "stopped": stopped.get(other),
     }
 
 

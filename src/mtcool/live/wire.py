@@ -7,10 +7,12 @@ In bytes: the version of the schema, one byte, and a MessagePack array.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+from mtcool.live.history import chained
 from mtcool.types import Name
 
 SCHEMA = 2
@@ -43,6 +45,11 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
     told: list[tuple[Name, bytes]] = []
     after: Digest = 0
     """As in `Deliver`."""
+
+    @property
+    def count(self) -> int:
+        """How many messages it has."""
+        return len(self.items) + len(self.told)
 
 
 class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
@@ -85,6 +92,11 @@ class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
     ahead: Count = 0
     """Without items: so many messages from `first` on are in the digest, too."""
 
+    @property
+    def count(self) -> int:
+        """How many messages it has."""
+        return len(self.items)
+
 
 class Position(msgspec.Struct, frozen=True, array_like=True, tag=4):
     """The reply to `Deliver`: up to which number everything is durable.
@@ -120,6 +132,27 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=5):
 
 Question: TypeAlias = Ask | Deliver
 Reply: TypeAlias = Rows | Position | Refused
+
+
+def in_slices(question: Question, most: int) -> Iterator[tuple[Question, bool]]:
+    """A question as several that tell at most so many messages each, and whether it is the last.
+
+    Examples
+    --------
+    >>> told = [("rome", b"gradient")] * 5
+    >>> [(one.first, one.count, last) for one, last in in_slices(Deliver(7, 0, 8, told), 2)]
+    [(8, 2, False), (10, 2, False), (12, 1, True)]
+    """
+    deliver = isinstance(question, Deliver)
+    told = question.items if isinstance(question, Deliver) else question.told
+    dropped = question.dropped if isinstance(question, Deliver) else 0
+    first, after, begins = question.first, question.after, 0
+    while len(told) - begins > most:
+        now = told[begins : begins + most]
+        yield Deliver(question.network, question.revision, first, now, dropped, after), False
+        first, after, begins = first + most, chained(after, now), begins + most
+    rest = {"items" if deliver else "told": told[begins:]} if begins else {}
+    yield msgspec.structs.replace(question, first=first, after=after, **rest), True
 
 
 def to_bytes(said: Question | Reply) -> bytes:

@@ -13,7 +13,7 @@ from mtcool.agents.field.neighbour import Kept
 from mtcool.agents.field.partners import cost_of_asking, cost_of_telling, partners_of
 from mtcool.agents.field.receiving import row_in
 from mtcool.agents.kernels import combine, gain_of
-from mtcool.agents.messages import FieldGradient, FieldRequest, FieldRow, Message, sender_of
+from mtcool.agents.messages import FieldGradient, FieldRequest, FieldRow, Message, brief, sender_of
 from mtcool.field.draws import ROUND_GRADIENT
 from mtcool.types import Floats, Given, Label
 
@@ -102,7 +102,7 @@ class FieldActivation(OneShot):
             return known[1]
         agent = self._agent
         if sender_of(answer) != name or not isinstance(answer, FieldRow):
-            raise ValueError(f"answer of agent {name!r} must be its row, got {answer!r}")
+            raise ValueError(f"answer of agent {name!r} must be its row, got {brief(answer)}")
         row, near = row_in(answer, agent, name), agent.neighbours.get(name)
         kept = None if near is None else near.kept
         if row.number != self.number or (

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from mtcool import validation
 from mtcool.agents.field.neighbour import Kept, Told
-from mtcool.agents.messages import Announcement, FieldGradient, FieldRequest, FieldRow, Message
+from mtcool.agents.messages import (
+    Announcement,
+    FieldGradient,
+    FieldRequest,
+    FieldRow,
+    Message,
+    brief,
+)
 from mtcool.agents.received import Position, checked_number
 from mtcool.field.draws import ROUND_ROW
-from mtcool.types import Label
+from mtcool.types import Floats, Label
 
 if TYPE_CHECKING:
     from mtcool.agents.field.agent import FieldAgent
@@ -23,7 +30,7 @@ def take(message: Message, agent: FieldAgent, sender: Label) -> Message | None:
     """Take a message of an agent that has, or had, a row; returns the answer to a request."""
     taken = _TAKEN.get(type(message))
     if taken is None:
-        raise ValueError(f"message must be one of agents in the field, got {message!r}")
+        raise ValueError(f"message must be one of agents in the field, got {brief(message)}")
     return taken(message, agent, sender)
 
 
@@ -51,7 +58,7 @@ def _answered(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldR
 
 def _kept(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
     if not agent.rules.may_miss:
-        raise ValueError(f"rows must arrive at once in this network, got {message!r}")
+        raise ValueError(f"rows must arrive at once in this network, got {brief(message)}")
     row, near = row_in(message, agent, sender), agent.neighbours.get(sender)
     if near is not None:
         near.keep(row)
@@ -67,11 +74,14 @@ def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> Kept:
     return Kept(number, stamp, row)
 
 
-def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+def gradient_in(
+    message: FieldGradient, agent: FieldAgent, sender: Label, bound: float
+) -> tuple[int, float, float, Floats]:
+    """The number, weight, stamp and vector of a gradient that may weigh so much; refuses others."""
     number, rules, clique = checked_number(message.number, least=0), agent.rules, agent.clique
     weight = validation.positive("weight", message.weight)
-    if rules.kappa * weight > clique.bound * (1.0 + ROUNDING):
-        most = clique.bound / rules.kappa
+    if rules.kappa * weight > bound * (1.0 + ROUNDING):
+        most = bound / rules.kappa
         raise ValueError(f"weight must be at most {most}, as announced, got {message.weight!r}")
     stamp = validation.non_negative("stamp", message.stamp)
     if stamp > clique.account.received:
@@ -80,8 +90,14 @@ def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
     norm = math.hypot(*gradient)
     if norm > rules.kappa * (1.0 + ROUNDING):
         raise ValueError(f"gradient must have norm at most {rules.kappa}, got norm {norm}")
+    return number, weight, stamp, gradient
+
+
+def _learned(message: FieldGradient, agent: FieldAgent, sender: Label) -> None:
+    bound = agent.clique.bound
+    number, weight, stamp, gradient = gradient_in(message, agent, sender, bound)
     if agent.heard.setdefault(sender, Position()).take(number + 1):  # rounds count from zero
-        agent.learn(sender, weight, stamp, gradient, rules.power - 1.0)
+        agent.learn(sender, weight, stamp, gradient, agent.rules.power - 1.0)
 
 
 def _expected(message: Announcement, agent: FieldAgent, sender: Label) -> None:

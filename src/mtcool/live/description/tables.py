@@ -170,8 +170,12 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Messages that wait for one host; beyond it agents with neighbours there stop learning."""
     message: spec.Count | None = None
     """Bytes of one question or reply. None for a mebibyte, or more where the network needs it."""
-    rate: spec.Count = 20_000
-    """Questions of one host in a second."""
+    rate: spec.Count = 50_000
+    """Messages of one host in a second: questions, and what they tell. More waits."""
+    bytes: spec.Count = 1 << 26
+    """Bytes of one host in a second. More waits."""
+    refused: spec.Count = 1000
+    """Messages of one host that may be refused in a minute; then it is not heard for another."""
 
 
 class Security(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -13,6 +13,7 @@ from mtcool import validation
 from mtcool.agents import FieldAgent, PrivateAgent, SingleTaskAgent
 from mtcool.agents.agent import Agent, answer_of
 from mtcool.agents.cliques import CliqueAgent
+from mtcool.agents.field.receiving import gradient_in
 from mtcool.agents.messages import (
     FieldGradient,
     FieldRow,
@@ -126,15 +127,24 @@ class GradientDriver:
     def receive(self, message: Message) -> Message | None:
         """Take a message of a neighbour."""
         agent: Any = self.agent
-        if isinstance(message, FieldGradient) and self.skipped:
-            # Its sender may have had fewer neighbours in a revision that was not read here.
-            most = 0.5 if sender_of(message) in self.first else 1.0
-            if message.weight <= most:
-                agent.clique.expect(agent.rules.kappa * message.weight)
+        if isinstance(message, FieldGradient) and self.skipped and agent.present:
+            self._expect(message)
         answer = self.agent.receive(message)
         if isinstance(message, NUMBERED):  # rounds that nobody learned from leave gaps
             agent.heard[sender_of(message)].give_up(WINDOW)
         return answer
+
+    def _expect(self, message: FieldGradient) -> None:
+        """Take a weight that was right in a revision that was not read here, if all else is, too.
+
+        The sender may have had fewer neighbours then.
+        """
+        agent, sender = self.agent, sender_of(message)
+        assert isinstance(agent, FieldAgent)  # nobody else takes such a message
+        kappa, most = agent.rules.kappa, 0.5 if sender in self.first else 1.0
+        if sender in self.senders and sender != self.name and message.weight <= most:
+            gradient_in(message, agent, sender, kappa * most)
+            agent.clique.expect(kappa * message.weight)
 
     def keep(self) -> bytes:
         """All that must survive."""

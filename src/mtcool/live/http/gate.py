@@ -92,6 +92,8 @@ class Gate:
         origin = headers.get(b"origin")
         if origin is not None and _place(origin) != called:
             return _said(403, f"requests must come from this page, got one from {origin!r}")
+        if _embedded(scope, headers):
+            return _said(403, "pages of other sites must not load anything from here")
         if scope.get("method") in ("POST", "PUT", "PATCH"):
             # Of a body in chunks, whatever else is said of it, nobody knows how long it is.
             chunks = b"transfer-encoding" in headers
@@ -128,6 +130,18 @@ class Gate:
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self._pass, httponly=True, samesite="strict")
         return answer
+
+
+def _embedded(scope: Scope, headers: dict[bytes, str]) -> bool:
+    """Whether a page of another site asks for something, and is not left for it: for an image, say.
+
+    Browsers tell of it where a server is on their own machine or is reached over TLS. Elsewhere the
+    token keeps such requests out, which no browser shows for the pages of others.
+    """
+    if headers.get(b"sec-fetch-site", "none") in ("none", "same-origin"):
+        return False
+    shown = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
+    return scope.get("method") != "GET" or shown != ("navigate", "document")
 
 
 def _with_headers(send: Send) -> Send:

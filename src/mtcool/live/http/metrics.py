@@ -92,7 +92,12 @@ class _Counted(Collector):
         trouble = GaugeMetricFamily(
             "mtcool_trouble", "Whether its memory contradicts ours.", labels=["peer"]
         )
+        stopped = GaugeMetricFamily(
+            "mtcool_stopped", "Whether a host is not heard for what it has said.", labels=["peer"]
+        )
+        unheard = node.stopped
         for peer, link in node.host.links.items():
+            stopped.add_metric([peer], float(peer in unheard))
             outbox.add_metric([peer], len(link.outbox))
             heard.add_metric([peer], float(answers(node, peer)))
             trouble.add_metric([peer], float(peer in node.host.trouble))
@@ -104,7 +109,7 @@ class _Counted(Collector):
             totals[peer] = totals.get(peer, 0) + count
         for peer, total in totals.items():
             refused.add_metric([peer], total)
-        yield from (messages, size, outbox, heard, trouble, refused)
+        yield from (messages, size, outbox, heard, trouble, stopped, refused)
 
 
 def _latencies(name: str, what: str, latency: Latency) -> Metric:

@@ -6,8 +6,9 @@ import html
 from pathlib import Path
 
 import nicegui
-from fastapi import FastAPI
-from nicegui import ui
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from nicegui import Client, ui
 
 import mtcool
 from mtcool.live.page.view import View
@@ -15,6 +16,12 @@ from mtcool.live.page.watching import Watch
 
 DRAWN = 2.0
 """Seconds between two times that a page is sent what is new."""
+PATIENCE, MOST_WAITING = 20.0, 8
+"""Seconds that a page waits for its browser to connect; how many may wait.
+
+Each takes some hundredths of a second of the loop, and memory. Whoever does not let its scripts run
+never connects.
+"""
 STATIC = Path(__file__).parent / "static"
 HEAD = f"""
 <meta name="color-scheme" content="light dark">
@@ -28,6 +35,8 @@ ICON = (
     "</g></svg>"
 )
 _shown: list[FastAPI] = []
+_waiting: set[str] = set()
+"""Pages whose browsers have not connected yet."""
 
 
 def show_on(app: FastAPI, watch: Watch) -> None:
@@ -57,12 +66,22 @@ def show_on(app: FastAPI, watch: Watch) -> None:
     nicegui.app.add_static_files("/mtcool", STATIC)
 
     @ui.page("/", title="mtcool")
-    def page() -> None:
+    def page() -> Response | None:
+        if not _may_wait(ui.context.client):
+            ui.context.client.delete()
+            words = f"pages that wait for their browsers must be at most {MOST_WAITING}"
+            return PlainTextResponse(words, 503, {"Retry-After": f"{PATIENCE:.0f}"})
         ui.add_head_html(HEAD)
         name = html.escape(watch.network.name or "mtcool")
         ui.add_body_html(f'<div id="mt-wait"><b>{name}</b><span>one moment</span></div>')
         view = View(watch)
         ui.timer(DRAWN, view.refresh)
+        return None
+
+    @nicegui.app.exception_handler(404)
+    async def nothing(request: Request, error: Exception) -> JSONResponse:
+        """What is not there is no page, either."""
+        return JSONResponse({"error": "Not Found"}, 404)
 
     ui.run_with(
         app,
@@ -73,3 +92,14 @@ def show_on(app: FastAPI, watch: Watch) -> None:
         binding_refresh_interval=None,
         reconnect_timeout=10.0,
     )
+
+
+def _may_wait(client: Client) -> bool:
+    """Note that a page waits for its browser, unless too many do; who waited long is given up."""
+    Client.prune_instances(client_age_threshold=PATIENCE)
+    if len(_waiting) >= MOST_WAITING:
+        return False
+    _waiting.add(client.id)
+    for end in (client.on_connect, client.on_delete):
+        end(lambda: _waiting.discard(client.id))
+    return True

@@ -6,15 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
 Reply: TypeAlias = Callable[[bytes], None]
-"""Sends the reply to a question; called once, on the loop's thread."""
+"""Sends the reply to a question; called once, on any thread."""
 Answer: TypeAlias = Callable[[str, bytes, Reply], None]
-"""Takes a question on the loop's thread: who asks, as the transport knows it, and what."""
+"""Takes a question on any thread: who asks, as the transport knows it, and what."""
 
 LONGEST_WAIT = 5.0
 """Seconds for a reply, at most. zenoh remembers each question so long, even if it was answered."""
-
-AtOnce: TypeAlias = Callable[[str, bytes], bytes | None]
-"""The reply to a question on whatever thread it comes, if it needs no turn of the loop."""
 
 
 class Transport(Protocol):

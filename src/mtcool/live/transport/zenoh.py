@@ -11,7 +11,6 @@ import contextlib
 import functools
 import json
 import os
-from collections import Counter, deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -27,13 +26,11 @@ os.environ.setdefault(
 )
 
 from mtcool.live.extra import told_if_missing
-from mtcool.live.transport.transport import LONGEST_WAIT, Answer, AtOnce
+from mtcool.live.transport.transport import LONGEST_WAIT, Answer
 
 with told_if_missing():
     import zenoh
 
-MOST_WAITING = 1024
-"""Questions of one host that wait for the loop; more are not answered."""
 QUEUE = {
     "size": {"data": 4},
     "congestion_control": {"drop": {"wait_before_drop": 50_000}},
@@ -73,18 +70,12 @@ class ZenohTransport:
     ----------
     peers
         Where everybody is.
-    at_once
-        Asked first, on zenoh's thread: a question that it replies to need not wait for the loop.
     """
 
-    def __init__(self, peers: Peers, at_once: AtOnce = lambda host, content: None) -> None:
-        self._peers, self._at_once = peers, at_once
+    def __init__(self, peers: Peers) -> None:
+        self._peers = peers
         self._session: zenoh.Session | None = None
         self._queriers: dict[str, zenoh.Querier] = {}
-        self._arrived: deque[tuple[str, zenoh.Query]] = deque()
-        self._waiting: Counter[str] = Counter()
-        """Questions of each host that wait for the loop."""
-        self._scheduled = False
 
     async def open(self, answer: Answer) -> None:
         """Open the session; peers that are not there yet are tried again and again."""
@@ -136,32 +127,10 @@ class ZenohTransport:
     # --- answering --------------------------------------------------------------------------------
 
     def _take(self, query: zenoh.Query) -> None:
-        """On zenoh's thread: reply, or hand a question over to the loop, woken once for many."""
-        host = str(query.key_expr).rpartition("/")[2]
-        if not self._arrived:  # else this one comes after others
-            reply = self._at_once(host, self._content(query))
-            if reply is not None:
-                _reply(query, reply)
-                return
-        if self._waiting[host] >= MOST_WAITING:
-            return  # it has no answer: who asks faster than we read asks again
-        self._waiting[host] += 1
-        self._arrived.append((host, query))
-        if not self._scheduled:
-            self._scheduled = True
-            with contextlib.suppress(RuntimeError):  # the loop is closed: so is this host
-                self._loop.call_soon_threadsafe(self._drain)
-
-    def _drain(self) -> None:
-        self._scheduled = False
-        for _ in range(len(self._arrived)):  # others wait for the loop, too
-            host, query = self._arrived.popleft()
-            self._waiting[host] -= 1
-            self._answer(host, self._content(query), functools.partial(_reply, query))
-
-    def _content(self, query: zenoh.Query) -> bytes:
-        payload = query.payload
-        return b"" if payload is None else payload.to_bytes()
+        """On zenoh's thread."""
+        host, payload = str(query.key_expr).rpartition("/")[2], query.payload
+        content = b"" if payload is None else payload.to_bytes()
+        self._answer(host, content, functools.partial(_reply, query))
 
     async def close(self) -> None:
         """Close the session."""
