@@ -1,10 +1,10 @@
 """Forged databases of live hosts: they are refused, or a host and a replay go on with them.
 
 `make fuzz-databases` tries ten thousand, and some more compiled, in processes of their own that a
-wrong index ends by a signal; `tests/live/test_forged.py` tries two hundred of each
-kind. Values are changed, and the digests made right again: what is not refused must not reach an index that does not exist,
-predict what is no number, hang, or refuse what it has written itself. Uncompiled, Python notices
-the index.
+wrong index ends by a signal; `tests/live/test_forged.py` tries two hundred of each kind. Values are
+changed, and the digests made right again: what is not refused must not reach an index that does not
+exist, predict what is no number, hang, or refuse what it has written itself. Uncompiled, Python
+notices the index.
 """
 
 import collections
