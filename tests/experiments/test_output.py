@@ -9,7 +9,7 @@ import pytest
 import small
 
 from mtcool.experiments import output as files
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.running import runner
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import run_tasks
@@ -68,7 +68,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
 
     def run():
         results = run_tasks([task], tmp_path / "out", Local(1), progress=False)
-        write_report("", "", [task], results, tmp_path / "out")
+        Report("", "", [task], tmp_path / "out").write(results)
 
     with pytest.raises(OSError, match="No space left") as refusal:
         run()
