@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+import itertools
 import json
 import os
 import signal
@@ -204,7 +205,7 @@ def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, un
     again = write(tmp_path / "again.csv", lines(400))
     status, _, err = call("learn", again, "--resume", model, "--output", tmp_path / "again")
     assert status == 2
-    assert "again.csv, line 2: '0' in column 'day' goes back before 99\n" in err
+    assert "again.csv, line 2: '0' in column 'day' goes back before 99; --on-bad skip" in err
     assert not (tmp_path / "again").exists()
 
 
@@ -394,8 +395,9 @@ def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
     assert "line 22: 'hot' in column 'heat' is not a number" in err
     model = tmp_path / "out" / "model.npz"
     assert err.endswith(
-        "; predictions up to line 21 and the model that learned from them are kept: mend the line "
-        f"in this file, then go on with --resume {model}\n"
+        "; --on-bad skip goes on without such rows; predictions up to line 21 and the model that "
+        "learned from them are kept: mend the line in this file, or skip it, and go on with "
+        f"--resume {model}\n"
     )
     status, out, err = call("learn", path, *options, "--on-bad", "skip", "--json")
     found = json.loads(out)
@@ -420,7 +422,7 @@ def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
         "c.csv, line 11: target 3 is neither 0 nor 1; for classification a target is 0 or 1, "
         in err
     )
-    assert "true or false; predictions up to line 10 and the model" in err
+    assert "true or false; --on-bad skip goes on without such rows; predictions up to" in err
     _, out, _ = call(*words, "--on-bad", "skip", "--json")
     assert json.loads(out)["skipped"] == 1
     write(
@@ -753,3 +755,24 @@ def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
     assert found["learned"]["nmse"] < found["alone"]["nmse"]
     assert set(found["gain"]) == {"alone", "pooled", "shuffled"}
     assert (tmp_path / "results" / "schools" / "report.html").exists()
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet_and_our_tables_are_read_again(
+    call, tmp_path, undrawn
+):
+    names = ("=1+1", "+39 x", "-shop", "@rome", "'=quoted", "'s-Hertogenbosch", "-7")
+    written = {"'=1+1", "'+39 x", "'-shop", "'@rome", "'=quoted", "'s-Hertogenbosch", "-7"}
+    rows = [f"{name},{k},{k},1,sun,{k}" for k in range(9) for name in names]
+    edges = "\n".join(f"{a},{b}" for a, b in itertools.pairwise(names))
+    (tmp_path / "edges.csv").write_text(edges)
+    graph = ("--graph", tmp_path / "edges.csv")
+    status, out, err = call("learn", write(tmp_path / "x.csv", rows), *OPTIONS, *graph)
+    assert (status, "not in the graph" in out.lower()) == (0, False), err
+    folder = tmp_path / "results" / "x"
+    for name in ("predictions", "agents", "agents-over-time"):
+        assert {row["agent"] for row in predictions(folder / f"{name}.csv")} == written
+    again = ("--agent", "agent", "--target", "target", "--time", "time", *graph)
+    status, out, err = call("learn", folder / "predictions.csv", *again)
+    assert (status, "not in the graph" in out.lower()) == (0, False), err
+    found = predictions(tmp_path / "results" / "predictions" / "agents.csv")
+    assert {row["agent"] for row in found} == written

@@ -185,6 +185,7 @@ def test_a_bad_row_stops_with_its_line_column_and_value_after_the_rows_before_it
     with pytest.raises(ValueError, match="the file, line 6: ") as caught:
         consume()
     assert reason in str(caught.value)
+    assert str(caught.value).endswith('; on_bad="skip" goes on without such rows')
     assert lines == [2, 3, 4, 5]
     assert "city=oslo" not in encoder.names
     assert "city=paris" not in encoder.names

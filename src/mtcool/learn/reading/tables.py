@@ -184,8 +184,14 @@ def read_batches(
     features = _features(table, columns, encoder)
     for name in columns.categories:
         encoder.decide(name, "category")
-    checker = Checker(columns.roles, features, encoder, after)
+    checker = Checker(columns.roles, features, encoder, after, table.unit)
     return _batches(table, checker, on_bad == "stop", most)
+
+
+def refused_row(name: str, unit: str, row: BadRow) -> ValueError:
+    """The refusal of a row, which says how to go on without such rows."""
+    said = f"{name}, {unit} {row.line}: {row.reason}"
+    return ValueError(f'{said}; on_bad="skip" goes on without such rows')
 
 
 def _features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
@@ -229,8 +235,7 @@ def _batches(
             yield _batch(piece, checked, rows, checker), reported
             reported = []
         if stop and bad:
-            line, reason = bad[0]
-            raise ValueError(f"{table.name}, {table.unit} {line}: {reason}")
+            raise refused_row(table.name, table.unit, bad[0])
 
 
 def _cut(good: Integers, checker: Checker, distinct: int, most: int) -> Sequence[Integers]:

@@ -14,7 +14,14 @@ from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.parsing import form_of, is_text, parse_typed
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.reading.sources import open_source
-from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
+from mtcool.learn.reading.tables import (
+    BadRow,
+    Batch,
+    Columns,
+    OnBad,
+    read_batches,
+    refused_row,
+)
 from mtcool.learn.running.asked import BUILT_IN, Asked
 from mtcool.learn.running.beginnings import LOOKED_AT, Beginning, beginning_of
 from mtcool.learn.running.built_in import built_in, built_in_batches
@@ -197,7 +204,7 @@ def _two_classes(
         ]
         if rows and on_bad == "stop":
             yield _rows(batch, np.arange(wrong[0])), bad
-            raise ValueError(f"{name}, line {rows[0].line}: {rows[0].reason}")
+            raise refused_row(name, "line", rows[0])
         kept = np.delete(np.arange(batch.line.size), wrong)
         yield _rows(batch, kept), sorted([*bad, *rows])
 
