@@ -2,10 +2,12 @@
 
 import csv
 import dataclasses
+import gzip
 import io
 import itertools
 import json
 import os
+import re
 import signal
 import sys
 import warnings
@@ -755,6 +757,59 @@ def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
     assert found["learned"]["nmse"] < found["alone"]["nmse"]
     assert set(found["gain"]) == {"alone", "pooled", "shuffled"}
     assert (tmp_path / "results" / "schools" / "report.html").exists()
+
+
+def test_a_file_that_is_cut_off_keeps_what_was_learned_and_a_shorter_one_is_not_gone_on_with(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    path = tmp_path / "sales.csv.gz"
+    whole = gzip.compress(data.read_bytes())
+    path.write_bytes(whole[: len(whole) // 2])
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.reading.csv_files.BLOCK", 1000)
+        patch.setattr("mtcool.learn.reading.records.BLOCK", 1000)
+        status, _, err = call("learn", path, *DELAYED, "--output", tmp_path / "parts")
+    assert status == 2
+    line = re.search(r"gz cannot be read to its end, only up to line (\d+): Truncated", err)[1]
+    assert f"predictions up to line {line} and the model that learned from them are kept" in err
+    model = tmp_path / "parts" / "model.npz"
+    words = ("learn", path, "--resume", model, "--output", tmp_path / "parts")
+    path.write_bytes(gzip.compress(b"".join(data.read_bytes().splitlines(True)[:9])))
+    before = model.read_bytes()
+    status, _, err = call(*words)
+    assert status == 2
+    assert err == (
+        "mtcool: sales.csv.gz must be as it was when the run was stopped, or longer, got 9 lines "
+        f"after {line} were read\n"
+    )
+    assert model.read_bytes() == before
+    path.write_bytes(whole)
+    status, _, err = call(*words)
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
+
+
+def test_a_table_that_takes_the_place_of_one_that_is_read_is_new(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    from mtcool.learn.running.run import Pass
+
+    other, play = write(tmp_path / "other.csv", lines(450, seed=1)), Pass.play
+
+    def replaced(self, batch):
+        if other.exists():
+            other.replace(data)
+        return play(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pass, "play", replaced)
+        status, out, err = call("learn", data, *OPTIONS[:4], "--json")
+    assert (status, json.loads(out)["rows"]) == (0, 400), err
+    model = tmp_path / "results" / "sales" / "model.npz"
+    status, out, err = call("learn", data, "--resume", model, "--json")
+    assert (status, json.loads(out)["rows"]) == (0, 850), err
 
 
 def test_no_name_is_a_formula_in_a_spreadsheet_and_our_tables_are_read_again(

@@ -138,9 +138,9 @@ def read_batches(
 
     A row is bad if it has no agent or target, text or NaN or infinity in a number, a time that
     cannot be read or goes backwards, a target that arrives before its time, too many or too few
-    fields, or bytes that are not UTF-8. A number or category that is missing among the features
-    is unknown (NaN), and its row is good. Bad rows leave no trace: neither the encoder nor the
-    time that later rows are compared with knows of them.
+    fields, or bytes that are no text in UTF-8. A number or category that is missing among the
+    features is unknown (NaN), and its row is good. Bad rows leave no trace: neither the encoder nor
+    the time that later rows are compared with knows of them.
 
     In a CSV file a column is a number if at least half of its first thousand values are; this
     is decided once, and text in it is then a bad row. Frames and Parquet files have types. A

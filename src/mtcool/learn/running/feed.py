@@ -90,6 +90,7 @@ class Feed:
                 self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
         done = settings.stop.line if settings.stop is not None else 0
+        last = 0
         found = _in_order(found)
         if task == "classification":
             found = _two_classes(found, self.name, on_bad)
@@ -100,7 +101,13 @@ class Feed:
                     time=batch.time + settings.earlier_rows,
                     arrives=batch.arrives + settings.earlier_rows,
                 )
+            last = max([last, *batch.line[-1:].tolist(), *(row.line for row in bad)])
             yield _after(batch, done), [row for row in bad if row.line > done]
+        if last < done:
+            raise ValueError(
+                f"{self.name} must be as it was when the run was stopped, or longer, got {last:,} "
+                f"lines after {done:,} were read"
+            )
 
 
 def open_feed(asked: Asked, columns: Columns | None) -> Feed:
