@@ -30,7 +30,7 @@ def main(stations: int = 60, days: int = 300, picture: Path = Path("sensors.png"
             f"{name}: error {error[1:11].mean():.2f} on days 2 to 11, {error[-9:].mean():.2f} later"
         )
         plt.loglog(np.arange(1, days + 1), error, label=name)
-    print(f"{model.message_bytes / len(agent):,.0f} bytes were sent for each reading")
+    print(f"{model.message_bytes / len(agent):,.0f} bytes would be sent for each reading")
     plt.gca().set(xlabel="day", ylabel="root mean squared error, degrees")
     plt.legend()
     plt.savefig(picture, dpi=100)

@@ -17,6 +17,11 @@ except ImportError:  # Windows, where a file that somebody writes cannot be remo
 
 Content = Callable[[BinaryIO], object]
 
+FORMULA, QUOTED_FORMULA = r"^'*[=+\-@\t\r]", r"^'+[=+\-@\t\r]"
+"""What texts begin with that a spreadsheet takes for formulas, or that are quoted because of it."""
+NEGATIVE = r"-\d+(?:\.\d+)?"
+
+
 _TEMPORARY = re.compile(r"mtcool-[0-9a-f]{16}\.tmp")
 
 
@@ -36,6 +41,32 @@ def write_whole(path: str | os.PathLike[str], write: Content, *, secret: bool = 
         if error.errno is None:
             raise OSError(f"{error}: {os.fspath(path)!r}") from error
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def spreadsheet_text(text: str) -> str:
+    """A text as it stands in a table that people may open in a spreadsheet.
+
+    One that a spreadsheet would take for a formula, which may run programs and send data, begins
+    with an apostrophe. Negative numbers stay as they are.
+
+    Examples
+    --------
+    >>> spreadsheet_text("=1+1"), spreadsheet_text("-7"), spreadsheet_text("rome")
+    ("'=1+1", '-7', 'rome')
+    """
+    harmless = re.match(FORMULA, text) is None or re.fullmatch(NEGATIVE, text) is not None
+    return text if harmless else f"'{text}"
+
+
+def from_spreadsheet_text(text: str) -> str:
+    """The text that `spreadsheet_text` was given.
+
+    Examples
+    --------
+    >>> from_spreadsheet_text("'=1+1"), from_spreadsheet_text("'s-Hertogenbosch")
+    ('=1+1', "'s-Hertogenbosch")
+    """
+    return text[1:] if re.match(QUOTED_FORMULA, text) else text
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -116,7 +116,8 @@ def test_many_experiments_are_told_by_their_claims_and_the_report_has_the_rest(c
         "theory": ["the bound holds.", "and more."],
         "claims": [claim],
     }
-    commands._tell_many({f"part-{k}": part for k in range(12)}, tmp_path)
+    told = "All 12 claims hold. All 3 bounds of the theory hold."
+    commands._tell_many({f"part-{k}": part for k in range(12)}, tmp_path, told)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
         "part-0 (2 replicates)",
@@ -124,7 +125,7 @@ def test_many_experiments_are_told_by_their_claims_and_the_report_has_the_rest(c
         "  theory: the bound holds.",
     ]
     assert len(lines) == 12 * 3 + 3
-    assert lines[-3] == "All 12 claims hold."
+    assert lines[-3] == told
     assert lines[-2].startswith("This was a QUICK LOOK")
 
 

@@ -22,7 +22,7 @@ from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings
 from mtcool.experiments.report.frontier import frontier, spent
 from mtcool.experiments.report.promises import promises
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.report.traffic_figure import draw_traffic
 from mtcool.experiments.running.cells import Cell, Job, Run, build_instance, run_cell
@@ -336,7 +336,7 @@ def with_files(folder):
 def run(path, folder):
     task = task_of(path)
     results = run_tasks([task], folder, Local(1), progress=False)
-    write_report("", "", [task], results, folder)
+    Report("", "", [task], folder).write(results)
     return results[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 import small
 
 from mtcool.experiments.files.inputs import relocated
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import run_tasks
 from mtcool.experiments.running.suite import task_of
@@ -40,7 +40,7 @@ def write_graphs(folder):
 def run(path, folder):
     task = task_of(path)
     results = run_tasks([task], folder, Local(1), progress=False)
-    write_report("", "", [task], results, folder)
+    Report("", "", [task], folder).write(results)
 
 
 @pytest.mark.usefixtures("undrawn")

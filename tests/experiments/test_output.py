@@ -1,5 +1,6 @@
 """Where results go: noticed at once if nothing can be written, named if the disk is full."""
 
+import csv
 import errno
 import os
 import subprocess
@@ -9,7 +10,8 @@ import pytest
 import small
 
 from mtcool.experiments import output as files
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
+from mtcool.experiments.report.tables import write_rows
 from mtcool.experiments.running import runner
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import run_tasks
@@ -68,7 +70,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
 
     def run():
         results = run_tasks([task], tmp_path / "out", Local(1), progress=False)
-        write_report("", "", [task], results, tmp_path / "out")
+        Report("", "", [task], tmp_path / "out").write(results)
 
     with pytest.raises(OSError, match="No space left") as refusal:
         run()
@@ -100,3 +102,12 @@ def test_on_the_command_line_it_is_one_sentence(tmp_path):
     assert last.startswith(f"mtcool: {tmp_path}/out/cells/")
     assert last.endswith(".cell: File too large")
     assert "Traceback" not in done.stderr
+
+
+def test_no_name_in_a_table_is_a_formula_in_a_spreadsheet(tmp_path):
+    names = ["=1+1", "@alone", "-x", "-0.5", "shared", ""]
+    rows = [{"algorithm": name, "regret": -1.5} for name in names]
+    write_rows(tmp_path / "t.csv", rows, ["algorithm", "regret"])
+    with (tmp_path / "t.csv").open(newline="") as file:
+        found = [row["algorithm"] for row in csv.DictReader(file)]
+    assert found == ["'=1+1", "'@alone", "'-x", "-0.5", "shared", ""]

@@ -11,7 +11,7 @@ import mtcool
 from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.panels import draw_bound_curves
 from mtcool.experiments.report.promises import Kept, promises
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.running import cells
 from mtcool.experiments.running.build import build_network, build_stream
 from mtcool.experiments.running.cells import agent_marks, marks, run_cell
@@ -38,7 +38,7 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("over-time")
     task = task_of(small.write(folder, TEXT))
     (results,) = run_tasks([task], folder, Local(1), progress=False)
-    write_report("", "", [task], [results], folder)
+    Report("", "", [task], folder).write([results])
     return results, folder / "small"
 
 

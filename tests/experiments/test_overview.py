@@ -18,7 +18,7 @@ from mtcool.experiments.report.findings import theory_words, verdicts
 from mtcool.experiments.report.gradients import gradient_words
 from mtcool.experiments.report.overview import judged_bounds, tally
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
-from mtcool.experiments.report.report import write_report
+from mtcool.experiments.report.report import Report
 from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.report.setting import default_words, setting
 from mtcool.experiments.report.theory_figure import draw_promises
@@ -65,7 +65,7 @@ def two(tmp_path_factory):
     tasks = [task, dataclasses.replace(task, experiment=other)]
     results = run_tasks(tasks, folder, Local(1), progress=False)
     with small.undrawn():
-        outcomes = write_report("Two", "", tasks, results, folder)
+        outcomes = Report("Two", "", tasks, folder).write(results)
     summary = {outcome.name: outcome.summary for outcome in outcomes}
     return (folder / "report.html").read_text(), summary
 

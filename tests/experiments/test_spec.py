@@ -12,7 +12,14 @@ from mtcool.experiments.files.loading import load_experiment, make_experiment
 from mtcool.experiments.report.results import Results
 from mtcool.experiments.running.cells import Job, run_cell
 from mtcool.experiments.running.runner import jobs_of
-from mtcool.experiments.running.suite import EXPERIMENTS, paper_tasks, task_of
+from mtcool.experiments.running.suite import (
+    EXPERIMENTS,
+    FEW,
+    paper_lead,
+    paper_sections,
+    paper_tasks,
+    task_of,
+)
 from mtcool.graphs.files import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -340,6 +347,31 @@ def test_quick_scales_all_numbers_of_rounds_alike(tmp_path):
     assert [point.rounds for point in task.experiment.points] == [300, 3000]
     assert [values["rounds"] for values in task.experiment.values] == ["300", "3000"]
     assert task.replicates == 2
+
+
+def test_a_quick_look_at_the_paper_has_fewer_graphs_and_sections_of_full_length():
+    sections = paper_sections(quick=True)
+    figures, *others = paper_tasks(sections, quick=True)
+    whole = {task.experiment.head.name: task for task in paper_tasks()}
+    assert figures == whole["figures"]  # with fewer graphs a claim of the paper stays open
+    assert len(others) < 3
+    for task in others:
+        full = whole[task.experiment.head.name]
+        assert task.experiment == full.experiment
+        assert task.replicates == FEW < full.replicates == task.quick.replicates
+        assert task.needs is None  # so claims are judged
+    with pytest.raises(ValueError, match="full must be left out with quick, got both"):
+        paper_tasks(quick=True, full=True)
+
+
+def test_sections_of_the_paper_are_chosen_by_name():
+    assert paper_sections() == [*EXPERIMENTS, "learner"]
+    chosen = paper_sections(["growth", "hedge"], quick=True)
+    assert chosen == ["hedge", "growth"]
+    assert [task.replicates for task in paper_tasks(chosen)] == [16, 6]
+    assert "Left out of this report: figures, bound, " in paper_lead(chosen)
+    with pytest.raises(ValueError, match=r"only must be one of figures, hedge, .*, got 'hedges'"):
+        paper_sections(["hedge", "hedges"])
 
 
 def test_the_papers_experiments_are_such_files():

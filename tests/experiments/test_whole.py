@@ -12,7 +12,10 @@ import mtcool
 from mtcool import cli
 from mtcool.experiments import whole
 from mtcool.experiments.files.toml import toml_of
+from mtcool.experiments.report import report
 from mtcool.experiments.running import runner
+from mtcool.experiments.running.engines import Local
+from mtcool.experiments.running.suite import task_of
 
 CONTENT = tomllib.loads(small.TEXT)
 
@@ -176,3 +179,49 @@ def test_an_outcome_is_short_to_print_and_says_whether_gradients_fit(tmp_path):
     assert repr(outcome) == f"<Outcome of 'small': 6 runs, {tmp_path / 'report.html'}>"
     assert any("were clipped in" in sentence for sentence in outcome.findings)
     assert any("theorem" in sentence for sentence in outcome.findings)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_report_is_there_when_the_first_experiment_is_and_grows(tmp_path, monkeypatch):
+    """Nothing of it is run or drawn again later, and the terminal counts what the report counts."""
+    names = ("small", "second", "third")
+    tasks = [task_of(CONTENT | {"name": name, "seed": k}) for k, name in enumerate(names)]
+    pages, drawn, run_jobs, section = [], [], runner.run_jobs, report._section
+
+    def noted(jobs, engine):
+        for job, cell in run_jobs(jobs, engine):
+            path = tmp_path / "report.html"
+            page = path.read_text() if path.exists() else ""
+            if job.point.rounds == 200:  # others compile
+                pages.append([name for name in names if f'id="experiment-{name}"' in page])
+            yield job, cell
+
+    def drawing(task, results, folder):
+        drawn.append(task.experiment.head.name)
+        return section(task, results, folder)
+
+    monkeypatch.setattr(runner, "run_jobs", noted)
+    monkeypatch.setattr(report, "_section", drawing)
+    told = []
+    settings = {"progress": False, "tell": told.append}
+    outcomes = whole.run_all("T", "", tasks, tmp_path, Local(1), **settings)
+    assert pages == [[]] * 6 + [["small"]] * 6 + [["small", "second"]] * 6
+    assert drawn == list(names)
+    assert [str(tmp_path / "report.html") in sentence for sentence in told] == [True]
+    page = (tmp_path / "report.html").read_text()
+    assert "Still to come" not in page
+    assert {outcome.tally for outcome in outcomes} == {
+        "No claims were made. The bound of the theory holds."
+    }
+    assert f"<p>{outcomes[0].tally}</p>" in page
+    whole.run_all("T", "", tasks, tmp_path, Local(1), **settings)
+    assert len(told) == 1
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_report_that_is_not_whole_says_what_is_still_to_come(outcome, tmp_path):
+    tasks = [task_of(CONTENT), task_of(CONTENT | {"name": "second", "title": "Another question"})]
+    (results,) = runner.run_tasks(tasks[:1], outcome.folder, Local(1), progress=False)
+    report.Report("T", "", tasks, tmp_path, learner=True).write([results])
+    page = (tmp_path / "report.html").read_text()
+    assert "Still to come: Another question; the learner of mtcool.learn." in page

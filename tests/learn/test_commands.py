@@ -2,9 +2,12 @@
 
 import csv
 import dataclasses
+import gzip
 import io
+import itertools
 import json
 import os
+import re
 import signal
 import sys
 import warnings
@@ -204,7 +207,7 @@ def test_rows_before_the_last_time_of_the_model_are_bad(call, data, tmp_path, un
     again = write(tmp_path / "again.csv", lines(400))
     status, _, err = call("learn", again, "--resume", model, "--output", tmp_path / "again")
     assert status == 2
-    assert "again.csv, line 2: '0' in column 'day' goes back before 99\n" in err
+    assert "again.csv, line 2: '0' in column 'day' goes back before 99; --on-bad skip" in err
     assert not (tmp_path / "again").exists()
 
 
@@ -394,8 +397,9 @@ def test_bad_rows_stop_the_run_or_are_counted_as_asked(call, tmp_path, undrawn):
     assert "line 22: 'hot' in column 'heat' is not a number" in err
     model = tmp_path / "out" / "model.npz"
     assert err.endswith(
-        "; predictions up to line 21 and the model that learned from them are kept: mend the line "
-        f"in this file, then go on with --resume {model}\n"
+        "; --on-bad skip goes on without such rows; predictions up to line 21 and the model that "
+        "learned from them are kept: mend the line in this file, or skip it, and go on with "
+        f"--resume {model}\n"
     )
     status, out, err = call("learn", path, *options, "--on-bad", "skip", "--json")
     found = json.loads(out)
@@ -420,7 +424,7 @@ def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
         "c.csv, line 11: target 3 is neither 0 nor 1; for classification a target is 0 or 1, "
         in err
     )
-    assert "true or false; predictions up to line 10 and the model" in err
+    assert "true or false; --on-bad skip goes on without such rows; predictions up to" in err
     _, out, _ = call(*words, "--on-bad", "skip", "--json")
     assert json.loads(out)["skipped"] == 1
     write(
@@ -753,3 +757,77 @@ def test_a_built_in_stream_needs_no_options(call, tmp_path, undrawn):
     assert found["learned"]["nmse"] < found["alone"]["nmse"]
     assert set(found["gain"]) == {"alone", "pooled", "shuffled"}
     assert (tmp_path / "results" / "schools" / "report.html").exists()
+
+
+def test_a_file_that_is_cut_off_keeps_what_was_learned_and_a_shorter_one_is_not_gone_on_with(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    call("learn", data, *DELAYED, "--output", tmp_path / "whole")
+    path = tmp_path / "sales.csv.gz"
+    whole = gzip.compress(data.read_bytes())
+    path.write_bytes(whole[: len(whole) // 2])
+    with monkeypatch.context() as patch:
+        patch.setattr("mtcool.learn.reading.csv_files.BLOCK", 1000)
+        patch.setattr("mtcool.learn.reading.records.BLOCK", 1000)
+        status, _, err = call("learn", path, *DELAYED, "--output", tmp_path / "parts")
+    assert status == 2
+    line = re.search(r"gz cannot be read to its end, only up to line (\d+): Truncated", err)[1]
+    assert f"predictions up to line {line} and the model that learned from them are kept" in err
+    model = tmp_path / "parts" / "model.npz"
+    words = ("learn", path, "--resume", model, "--output", tmp_path / "parts")
+    path.write_bytes(gzip.compress(b"".join(data.read_bytes().splitlines(True)[:9])))
+    before = model.read_bytes()
+    status, _, err = call(*words)
+    assert status == 2
+    assert err == (
+        "mtcool: sales.csv.gz must be as it was when the run was stopped, or longer, got 9 lines "
+        f"after {line} were read\n"
+    )
+    assert model.read_bytes() == before
+    path.write_bytes(whole)
+    status, _, err = call(*words)
+    assert status == 0, err
+    parts, once = (tmp_path / name / "predictions.csv" for name in ("parts", "whole"))
+    assert predictions(parts) == predictions(once)
+
+
+def test_a_table_that_takes_the_place_of_one_that_is_read_is_new(
+    call, data, tmp_path, monkeypatch, undrawn
+):
+    from mtcool.learn.running.run import Pass
+
+    other, play = write(tmp_path / "other.csv", lines(450, seed=1)), Pass.play
+
+    def replaced(self, batch):
+        if other.exists():
+            other.replace(data)
+        return play(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pass, "play", replaced)
+        status, out, err = call("learn", data, *OPTIONS[:4], "--json")
+    assert (status, json.loads(out)["rows"]) == (0, 400), err
+    model = tmp_path / "results" / "sales" / "model.npz"
+    status, out, err = call("learn", data, "--resume", model, "--json")
+    assert (status, json.loads(out)["rows"]) == (0, 850), err
+
+
+def test_no_name_is_a_formula_in_a_spreadsheet_and_our_tables_are_read_again(
+    call, tmp_path, undrawn
+):
+    names = ("=1+1", "+39 x", "-shop", "@rome", "'=quoted", "'s-Hertogenbosch", "-7")
+    written = {"'=1+1", "'+39 x", "'-shop", "'@rome", "'=quoted", "'s-Hertogenbosch", "-7"}
+    rows = [f"{name},{k},{k},1,sun,{k}" for k in range(9) for name in names]
+    edges = "\n".join(f"{a},{b}" for a, b in itertools.pairwise(names))
+    (tmp_path / "edges.csv").write_text(edges)
+    graph = ("--graph", tmp_path / "edges.csv")
+    status, out, err = call("learn", write(tmp_path / "x.csv", rows), *OPTIONS, *graph)
+    assert (status, "not in the graph" in out.lower()) == (0, False), err
+    folder = tmp_path / "results" / "x"
+    for name in ("predictions", "agents", "agents-over-time"):
+        assert {row["agent"] for row in predictions(folder / f"{name}.csv")} == written
+    again = ("--agent", "agent", "--target", "target", "--time", "time", *graph)
+    status, out, err = call("learn", folder / "predictions.csv", *again)
+    assert (status, "not in the graph" in out.lower()) == (0, False), err
+    found = predictions(tmp_path / "results" / "predictions" / "agents.csv")
+    assert {row["agent"] for row in found} == written

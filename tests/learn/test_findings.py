@@ -235,8 +235,9 @@ def test_rows_that_do_not_count_are_told():
     assert "Not in the graph, so without neighbours: Zug, Ulm." in told
 
 
-def test_what_was_sent_is_told_and_that_rows_stayed():
+def test_what_would_be_sent_is_told_and_that_rows_stayed():
+    """In one process nothing is."""
     assert findings.costs(outcome([1, 1, 1])) == (
-        "Agents sent 100 messages with 12.3 kB in all, 2 bytes for each row. Rows stayed with "
-        "their agents."
+        "Agents on machines of their own would have sent 100 messages with 12.3 kB in all, 2 bytes "
+        "for each row. Rows stayed with their agents."
     )

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,48 @@ def test_numbers_among_texts_are_texts_and_units_make_a_text():
     encoder = Encoder()
     assert bad_lines(read("who,x,y\na,7 km,1\na,B2,1\na,3,1\n", encoder=encoder)) == []
     assert encoder.names == ("x=7 km", "x=B2", "x=3")
+
+
+NOTATIONS = {
+    "1,234": "with commas",
+    "-1,234,567.5": "with commas",
+    "1.234,5": "with commas",
+    "0,5": "with commas",
+    "1'234": "with gaps",
+    "1 234": "with gaps",
+    "1\u202f234": "with gaps",
+    "$1,234.50": "with a sign of money or percent",
+    "12 %": "with a sign of money or percent",
+    "0x1F": "in hexadecimal",
+}
+
+
+@pytest.mark.parametrize("number", NOTATIONS)
+def test_numbers_in_a_notation_that_is_not_read_do_not_become_categories(number):
+    """Neither where most of them are written so, nor where some are: nobody would notice."""
+    how, encoder = NOTATIONS[number], Encoder()
+    few = "".join(f"a,{k},1\n" for k in range(4))
+    mixed = f"who,x,y\nb,,1\nc,7,\n{few}" + f'a,"{number}",1\na,Rome,1\n' * 5
+    refused = (
+        f"column 'x' must not hold numbers {how}, got {number!r} in line 8; write decimals with a "
+        "point and nothing else, as in 1234.5, or name the column as a category"
+    )
+    with pytest.raises(ValueError, match=re.escape(refused)):
+        read(mixed, encoder=encoder)
+    assert encoder.names == ()
+    columns = Columns(agent="who", target="y", categories=("x",))
+    read(mixed, columns, encoder)
+    assert f"x={number}" in encoder.names
+    ((_, (bad,)),) = read(f'who,x,y\n{few}a,"{number}",1\n')
+    assert bad.line == 6
+    assert f"in column 'x' is not a number, it is written {how}; write decimals" in bad.reason
+
+
+@pytest.mark.parametrize("text", ["1,2,3", "1st, 250", "0xG", "12,", "v1,234", "%", "1, 234", "-"])
+def test_names_with_digits_and_commas_are_categories(text):
+    encoder = Encoder()
+    read(f'who,x,y\na,"{text}",1\na,Rome,1\n', encoder=encoder)
+    assert encoder.names == (f"x={text}", "x=Rome")
 
 
 def test_a_column_of_numbers_can_be_named_a_category():

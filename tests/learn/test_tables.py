@@ -161,7 +161,8 @@ BAD = {
     ),
     "few fields": ("a,3,3", "3 fields instead of 7"),
     "many fields": ("a,3,3,1,rome,true,1,1", "8 fields instead of 7"),
-    "bytes": ("a,3,3,1,r\xf6me,true,1", "bytes that are not UTF-8"),
+    "bytes": ("a,3,3,1,r\xf6me,true,1", "bytes that are no text in UTF-8"),
+    "a NUL": ("a,3,3,1,r\0me,true,1", "bytes that are no text in UTF-8"),
 }
 # In Latin-1, so that one of the bad rows is no UTF-8 and all others are.
 AS_BYTES = {case: (row.encode("latin-1"), reason) for case, (row, reason) in BAD.items()}
@@ -185,6 +186,7 @@ def test_a_bad_row_stops_with_its_line_column_and_value_after_the_rows_before_it
     with pytest.raises(ValueError, match="the file, line 6: ") as caught:
         consume()
     assert reason in str(caught.value)
+    assert str(caught.value).endswith('; on_bad="skip" goes on without such rows')
     assert lines == [2, 3, 4, 5]
     assert "city=oslo" not in encoder.names
     assert "city=paris" not in encoder.names

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
@@ -32,9 +33,11 @@ from mtcool.cli.terminal import (
     prepare_streams,
     read_to_the_end,
     shown,
+    tell,
 )
 from mtcool.cli.up import up
 from mtcool.cli.watch import watch
+from mtcool.cli.wording import named_as_typed
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome, SectionSummary
@@ -63,7 +66,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Few short runs, for a firs
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Side: TypeAlias = Literal["left", "right"]
 Summary: TypeAlias = "dict[str, SectionSummary]"
-"""Of every experiment by name, what `write_report` returns."""
+"""Of every experiment by name."""
 Tell: TypeAlias = "Callable[[Summary, Path], None]"
 # Cores that this process may use, where the system tells.
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -113,25 +116,49 @@ def paper(
     workers: Workers = CORES,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
-    quick: Quick = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The paper's figures, and exact Hedge on few graphs.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="All 48 graphs everywhere.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A section to run, such as hedge; may be given again."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce the experiments of the paper, and run those that it could not show.
 
-    Both figures run at full size, the rest on fewer graphs unless --full is given. Finished runs
-    stay on disk: interrupt it, run it again, and it goes on.
+    Both figures run at full size and come first: the report is there when they are, and is written
+    again as the rest is finished, on fewer graphs unless --full is given. Finished runs stay on
+    disk: interrupt it, run it again, and it goes on.
     """
     from mtcool.experiments.running.engines import choose_engine
-    from mtcool.experiments.running.suite import LEAD, TITLE, paper_tasks
+    from mtcool.experiments.running.suite import (
+        LEARNER,
+        TITLE,
+        paper_lead,
+        paper_sections,
+        paper_tasks,
+    )
     from mtcool.experiments.whole import run_all
 
-    tasks = paper_tasks(full=full, quick=quick)
+    with named_as_typed():
+        sections = paper_sections(only or (), quick=quick)
+        tasks = paper_tasks(sections, full=full, quick=quick)
     folder = output or Path("results") / ("paper-quick" if quick else "paper")
     place = choose_engine(cast("EngineWord", engine), workers, scheduler)
     with interruptible():
-        outcomes = run_all(TITLE, LEAD, tasks, folder, place, progress=True, learner=True)
-    _show(outcomes, as_json, _tell_many)
+        outcomes = run_all(
+            TITLE,
+            paper_lead(sections),
+            tasks,
+            folder,
+            place,
+            progress=True,
+            learner=LEARNER in sections,
+            tell=tell,
+        )
+    _show(outcomes, as_json, partial(_tell_many, tally=outcomes[0].tally))
 
 
 @app.command()
@@ -226,22 +253,19 @@ def _tell(summary: "Summary", folder: Path) -> None:
     )
 
 
-def _tell_many(summary: "Summary", folder: Path) -> None:
+def _tell_many(summary: "Summary", folder: Path, tally: str) -> None:
     """Print the verdict on every claim, experiment by experiment; the report has the rest."""
-    from mtcool.experiments.report.overview import tally
-
     screen = console()
     for name, part in summary.items():
         _tell_name(screen, name, part["replicates"])
         for claim in part["claims"]:
             _tell_claim(screen, claim, note=False)
         screen.print(f"  theory: {shown(part['theory'][0])}", markup=False)
-    claims = [claim for part in summary.values() for claim in part["claims"]]
-    screen.print(shown(tally(claims)), markup=False, style="bold")
+    screen.print(shown(tally), markup=False, style="bold")
     if any(part["quick"] for part in summary.values()):
         screen.print(
-            "This was a QUICK LOOK with few short runs: longer ones may end in another order, and "
-            "claims about them are not judged.",
+            "This was a QUICK LOOK, in part on few graphs: with more of them other claims may be "
+            "decided.",
             markup=False,
             style="yellow",
         )
@@ -265,13 +289,11 @@ def _tell_claim(screen: Console, claim: "Judged", *, note: bool) -> None:
 
 def _tell_quick(screen: Console, size: dict[str, int] | None) -> None:
     if size is not None:
-        screen.print(
-            f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates, "
-            f"{size['rounds']:,} of {size['of_rounds']:,} rounds; longer runs may end in another "
-            "order.",
-            markup=False,
-            style="yellow",
-        )
+        told = f"  QUICK LOOK: {size['replicates']} of {size['of_replicates']} replicates"
+        if size["rounds"] < size["of_rounds"]:
+            told += f", {size['rounds']:,} of {size['of_rounds']:,} rounds; longer runs may end in "
+            told += "another order"
+        screen.print(f"{told}.", markup=False, style="yellow")
 
 
 def _tell_theory(summary: "Summary", folder: Path) -> None:

@@ -18,8 +18,11 @@ OPTIONS = {
     "task": "--task",
     "share": "--share",
     "on_bad": "--on-bad",
+    "only": "--only",
+    "full": "--full",
+    "quick": "--quick",
 }
-"""Options of `mtcool learn` and `mtcool predict` by the arguments that they become."""
+"""Options of `mtcool learn`, `predict` and `paper` by the arguments that they become."""
 
 
 @contextmanager
@@ -40,11 +43,17 @@ def in_options(complaint: str) -> str:
     '--neighbours must be left out without --near, got 3'
     >>> in_options("sales.csv, line 3: no target in column 'sales'")
     "sales.csv, line 3: no target in column 'sales'"
+    >>> in_options('sales.csv, line 3: no target; on_bad="skip" goes on without such rows')
+    'sales.csv, line 3: no target; --on-bad skip goes on without such rows'
     """
     words = "|".join(OPTIONS)
     start = re.match(rf"({words}) must ", complaint)
     if start is not None:
         complaint = OPTIONS[start[1]] + complaint[start.end(1) :]
+    complaint = complaint.replace('on_bad="skip"', "--on-bad skip")
+    complaint = re.sub(
+        r"\b(name (?:it|the column)) as a category", r"\1 in --categories", complaint
+    )
     complaint = re.sub(rf"(; name it as|, or as) ({words})\b", _joined, complaint)
     return re.sub(rf"\b(must [^,]* with(?:out)?) ({words})\b", _joined, complaint, count=1)
 

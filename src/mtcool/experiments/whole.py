@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,9 @@ from mtcool.experiments.running.suite import task_of
 from mtcool.simulation.progress import progress_bar
 
 if TYPE_CHECKING:
+    from mtcool.experiments.learner.chapter import Chapter
     from mtcool.experiments.report.outcome import Outcome
+    from mtcool.experiments.report.results import Results
 
 
 def run(
@@ -93,22 +95,39 @@ def run_all(
     *,
     progress: bool,
     learner: bool = False,
+    tell: Callable[[str], None] = lambda sentence: None,
 ) -> list[Outcome]:
     """Run several experiments into one folder, with one report.
 
-    With `learner`, for the paper's experiments, the report has a chapter on `mtcool.learn`.
+    The report is there as soon as the first is finished, and is written again whenever more of them
+    are; `tell` is called at the first time. With `learner`, for the paper's experiments, the report
+    has a chapter on `mtcool.learn`.
     """
     # Drawing takes time to import, and workers, which import this package, draw nothing.
     from mtcool.experiments.learner.chapter import run_chapter
-    from mtcool.experiments.report.report import write_report
+    from mtcool.experiments.report.report import Report
+
+    report = Report(title, lead, tasks, folder, learner=learner)
+
+    def write(results: list[Results], chapter: Chapter | None = None) -> list[Outcome]:
+        new = len(results) - len(report.sections)
+        with progress_bar("report", new, progress and new > 0) as advance:
+            return report.write(results, chapter, advance)
+
+    def write_early(results: list[Results]) -> None:
+        if report.sections:  # cells are run meanwhile, which shows its own progress
+            report.write(results)
+            return
+        write(results)
+        tell(f"open {folder / 'report.html'}: it is written again as the rest is finished")
 
     try:
-        results, chapter = run_tasks(tasks, folder, engine, progress=progress), None
+        results = run_tasks(tasks, folder, engine, progress=progress, finished=write_early)
+        outcomes = write(results)
         if learner:
-            quick = any(task.quick for task in tasks)
-            chapter = run_chapter(results, folder, engine, quick=quick, progress=progress)
-        with progress_bar("report", len(tasks), show=progress) as advance:
-            return write_report(title, lead, tasks, results, folder, advance, chapter)
+            chapter = run_chapter(results, folder, engine, progress=progress)
+            outcomes = write(results, chapter)
+        return outcomes
     except KeyboardInterrupt:
         finished = any((folder / "cells").glob("*.cell"))
         kept = f"finished runs are in {folder}" if finished else "no run was finished"

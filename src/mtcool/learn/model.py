@@ -138,7 +138,7 @@ class Model:
 
     @property
     def messages(self) -> int:
-        """Messages that the agents have sent to each other.
+        """Messages that the agents would have sent to each other from machines of their own.
 
         Examples
         --------

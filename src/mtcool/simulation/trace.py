@@ -42,7 +42,7 @@ class Trace:
     regret: Floats | None
     """Multitask regret R_t(U) up to each time (Section 2 of the paper)."""
     messages: Integers | None
-    """Messages between different agents up to each time, requests included (`mtcool.agents`).
+    """Messages that agents would have sent up to each time, requests included (`mtcool.agents`).
 
     None for peers of a kind from outside that `mtcool.agents.traffic` is not registered for.
     """

@@ -14,14 +14,11 @@ from mtcool.experiments.learner.real_streams import Errors, RealStream
 from mtcool.experiments.report.results import Results
 from mtcool.experiments.running.engines import Engine, run_jobs
 from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.suite import FIGURES
 from mtcool.experiments.running.work import Work
 from mtcool.simulation.progress import progress_bar
 
-FIGURES = "figures"
-"""The experiment whose graphs and streams the learner plays again."""
 REPLICATES, ORDERS = 6, 5
-QUICK_ROWS, QUICK_ORDERS = 4_800, 2
-"""Rows of a stream, and orders of the pupils, in a quick look."""
 
 R = TypeVar("R")
 
@@ -36,11 +33,10 @@ class Chapter:
     """Of the learner, for every point of it and its first replicates."""
     streams: dict[str, list[Errors]]
     """Of every real stream in its orders; empty if the data are not installed."""
-    quick: bool
 
 
 def run_chapter(
-    results: Sequence[Results], folder: Path, engine: Engine, *, quick: bool, progress: bool
+    results: Sequence[Results], folder: Path, engine: Engine, *, progress: bool
 ) -> Chapter:
     """Run what an earlier run has not left in the folder."""
     figures = next(one for one in results if one.experiment.head.name == FIGURES)
@@ -49,7 +45,7 @@ def run_chapter(
         [Figure(msgspec.structs.replace(first, replicate=k)) for k in range(count)]
         for first in figures.firsts
     ]
-    streams = stream_works(quick) if has_data() else {}
+    streams = stream_works() if has_data() else {}
     store = Store(folder / "cells")
     # The streams take longest, each: they begin.
     works: list[Work[object]] = [
@@ -68,24 +64,19 @@ def run_chapter(
         figures,
         [[_stored(store, work) for work in point] for point in played],
         {name: [_stored(store, work) for work in orders] for name, orders in streams.items()},
-        quick,
     )
 
 
-def stream_works(quick: bool) -> dict[str, list[RealStream]]:
+def stream_works() -> dict[str, list[RealStream]]:
     """The streams, pupils of the schools in several orders because they have no times.
 
     Examples
     --------
-    >>> [len(orders) for orders in stream_works(quick=False).values()]
+    >>> [len(orders) for orders in stream_works().values()]
     [1, 1, 5]
     """
-    most = QUICK_ROWS if quick else None
-    orders = {"births": 1, "flights": 1, "schools": QUICK_ORDERS if quick else ORDERS}
-    return {
-        name: [RealStream(name, seed, most) for seed in range(count)]
-        for name, count in orders.items()
-    }
+    orders = {"births": 1, "flights": 1, "schools": ORDERS}
+    return {name: [RealStream(name, seed) for seed in range(n)] for name, n in orders.items()}
 
 
 def has_data() -> bool:

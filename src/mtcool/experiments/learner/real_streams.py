@@ -46,16 +46,15 @@ class Errors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RealStream(msgspec.Struct, frozen=True):
-    """Everybody on the first rows of a stream; the seed gives the order of the schools' pupils."""
+    """Everybody on a stream; the seed gives the order of the schools' pupils."""
 
     stream: str
     seed: int = 0
-    most: int | None = None
 
     @property
     def key(self) -> str:
         """Name of the result."""
-        return key_of("real stream", self.stream, self.seed, self.most)
+        return key_of("real stream", self.stream, self.seed)
 
     @property
     def code(self) -> list[str]:
@@ -64,29 +63,13 @@ class RealStream(msgspec.Struct, frozen=True):
 
     def run(self) -> Errors:
         """Play the stream once for each contestant."""
-        table = STREAMS[self.stream](self.seed)
-        return errors_on(table if self.most is None else first_rows(table, self.most))
+        return errors_on(STREAMS[self.stream](self.seed))
 
     def read(self, content: bytes) -> Errors | None:
         """The result from a file."""
         found = msgspec.json.decode(content, type=Errors)
         whole = tuple(found.nmse) == NAMES and all(map(math.isfinite, found.nmse.values()))
         return found if whole else None
-
-
-def first_rows(table: Table, count: int) -> Table:
-    """The first rows of a table."""
-    kept = slice(count)
-    return Table(
-        table.name,
-        table.graph,
-        table.agent[kept],
-        table.names,
-        table.features[kept],
-        table.target[kept],
-        table.time[kept],
-        table.arrives[kept],
-    )
 
 
 def errors_on(table: Table) -> Errors:

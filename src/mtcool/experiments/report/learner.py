@@ -78,7 +78,7 @@ def _figure_two(chapter: Chapter, place: Path) -> dict[str, Any]:
         "words": regret_words(lines),
         "summary": "Regret after the last round, mean ± standard error",
         "table": {"head": ["σ̄", *(line.name for line in lines)], "rows": table},
-        "note": "This is a quick look." if chapter.quick else "",
+        "note": "",
     }
 
 
@@ -126,7 +126,7 @@ def _streams(chapter: Chapter, place: Path) -> dict[str, Any]:
         "png": "",
         "words": [],
         "table": None,
-        "note": "This is a quick look: the first rows of each stream." if chapter.quick else "",
+        "note": "",
     }
     if not chapter.streams:
         note = 'The data are not installed: pip install "mtcool[data]", and run it again.'

@@ -62,6 +62,8 @@ class Outcome:
     """Rows of "runs", "summary", "differences" (paired), "curves", "agents", "theory", "bounds"."""
     summary: SectionSummary
     """What `mtcool run --json` prints of the experiment."""
+    tally: str
+    """How many claims and bounds of the theory hold, as its report says."""
 
     def __repr__(self) -> str:
         runs = len(self.tables["runs"])

@@ -41,60 +41,87 @@ from mtcool.simulation.progress import Advance
 from mtcool.types import Plain
 
 
-def write_report(
-    title: str,
-    lead: str,
-    tasks: Sequence[Task],
-    results: Sequence[Results],
-    folder: Path,
-    advance: Advance = lambda steps: None,
-    chapter: Chapter | None = None,
-) -> list[Outcome]:
-    """Write tables, figures, configuration and `report.html`; returns what they say.
+class Report:
+    """Tables, figures, configuration and `report.html` of experiments.
 
-    `advance` is called after every section. The chapter on the learner follows the experiments.
+    It can be written when the first experiments are finished, and again when more of them are.
+
+    Parameters
+    ----------
+    learner
+        Whether a chapter on the learner follows the experiments.
     """
-    sections = []
-    for task, result in zip(tasks, results, strict=True):
-        sections.append(_section(task, result, folder))
-        advance(1)
-    about = {
-        "environment": environment(),
-        "code": code_digest(),
-        "experiments": {
-            task.experiment.head.name: {
-                "seed": task.experiment.head.seed,
-                "replicates": task.replicates,
-                "points": msgspec.to_builtins(task.experiment.points),
-            }
-            for task in tasks
-        },
-    }
-    _write(
-        folder / "configuration.json", json.dumps(_finite(about), indent=1, allow_nan=False) + "\n"
-    )
-    loader = jinja2.PackageLoader("mtcool.experiments", "templates")
-    templates = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    bounds = judged_bounds([(s["title"], point) for s in sections for point in s["promises"]])
-    claims = [claim for section in sections for claim in section["claims"]]
-    page = templates.get_template("report.html.jinja").render(
-        title=title,
-        lead=lead,
-        sections=sections,
-        chapters=[] if chapter is None else learner_sections(chapter, folder),
-        bounds=bounds,
-        tally=tally(claims, bounds),
-        quick=any(section["quick"] for section in sections),
-        shortened=any(task.needs for task in tasks),
-        environment=about["environment"],
-    )
-    _write(folder / "report.html", page + "\n")
-    return [
-        Outcome(section["name"], folder, section["tables"], _summary(section))
-        for section in sections
-    ]
+
+    def __init__(
+        self, title: str, lead: str, tasks: Sequence[Task], folder: Path, *, learner: bool = False
+    ) -> None:
+        self.title, self.lead, self.folder = title, lead, folder
+        self.tasks, self.learner = tasks, learner
+        self.sections: list[dict[str, Any]] = []
+        """Of the experiments that are written; their tables and figures are not made again."""
+
+    def write(
+        self,
+        results: Sequence[Results],
+        chapter: Chapter | None = None,
+        advance: Advance = lambda steps: None,
+    ) -> list[Outcome]:
+        """Write the results of the first experiments, or of all, and return what they say.
+
+        `advance` is called after every section.
+        """
+        for task, result in list(zip(self.tasks, results, strict=False))[len(self.sections) :]:
+            self.sections.append(_section(task, result, self.folder))
+            advance(1)
+        heads = [task.experiment.head for task in self.tasks[len(results) :]]
+        coming = [head.title or head.name for head in heads]
+        if self.learner and chapter is None:
+            coming.append("the learner of mtcool.learn")
+        about = self._configuration()
+        bounds = judged_bounds(
+            [(one["title"], point) for one in self.sections for point in one["promises"]]
+        )
+        claims = [claim for section in self.sections for claim in section["claims"]]
+        counted = tally(claims, bounds)
+        loader = jinja2.PackageLoader("mtcool.experiments", "templates")
+        templates = jinja2.Environment(
+            loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+        )
+        page = templates.get_template("report.html.jinja").render(
+            title=self.title,
+            lead=self.lead,
+            sections=self.sections,
+            chapters=[] if chapter is None else learner_sections(chapter, self.folder),
+            coming=coming,
+            bounds=bounds,
+            tally=counted,
+            quick=any(section["quick"] for section in self.sections),
+            shortened=any(task.needs for task in self.tasks),
+            environment=about["environment"],
+        )
+        _write(self.folder / "report.html", page + "\n")
+        return [
+            Outcome(one["name"], self.folder, one["tables"], _summary(one), counted)
+            for one in self.sections
+        ]
+
+    def _configuration(self) -> dict[str, Any]:
+        """Write what was run, and on what; returns it."""
+        about = {
+            "environment": environment(),
+            "code": code_digest(),
+            "experiments": {
+                task.experiment.head.name: {
+                    "seed": task.experiment.head.seed,
+                    "replicates": task.replicates,
+                    "points": msgspec.to_builtins(task.experiment.points),
+                }
+                for task in self.tasks
+            },
+        }
+        text = json.dumps(_finite(about), indent=1, allow_nan=False)
+        _write(self.folder / "configuration.json", text + "\n")
+        return about
 
 
 def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:

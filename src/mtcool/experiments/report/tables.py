@@ -14,6 +14,7 @@ from mtcool.experiments.report.bound_curves import BoundCurve
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
 from mtcool.experiments.report.results import Estimate, Results
 from mtcool.experiments.report.theory_table import promise_records
+from mtcool.files import spreadsheet_text
 
 Row = dict[str, Any]
 
@@ -211,5 +212,8 @@ def write_rows(path: Path, rows: list[Row], fields: Sequence[str]) -> None:
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, fields, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow(
+            {k: spreadsheet_text(v) if isinstance(v, str) else v for k, v in row.items()}
+        )
     write(path, file.getvalue().encode())

@@ -1,6 +1,6 @@
 """Run experiments to the end, from wherever an earlier run stopped, and write the result folder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,9 +182,19 @@ def _check_own_loss(point: spec.Point, graph: mtcool.Graph, seed: np.random.Seed
 
 
 def run_tasks(
-    tasks: Sequence[Task], folder: Path, engine: Engine, *, progress: bool
+    tasks: Sequence[Task],
+    folder: Path,
+    engine: Engine,
+    *,
+    progress: bool,
+    finished: Callable[[list[Results]], None] = lambda results: None,
 ) -> list[Results]:
-    """Run what is not on disk yet; every cell is stored when it is finished."""
+    """Run what is not on disk yet; every cell is stored when it is finished.
+
+    The first experiment has all workers until it is finished. While others are left to run,
+    `finished` is called with the results of the first, the first two, and so on, when they are
+    there.
+    """
     names = [task.experiment.head.name for task in tasks]
     for place in (folder, folder / "cells", *(folder / name for name in names)):
         check_writable(place)
@@ -193,16 +203,37 @@ def run_tasks(
     with progress_bar("check", sum(len(t.experiment.points) for t in tasks), progress) as advance:
         jobs = [jobs_of(task, advance) for task in tasks]
     store = Store(folder / "cells")
-    keys = {job.key: job for by_point in jobs for point in by_point for job in point}
-    missing = [job for job in keys.values() if store.get(job) is None]
-    if missing:
-        compile_kernels(missing, engine, progress=progress)
-    done = len(keys) - len(missing)
-    with progress_bar("cells", len(keys), progress, done=done) as advance:
-        for job, cell in run_jobs(missing, engine):
-            store.put(job, cell)
-            advance(1)
-    return [_gather(task, by_point, store) for task, by_point in zip(tasks, jobs, strict=True)]
+    keys = [{job.key: job for point in by_point for job in point} for by_point in jobs]
+    cells = {key: job for of_task in keys for key, job in of_task.items()}
+    missing = {key: job for key, job in cells.items() if store.get(job) is None}
+    left = [len(of_task.keys() & missing.keys()) for of_task in keys]
+    results: list[Results] = []
+
+    def gather() -> None:
+        """Take the results of the next experiments, if all their cells are there."""
+        before = len(results)
+        while len(results) < len(tasks) and not left[len(results)]:
+            results.append(_gather(tasks[len(results)], jobs[len(results)], store))
+        if before < len(results) < len(tasks):
+            finished(results)
+
+    first = [job for key, job in missing.items() if key in keys[0]]
+    rest = [job for key, job in missing.items() if key not in keys[0]]
+    for part in [part for part in (first, rest) if part] or [[]]:
+        gather()
+        total = len(keys[0] if part is first else cells)
+        if part:
+            compile_kernels(part, engine, progress=progress)
+        with progress_bar("cells", total, progress, done=total - len(part)) as advance:
+            for job, cell in run_jobs(part, engine):
+                store.put(job, cell)
+                advance(1)
+                for k, of_task in enumerate(keys):
+                    left[k] -= job.key in of_task
+                if part is rest:  # the progress of the first part ends first
+                    gather()
+    gather()
+    return results
 
 
 def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> None:

@@ -2,11 +2,12 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from mtcool import validation
 from mtcool.experiments.files.loading import load_experiment, read_source
 from mtcool.experiments.files.toml import toml_of
 from mtcool.experiments.running.runner import FullSize, Task
@@ -39,24 +40,76 @@ EXPERIMENTS = {
     "delays": 6,
     "partners": 6,
 }
+FIGURES, LEARNER = "figures", "learner"
+"""The paper's figures, and the section on `mtcool.learn`, which plays their streams again."""
+SECTIONS = (*EXPERIMENTS, LEARNER)
+QUICK, FEW = ("figures", "hedge"), 4
+"""Sections of a quick look at the paper, and its replicates; the figures have all of theirs."""
 QUICK_ROUNDS, QUICK_REPLICATES = 3_000, 2
+"""Of a quick look at another experiment."""
 
 
-def paper_tasks(*, full: bool = False, quick: bool = False) -> list[Task]:
-    """The experiments of `mtcool paper`.
+def paper_sections(only: Collection[str] = (), *, quick: bool = False) -> list[str]:
+    """The sections of `mtcool paper`, in the order of the report: all, a few, or those asked for.
+
+    Examples
+    --------
+    >>> paper_sections(quick=True)
+    ['figures', 'hedge']
+    >>> paper_sections(["learner", "hedge"])
+    ['figures', 'hedge', 'learner']
+    """
+    for name in only:
+        validation.one_of("only", name, SECTIONS)
+    chosen = {*only} or {*(QUICK if quick else SECTIONS)}
+    if LEARNER in chosen:
+        chosen.add(FIGURES)
+    return [name for name in SECTIONS if name in chosen]
+
+
+def paper_tasks(
+    sections: Collection[str] = SECTIONS, *, full: bool = False, quick: bool = False
+) -> list[Task]:
+    """The experiments of these sections of `mtcool paper`, all at full length.
 
     Examples
     --------
     >>> [task.replicates for task in paper_tasks()][:3]
     [48, 16, 12]
+    >>> [task.replicates for task in paper_tasks(["figures", "growth"], quick=True)]
+    [48, 4]
     """
-    tasks = [task_of(_folder() / f"{name}.toml", quick=quick) for name in EXPERIMENTS]
+    if full and quick:
+        raise ValueError("full must be left out with quick, got both")
+    return [_paper_task(name, full, quick) for name in EXPERIMENTS if name in sections]
+
+
+def _paper_task(name: str, full: bool, quick: bool) -> Task:
+    task = task_of(_folder() / f"{name}.toml")
     if full:
-        return tasks
-    return [
-        dataclasses.replace(task, replicates=min(task.replicates, most))
-        for task, most in zip(tasks, EXPERIMENTS.values(), strict=True)
-    ]
+        return task
+    most = EXPERIMENTS[name]
+    if quick and name != FIGURES:
+        size = FullSize(most, task.rounds)
+        return dataclasses.replace(task, replicates=FEW, quick=size)
+    return dataclasses.replace(task, replicates=most)
+
+
+def paper_lead(sections: Collection[str]) -> str:
+    """What the report says first, with the sections that are left out.
+
+    Examples
+    --------
+    >>> paper_lead(SECTIONS) == LEAD
+    True
+    >>> paper_lead([*EXPERIMENTS])[-86:]
+    'Left out of this report: learner. Without --quick and --only, mtcool paper has it all.'
+    """
+    missing = ", ".join(name for name in SECTIONS if name not in sections)
+    if not missing:
+        return LEAD
+    end = "Without --quick and --only, mtcool paper has it all."
+    return f"{LEAD} Left out of this report: {missing}. {end}"
 
 
 def task_of(experiment: str | os.PathLike[str] | Mapping[str, Any], *, quick: bool = False) -> Task:

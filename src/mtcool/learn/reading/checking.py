@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from mtcool.learn.reading.parsing import (
     is_text,
     looks_like_dates,
     named,
+    notation_of,
     parse,
     parse_typed,
     trimmed,
@@ -38,6 +38,7 @@ WORDS: dict[Form | None, str] = {
 }
 MANY = 100
 """Different texts from which on a column may be one that names rows."""
+PLAIN_NUMBERS = "write decimals with a point and nothing else, as in 1234.5"
 SHOWN = 40
 """Characters of a wrong value that a reason shows."""
 
@@ -65,8 +66,10 @@ class Checker:
         features: Sequence[str],
         encoder: Encoder,
         after: float,
+        unit: str,
     ) -> None:
         self.roles, self.features, self.encoder = roles, list(features), encoder
+        self._unit = unit
         self._forms: dict[str, Form] = {}
         self._last, self._last_text = after, ""
         self._accepted = 0
@@ -91,7 +94,7 @@ class Checker:
         arrives = self._times(marks, "arrives") if "arrives" in self.roles else time
         if "arrives" in self.roles:
             self._compare(marks, arrives < time)
-        kinds = self._kinds(marks, piece.untyped)
+        kinds = self._kinds(marks, piece)
         features = {name: _feature(marks, name, kind) for name, kind in kinds.items()}
         self._order(marks, time)
         good = np.flatnonzero(~marks.bad)
@@ -165,16 +168,35 @@ class Checker:
 
         marks.add(known, early, reason)
 
-    def _kinds(self, marks: _Marks, untyped: frozenset[str]) -> dict[str, Kind]:
+    def _kinds(self, marks: _Marks, piece: Piece) -> dict[str, Kind]:
         """What the features are; one without values is left out until there are some."""
         kinds = {}
         for name in self.features:
             kind = self.encoder.kinds.get(name)
             if kind is None and self.learns:
-                kind = _kind_of(name, marks.columns[name], marks.bad, name in untyped)
+                column, untyped = marks.columns[name], name in piece.untyped
+                kind = _kind_of(name, column, marks.bad, untyped)
+                if kind == "category" and untyped:
+                    self._refuse_notation(name, column, marks.bad, piece.lines)
+                if kind == "category":
+                    _refuse_labels(name, column, marks.bad)
             if kind is not None:
                 kinds[name] = kind
         return kinds
+
+    def _refuse_notation(
+        self, name: str, column: Given, bad: NDArray[np.bool_], lines: Integers
+    ) -> None:
+        """Refuse numbers in a notation that is not read: they would become names without a word."""
+        good = np.flatnonzero(~bad)
+        found = notation_of(column.take(good))
+        if found is not None:
+            how, place = found
+            row = int(good[place])
+            raise ValueError(
+                f"column {name!r} must not hold numbers {how}, got {_shown(column, row)} in "
+                f"{self._unit} {lines[row]}; {PLAIN_NUMBERS}, or name the column as a category"
+            )
 
     def _order(self, marks: _Marks, time: Floats) -> None:
         """Mark rows that are before the last row that is accepted, if they are learned from."""
@@ -232,18 +254,17 @@ class _Marks:
         values, missing, wrong = parsed
         if wrong.any():
             said = f"in column {name!r} is not {WORDS[form]}"
-            self.add(name, wrong, lambda row: said + (self._comma(name, row) or hint))
+            self.add(name, wrong, lambda row: said + (self._notation(name, row) or hint))
         finite = np.isfinite(values)
         if not finite.all():
             odd = ~(finite | missing | wrong)
             self.add(name, odd, lambda _: f"in column {name!r} is not finite")
         return values
 
-    def _comma(self, name: str, row: int) -> str:
-        """What to do about numbers as half of Europe writes them."""
-        value = str(self.columns[name][row].as_py())
-        comma = re.fullmatch(r"\s*[-+]?[\d.]*,\d+\s*", value) is not None
-        return "; write decimals with a point instead of a comma" if comma else ""
+    def _notation(self, name: str, row: int) -> str:
+        """What to do about a number in a notation that is not read."""
+        found = notation_of(self.columns[name].slice(row, 1))
+        return "" if found is None else f", it is written {found[0]}; {PLAIN_NUMBERS}"
 
 
 def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) -> Kind | None:
@@ -254,20 +275,20 @@ def _kind_of(name: str, column: Given, bad: NDArray[np.bool_], untyped: bool) ->
         )
     if not is_text(column):
         return None if column.null_count == len(column) else "number"
-    seen = trimmed(column.filter(pyarrow().array(~bad))).drop_null()
+    seen = _texts(column, bad)
     if not len(trimmed(seen, MISSING if untyped else ("",)).drop_null()):
         return None
     form = form_of(seen) if untyped else None
     if form in ("date", "moment") or (untyped and form is None and looks_like_dates(seen)):
         raise refused_date(name, seen[0])
     if form is None:
-        _refuse_labels(name, seen)
         return "category"
     return "boolean" if form == "boolean" else "number"
 
 
-def _refuse_labels(name: str, texts: Given) -> None:
+def _refuse_labels(name: str, column: Given, bad: NDArray[np.bool_]) -> None:
     """Refuse texts that name rows, such as invoices: a column for each would take for ever."""
+    texts = _texts(column, bad)
     sample = texts.slice(0, SAMPLE)
     distinct = pyarrow("pyarrow.compute").count_distinct(sample).as_py()
     if distinct >= MANY and 2 * distinct > len(sample):
@@ -276,6 +297,11 @@ def _refuse_labels(name: str, texts: Given) -> None:
             f"the first {len(sample)}, such as {_shown(texts, 0)}: choose features without it, or "
             "name it as a category"
         )
+
+
+def _texts(column: Given, bad: NDArray[np.bool_]) -> Given:
+    """The texts of the rows that are not bad."""
+    return trimmed(column.filter(pyarrow().array(~bad))).drop_null()
 
 
 def _feature(marks: _Marks, name: str, kind: Kind) -> Given:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from mtcool import validation
+from mtcool.files import from_spreadsheet_text
 from mtcool.graphs import Graph, as_graph, read_graph
 from mtcool.graphs.nearest import nearest, on_the_sphere
 from mtcool.learn.reading.parsing import column_of, is_text, named, parse, parse_typed, trimmed
@@ -66,7 +67,8 @@ def graph_from(
 
 
 def _named_by_text(graph: Graph) -> Graph:
-    return Graph(graph.ptr, graph.idx, [str(label) for label in graph.labels])
+    names = [from_spreadsheet_text(str(label)) for label in graph.labels]
+    return Graph(graph.ptr, graph.idx, names)
 
 
 def _nearest(source: Given, near: tuple[str, str], neighbours: int, agents: str | None) -> Graph:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.files import QUOTED_FORMULA
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.types import Floats, Given
 
@@ -26,6 +27,13 @@ SAMPLE = 1000
 
 
 DATE = r"^\d{1,4}[-/]\d{1,2}[-/]\d{2,4}([ T].*)?$"
+NOTATIONS = {
+    "with commas": r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.' \x{a0}\x{202f}]*,\d+)$",
+    "with gaps": r"^[-+]?\d{1,3}(?:[' \x{a0}\x{202f}]\d{3})+(?:[.]\d*)?$",
+    "with a sign of money or percent": r"^[-+]?(?:[$£€¥] ?[\d.,' ]*\d|\d[\d.,' ]* ?[$£€¥%])$",
+    "in hexadecimal": r"^[-+]?0[xX][0-9a-fA-F]+$",
+}
+"""Numbers as people write them and pyarrow does not read, by what they are."""
 
 
 class Parsed(NamedTuple):
@@ -54,11 +62,16 @@ def is_text(array: Given) -> bool:
 
 
 def named(array: Given) -> Given:
-    """The texts of a column that names agents: numbers as they are written."""
+    """The texts of a column that names agents: numbers as they are written.
+
+    An apostrophe that keeps a name from being a formula is no part of it (`spreadsheet_text`).
+    """
     pa, compute = pyarrow(), pyarrow("pyarrow.compute")
     if pa.types.is_floating(array.type):
         array = compute.if_else(compute.is_nan(array), pa.scalar(None, array.type), array)
-    return array.cast(pa.string())
+    texts = array.cast(pa.string())
+    quoted = compute.match_substring_regex(texts, QUOTED_FORMULA)
+    return compute.if_else(quoted, compute.utf8_slice_codeunits(texts, 1), texts)
 
 
 def looks_like_dates(array: Given) -> bool:
@@ -66,6 +79,33 @@ def looks_like_dates(array: Given) -> bool:
     sample = array.slice(0, SAMPLE)
     dates = pyarrow("pyarrow.compute").match_substring_regex(sample, DATE)
     return bool(2 * dates.true_count >= len(sample))
+
+
+def notation_of(array: Given) -> tuple[str, int] | None:
+    """How numbers are written that are not read, and where the first is.
+
+    None if there are none, or if they and those that are read are less than half of the first
+    texts: then the column holds something else.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> notation_of(pa.array(["200", "1,250", "2,000"]))
+    ('with commas', 1)
+    >>> notation_of(pa.array(["200", "1st, 250", "2nd"]))
+    """
+    compute = pyarrow("pyarrow.compute")
+    sample = trimmed(array, MISSING).slice(0, SAMPLE)
+    found = {
+        how: compute.match_substring_regex(sample, pattern) for how, pattern in NOTATIONS.items()
+    }
+    first = [(compute.index(odd, True).as_py(), how) for how, odd in found.items()]
+    where = min(((row, how) for row, how in first if row >= 0), default=None)
+    count = sum(odd.true_count for odd in found.values())
+    count += len(sample) - sample.null_count - int(parse(sample, "number").wrong.sum())
+    if where is None or 2 * count < len(sample) - sample.null_count:
+        return None
+    return where[1], where[0]
 
 
 def form_of(array: Given) -> Form | None:

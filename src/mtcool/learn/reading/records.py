@@ -43,7 +43,12 @@ def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Itera
     """Cut the rest of a file, whose next line is number `line`, into blocks of whole records."""
     rest = b""
     while True:
-        read = file.read(BLOCK)
+        try:
+            read = file.read(BLOCK)
+        except OSError as error:  # a compressed file that was cut off, a disk that fails
+            raise ValueError(
+                f"{name} cannot be read to its end, only up to line {line - 1}: {error}"
+            ) from None
         content, rest = rest + read, b""
         if not content:
             return
@@ -106,18 +111,19 @@ def _starts(ends: Integers) -> Integers:
 def _block(content: bytes, ends: Integers, lines: Integers) -> Block:
     starts = _starts(ends)
     full = ends > starts
-    if content.isascii() or _is_text(content):
+    if _is_text(content):
         return Block(content, lines[full], [])
     records = [content[a : b + 1] for a, b in zip(starts[full], ends[full], strict=True)]
     readable = np.array([_is_text(record) for record in records])
-    bad = [BadRow(int(k), "bytes that are not UTF-8") for k in lines[full][~readable]]
+    bad = [BadRow(int(k), "bytes that are no text in UTF-8") for k in lines[full][~readable]]
     kept = b"".join(record for record, good in zip(records, readable, strict=True) if good)
     return Block(kept, lines[full][readable], bad)
 
 
 def _is_text(content: bytes) -> bool:
+    if b"\0" in content:  # which is UTF-8, and in no text
+        return False
     try:
-        content.decode()
+        return content.isascii() or bool(content.decode())
     except UnicodeDecodeError:
         return False
-    return True

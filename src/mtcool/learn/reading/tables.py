@@ -138,9 +138,9 @@ def read_batches(
 
     A row is bad if it has no agent or target, text or NaN or infinity in a number, a time that
     cannot be read or goes backwards, a target that arrives before its time, too many or too few
-    fields, or bytes that are not UTF-8. A number or category that is missing among the features
-    is unknown (NaN), and its row is good. Bad rows leave no trace: neither the encoder nor the
-    time that later rows are compared with knows of them.
+    fields, or bytes that are no text in UTF-8. A number or category that is missing among the
+    features is unknown (NaN), and its row is good. Bad rows leave no trace: neither the encoder nor
+    the time that later rows are compared with knows of them.
 
     In a CSV file a column is a number if at least half of its first thousand values are; this
     is decided once, and text in it is then a bad row. Frames and Parquet files have types. A
@@ -184,8 +184,14 @@ def read_batches(
     features = _features(table, columns, encoder)
     for name in columns.categories:
         encoder.decide(name, "category")
-    checker = Checker(columns.roles, features, encoder, after)
+    checker = Checker(columns.roles, features, encoder, after, table.unit)
     return _batches(table, checker, on_bad == "stop", most)
+
+
+def refused_row(name: str, unit: str, row: BadRow) -> ValueError:
+    """The refusal of a row, which says how to go on without such rows."""
+    said = f"{name}, {unit} {row.line}: {row.reason}"
+    return ValueError(f'{said}; on_bad="skip" goes on without such rows')
 
 
 def _features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
@@ -229,8 +235,7 @@ def _batches(
             yield _batch(piece, checked, rows, checker), reported
             reported = []
         if stop and bad:
-            line, reason = bad[0]
-            raise ValueError(f"{table.name}, {table.unit} {line}: {reason}")
+            raise refused_row(table.name, table.unit, bad[0])
 
 
 def _cut(good: Integers, checker: Checker, distinct: int, most: int) -> Sequence[Integers]:

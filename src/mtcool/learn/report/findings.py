@@ -116,17 +116,17 @@ def _not_the_graph(outcome: Outcome) -> str:
 
 
 def costs(outcome: Outcome) -> str:
-    """What was sent."""
+    """What agents on machines of their own would have sent: here all of them are in one process."""
     if not outcome.messages:
-        return "No messages were sent."
+        return "Agents on machines of their own would have sent no messages."
     each = outcome.message_bytes / max(outcome.rows, 1)
     what = {
         "gradients": "Rows stayed with their agents.",
         "rows": "Agents told their neighbours sums over their rows.",
     }
     return (
-        f"Agents sent {outcome.messages:,} messages with {size(outcome.message_bytes)} in all, "
-        f"{size(each)} for each row. {what[outcome.share]}"
+        f"Agents on machines of their own would have sent {outcome.messages:,} messages with "
+        f"{size(outcome.message_bytes)} in all, {size(each)} for each row. {what[outcome.share]}"
     )
 
 

@@ -9,7 +9,7 @@ from mtcool.files import write_whole
 from mtcool.learn.metrics.evaluation import COLD, FIRST, ROWS
 from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.reading.pieces import pyarrow
-from mtcool.learn.running.answers import written_times
+from mtcool.learn.running.answers import written_names, written_times
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import AnyArray, Given, Integers
 
@@ -57,8 +57,8 @@ def write_agents(outcome: Outcome, path: Path) -> None:
     _write(path, columns)
 
 
-def _names(outcome: Outcome, agents: Integers) -> AnyArray:
-    return np.array([*map(str, outcome.agents), None], dtype=object)[agents]
+def _names(outcome: Outcome, agents: Integers) -> Given:
+    return written_names(np.array([*map(str, outcome.agents), None], dtype=object)[agents])
 
 
 def _columns(found: dict[str, Metrics]) -> Columns:

@@ -7,9 +7,10 @@ from typing import BinaryIO, Protocol, TextIO
 
 import numpy as np
 
+from mtcool.files import spreadsheet_text
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.running.run import Answers
-from mtcool.types import Floats, Given
+from mtcool.types import AnyArray, Floats, Given
 
 
 class Writer(Protocol):
@@ -81,7 +82,7 @@ class CsvWriter:
         """Add the rows of a batch."""
         pa = pyarrow()
         columns = answers._asdict()
-        columns["agent"] = pa.array(columns.pop("agents"), pa.string())
+        columns["agent"] = written_names(columns.pop("agents"))
         columns["cold"] = answers.cold.astype(np.int8)
         columns["time"] = written_times(answers.time, dated=self._dated)
         self._open()
@@ -147,6 +148,14 @@ def _records(answers: Answers) -> Iterator[dict[str, Given]]:
     ):
         named = zip(("prediction", "alone", "pooled"), numbers, strict=True)
         yield {"line": line, "agent": agent, **dict(named), "cold": cold}
+
+
+def written_names(names: AnyArray) -> Given:
+    """Names of agents as tables have them: no spreadsheet takes them for formulas."""
+    pa = pyarrow()
+    coded = pa.array(names, pa.string()).dictionary_encode()
+    texts = [spreadsheet_text(name) for name in coded.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(coded.indices)
 
 
 def written_times(time: Floats, *, dated: bool) -> Given:

@@ -14,7 +14,14 @@ from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.parsing import form_of, is_text, parse_typed
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.reading.sources import open_source
-from mtcool.learn.reading.tables import BadRow, Batch, Columns, OnBad, read_batches
+from mtcool.learn.reading.tables import (
+    BadRow,
+    Batch,
+    Columns,
+    OnBad,
+    read_batches,
+    refused_row,
+)
 from mtcool.learn.running.asked import BUILT_IN, Asked
 from mtcool.learn.running.beginnings import LOOKED_AT, Beginning, beginning_of
 from mtcool.learn.running.built_in import built_in, built_in_batches
@@ -83,6 +90,7 @@ class Feed:
                 self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
         done = settings.stop.line if settings.stop is not None else 0
+        last = 0
         found = _in_order(found)
         if task == "classification":
             found = _two_classes(found, self.name, on_bad)
@@ -93,7 +101,13 @@ class Feed:
                     time=batch.time + settings.earlier_rows,
                     arrives=batch.arrives + settings.earlier_rows,
                 )
+            last = max([last, *batch.line[-1:].tolist(), *(row.line for row in bad)])
             yield _after(batch, done), [row for row in bad if row.line > done]
+        if last < done:
+            raise ValueError(
+                f"{self.name} must be as it was when the run was stopped, or longer, got {last:,} "
+                f"lines after {done:,} were read"
+            )
 
 
 def open_feed(asked: Asked, columns: Columns | None) -> Feed:
@@ -197,7 +211,7 @@ def _two_classes(
         ]
         if rows and on_bad == "stop":
             yield _rows(batch, np.arange(wrong[0])), bad
-            raise ValueError(f"{name}, line {rows[0].line}: {rows[0].reason}")
+            raise refused_row(name, "line", rows[0])
         kept = np.delete(np.arange(batch.line.size), wrong)
         yield _rows(batch, kept), sorted([*bad, *rows])
 

@@ -24,7 +24,8 @@ def kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"{told}: go on with --resume {path}") from None
         raise ValueError(
-            f"{error}; {told}: mend the line in this file, then go on with --resume {path}"
+            f"{error}; {told}: mend the line in this file, or skip it, and go on with "
+            f"--resume {path}"
         ) from None
 
 

@@ -46,6 +46,7 @@ def learn(
     """
     run = _begin(asked, tell) if resume is None else _go_on(asked, resume, tell)
     run.settings.begin(same=run.feed.is_where(run.settings.stop))
+    beginning = run.feed.beginning()  # now: later another file may be in this place
     stop = run.settings.stop
     run.line = stop.line if stop is not None else 0
     # The predictions of the same file go on where they ended, if they are in the same folder.
@@ -82,7 +83,7 @@ def learn(
     except KeyboardInterrupt:
         told = f"all rows are learned from: --resume {output / MODEL} writes the report"
         raise KeyboardInterrupt(told) from None
-    run.settings.finish(run.feed.beginning())
+    run.settings.finish(beginning)
     write_pass(output / MODEL, run.play, run.settings)
     return outcome
 
