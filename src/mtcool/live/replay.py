@@ -24,10 +24,12 @@ from mtcool.live.journal import (
     Learned,
     Predicted,
     Rejected,
+    Rewound,
     Started,
     Taken,
 )
-from mtcool.live.residents import COUNT, DAMAGE, near_in
+from mtcool.live.offset import Repeated
+from mtcool.live.residents import DAMAGE, HEAD, near_in
 from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
@@ -51,7 +53,7 @@ class Replayed:
     kept: Counter[str] = field(default_factory=Counter)
     """How many of those each sender keeps."""
     twice: int = 0
-    """Messages that were taken again."""
+    """Messages that were taken again, and rows of a stream that an agent has learned from again."""
     refused: int = 0
     elsewhere: Counter[str] = field(default_factory=Counter)
     """Messages that wait for each host whose journal was not given."""
@@ -78,7 +80,7 @@ class _Player:
         home = {label_of(name): host for name, host in started.lives.home}
         share = Share(started.host, started.network, home, started.lives.revision)
         drivers = {name: make(name) for name in map(label_of, started.lives.here)}
-        agents = {label_of(name): bytes(COUNT) + kept for name, kept in started.agents}
+        agents = {label_of(name): bytes(HEAD) + kept for name, kept in started.agents}
         if agents.keys() != drivers.keys():
             raise ValueError(f"journal must begin with all of its agents, got {list(agents)}")
         kept, most = Kept(0, 0, agents, {}, [], started.lives, "its journal"), sys.maxsize
@@ -106,10 +108,17 @@ class _Player:
                 self._asked[number] = self.host.begin(label_of(agent), row)
             case Predicted():
                 self._predict(entry)
-            case Learned(number, feedback, drawn):
-                self.host.learn(number, feedback_in(feedback), None, drawn)
+            case Learned(number, feedback, drawn, offset):
+                try:
+                    self.host.learn(number, feedback_in(feedback), None, drawn, offset)
+                except Repeated:
+                    self.result.twice += 1
+                    raise
                 self.result.learned += 1
                 self._pass_on()
+            case Rewound():
+                self.host.rewind()
+                self.host.committed(self.host.changes())
             case Taken():
                 self._take(entry)
             case Rejected():

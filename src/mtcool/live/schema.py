@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from mtcool.graphs.labels import label_of
+from mtcool.live.residents import COUNT, HEAD
 from mtcool.types import Label, Name
 
 FORM = 5
@@ -133,6 +134,9 @@ def make_tables(base: sqlite3.Connection) -> None:
 def upgrade(base: sqlite3.Connection) -> None:
     """From the form before to this one, within a transaction."""
     run = base.execute
+    for name, state in run("select name, state from agent").fetchall():  # it has no offset yet
+        told = state[:COUNT] + bytes(HEAD - COUNT) + state[COUNT:]
+        run("update agent set state = ? where name = ?", (told, name))
     run("alter table host add column session integer")
     for table in DIGESTED.keys() - {"lives"}:
         run(f"alter table {table} add column digest integer")

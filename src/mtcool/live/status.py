@@ -9,6 +9,7 @@ from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
 from mtcool.live.counts import Latency, Paid, without_heartbeats
 from mtcool.live.driving import Driver, GradientDriver
+from mtcool.live.offset import START
 from mtcool.types import Label, Plain
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _agent(node: Node, name: Label) -> dict[str, Plain]:
     return {
         "agent": plain_name(name, "told"),
         "activations": node.host.learned[name],
+        "offset": list(node.host.offsets.get(name, START)),
         "loss": paid.loss / paid.count if known else None,
         "alone": paid.alone / paid.count if known and paid.alone is not None else None,
         "counted": paid.count,
