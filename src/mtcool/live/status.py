@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
-from mtcool.live.counts import Latency, Paid, without_heartbeats
+from mtcool.live.counts import Latency, Paid, without_overhead
 from mtcool.live.driving import Driver, GradientDriver
 from mtcool.live.offset import START
 from mtcool.types import Label, Plain
@@ -110,8 +110,8 @@ def _link(node: Node, other: str, stopped: Mapping[str, str]) -> dict[str, Plain
         "sent": link.durable,
         "taken": link.taken_durable,
         "trouble": node.host.trouble.get(other),
-        "messages": 0 if traffic is None else without_heartbeats(traffic.messages),
-        "bytes": 0 if traffic is None else without_heartbeats(traffic.bytes),
+        "messages": 0 if traffic is None else without_overhead(traffic.messages),
+        "bytes": 0 if traffic is None else without_overhead(traffic.bytes),
         "stopped": stopped.get(other),
     }
 
