@@ -24,6 +24,7 @@ from mtcool.live.feeding import Row, open_stream
 from mtcool.live.journal import Begun, Learned
 from mtcool.live.journals import read_journal
 from mtcool.live.replay import Replayed
+from mtcool.live.running import log
 from mtcool.live.running.outcome import Outcome
 from mtcool.live.running.process import Process
 from mtcool.live.running.tally import Tally
@@ -341,8 +342,36 @@ def test_why_a_host_could_not_begin_is_told_whatever_another_one_writes_below_it
     network = described(BASE | {"learn": {"features": ["x"]}}, tmp_path)
     process = Process(tmp_path / "n.toml", network, "host0", print)
     process.log.parent.mkdir()
-    process.log.write_text('mtcool: listen must be free\n{"event": "stop", "host": "host0"}\n')
-    assert process.last_words() == "listen must be free"
+    process.log.write_text("mtcool: host host0 begins\n")
+    process.log.chmod(0o644)
+    said = 'mtcool: listen must be free\n{"event": "stop", "host": "host0"}\n'
+    process._command = [sys.executable, "-c", f"import sys; sys.exit(sys.stderr.write({said!r}))"]
+    with pytest.raises(ValueError, match="host 'host0' could not begin: listen must be free"):
+        asyncio.run(process.begin())
+    assert process.log.read_text() == "mtcool: host host0 begins\n" + said
+    assert process.log.stat().st_mode & 0o777 == 0o600
+
+
+def test_logs_are_few_small_and_their_owners_and_a_full_disk_is_told_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST", 1000)
+    told = []
+    written = log.HostLog(tmp_path / "state" / "rome.log", told.append)
+    for k in range(500):
+        written.write(f"{k:10} 100 % of it")
+    files = sorted((tmp_path / "state").iterdir())
+    assert [path.name for path in files] == ["rome.log", *(f"rome.log.{k}" for k in (1, 2, 3))]
+    assert all(path.stat().st_size <= 1000 for path in files)
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in files)
+    assert files[0].read_text().endswith("499 100 % of it\n")
+    written.close()
+    full = log.HostLog(tmp_path / "full.log", told.append)
+    full.stream.close()
+    full.stream = open("/dev/full", "w")  # noqa: SIM115
+    for k in range(3):
+        full.write(str(k))
+    full.close()
+    assert len(told) == 1
+    assert "full.log could not be written: [Errno 28] No space left" in told[0]
 
 
 @pytest.mark.parametrize(("count", "told"), [(0, False), (3, True)])

@@ -22,7 +22,7 @@ def synthetic_rows(network: Description, stream: tables.Synthetic, rounds: int) 
     rng = np.random.default_rng(stream.seed)
     if learn is not None:
         dim = len(learn.features)
-        kind = "squared" if learn.task == "regression" else "logistic"
+        kind: str | None = "squared" if learn.task == "regression" else "logistic"
     else:
         assert table is not None  # one of the two is given
         dim, kind = table.dim, table.loss
