@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from mtcool.live.link import Numbers
 from mtcool.live.offset import Offset
 from mtcool.live.refusals import LONGEST_REASON
 from mtcool.types import Name
@@ -30,6 +31,19 @@ class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
     network: int
     lives: Lives
     agents: list[tuple[Name, bytes]]
+
+
+class Snapshot(msgspec.Struct, frozen=True, array_like=True, tag=8):
+    """Instead of all entries before it: what had become of the host."""
+
+    host: str
+    network: int
+    lives: Lives
+    agents: list[tuple[Name, bytes]]
+    """As they are kept, with their counts."""
+    version: int
+    rounds: int
+    links: list[tuple[str, Numbers]]
 
 
 class Begun(msgspec.Struct, frozen=True, array_like=True, tag=0):
@@ -117,7 +131,9 @@ class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
     """Of each agent that lives here its neighbours: name, index, degree."""
 
 
-Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken | Rejected | Rewound
+Entry: TypeAlias = (
+    Changed | Started | Snapshot | Begun | Predicted | Learned | Taken | Rejected | Rewound
+)
 
 
 def rejected(
