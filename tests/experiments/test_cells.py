@@ -196,6 +196,7 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "graphs/gal.py",
         "graphs/nearest.py",
         "graphs/parameters.py",
+        "learners/panel/checks.py",
         "learners/panel/growth.py",
         "peers/field/accounts.py",
         "privacy/words.py",

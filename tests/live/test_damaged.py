@@ -20,6 +20,9 @@ DAMAGES = {
     "a state is missing": "update agent set state = null",
     "an agent is unknown": "insert into agent (name, state) values (x'09', x'00')",
     "an agent is missing": "delete from agent where name = x'01'",
+    "a name is spelled otherwise": (
+        "update agent set name = x'cb3ff0000000000000' where name = x'01'"  # 1.0
+    ),
     "a name is garbage": "insert into agent (name, state) values (x'c1', x'00')",
     "a name is a table": "insert into agent (name, state) values (x'80', x'00')",
     "who lives there is garbage": "update lives set content = x'ff'",

@@ -222,7 +222,9 @@ def test_a_stopped_neighbour_does_not_block_and_is_named_as_old(ring):
         _, y = ring.row()  # learning does not wait for it, either
         child = ring.children[HOSTS[4]]
         child.ask(do="learn", agent=4, features=[1.0, 0.0], target=y)
-        waits = child.ask(do="status")["status"]["links"][HOSTS[3]]
+        waits, end = {"answers": True}, time.monotonic() + 30.0
+        while waits["answers"] and time.monotonic() < end:  # a heartbeat tells it from a slow one
+            waits = child.ask(do="status")["status"]["links"][HOSTS[3]]
     finally:
         stopped.send_signal(signal.SIGCONT)
     assert (said["old"], said["missing"]) == ([3], [])

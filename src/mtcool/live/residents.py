@@ -66,8 +66,9 @@ class Residents:
                 self.learned[name], self.offsets[name] = learned_in(content), offset_in(content)
                 known[name].restore(content[HEAD:])
                 near = set(known[name].neighbours)
-                if not near <= home.keys() or (name in self.drivers) != (name in home):
-                    raise ValueError("it, or a neighbour, lives nowhere")
+                here = name in self.left or home.get(name) == self.share.host
+                if not here or not near <= home.keys():
+                    raise ValueError("it lives elsewhere, or a neighbour lives nowhere")
             except DAMAGE as error:
                 raise ValueError(
                     f"database must be whole, got {kept.file!r}, in which the state of agent "

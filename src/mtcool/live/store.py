@@ -112,7 +112,8 @@ class Store:
             self._lock.note(self._session)
             self._opened = True
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & FIRST_BYTE in PASSING:
+            number = getattr(error, "sqlite_errorcode", 0)  # none if a text is no UTF-8
+            if number & FIRST_BYTE in PASSING:
                 raise OSError(f"{path!r} could not be opened: {error}") from None
             raise ValueError(f"database must be one, got {path!r}: {error}; {MEND}") from None
 
@@ -196,18 +197,21 @@ class Store:
     def _read(self) -> Kept | None:
         base = self._base
         (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
-        found = [(label_in(one.name), one.state) for one in agents_in(base)]
+        found = {one.name: one.state for one in agents_in(base)}
         lives = list(intact(base, "lives", BlobRow, lambda _: "what it says of who lives there"))
         if not lives:
             if found:
                 raise ValueError("it does not say who lives there")
             return None
-        agents, who = dict(found), msgspec.msgpack.decode(lives[0].content, type=Lives)
+        who = msgspec.msgpack.decode(lives[0].content, type=Lives)
+        # By keys, which tell 1 from 1.0: an agent is kept under one of its names.
+        names = {_key(label): label for label in map(label_of, [*who.here, *who.left])}
+        for key in names.keys() ^ found.keys():
+            what = "is missing" if key in names else "does not live there"
+            raise ValueError(f"agent {label_in(key)!r} {what}")
+        agents = {names[key]: state for key, state in found.items()}
         if len(agents) < len(found):
             raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
-        for name in {*map(label_of, [*who.here, *who.left])} ^ agents.keys():
-            what = "does not live there" if name in agents else "is missing"
-            raise ValueError(f"agent {name!r} {what}")
         links = {one.host: Numbers(*one[1:]) for one in links_in(base)}
         outbox = [
             (one.host, one.number, msgspec.msgpack.decode(one.receiver, type=Name), one.content)
@@ -277,7 +281,9 @@ class Store:
         except Exception as error:
             with contextlib.suppress(sqlite3.Error):  # `read` tries again, and says so
                 self._roll_back()
-            raise OSError(f"{str(self.path)!r} could not be written: {error}") from error
+            damaged = getattr(error, "sqlite_errorcode", 0) & FIRST_BYTE == sqlite3.SQLITE_CORRUPT
+            what = f"{error}; {MEND}" if damaged else error
+            raise OSError(f"{str(self.path)!r} could not be written: {what}") from error
 
     def prune(self, snapshot: bytes) -> None:
         """Write a snapshot of the host in place of its journal, and give back the room on disk."""
