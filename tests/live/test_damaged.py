@@ -1,6 +1,7 @@
 """A damaged database is refused in one sentence that names the file; nothing begins anew unseen."""
 
 import asyncio
+import resource
 import shutil
 import sqlite3
 
@@ -10,12 +11,13 @@ from live.forging import forging
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
+from mtcool.live.lock import Lock
 from mtcool.live.store import Store
 
 WAITS = "insert into outbox (host, number, receiver, content) values "
 DAMAGES = {
-    "a state is garbage": "update agent set state = x'0000000000000000636465'",
-    "a state is another's": "update agent set state = x'000000000000000093c0c0c0'",
+    "a state is garbage": "update agent set state = x'" + 24 * "00" + "636465'",
+    "a state is another's": "update agent set state = x'" + 24 * "00" + "93c0c0c0'",
     "a state is short": "update agent set state = x'000000'",
     "a state is missing": "update agent set state = null",
     "an agent is unknown": "insert into agent (name, state) values (x'09', x'00')",
@@ -101,3 +103,43 @@ def test_a_host_that_was_killed_before_its_first_transaction_begins(tmp_path):
     for _ in range(2):
         with Store(file, "host0", 7) as store:
             assert store.read() is None
+
+
+def test_a_host_notices_after_a_crash_that_its_write_ahead_log_is_gone(tmp_path):
+    crashed = tmp_path / "crashed"
+
+    async def learn(folder, crash=False):
+        async with Node(small(folder, agents=4, hosts=1)) as node:
+            await node.learn(0, [1.0, 1.0], 1.0)
+            if crash:
+                node._engine.store._base.execute("pragma wal_checkpoint")  # as now and then
+                await node.learn(0, [1.0, 1.0], 1.0)
+                shutil.copytree(folder / "state", crashed / "state")
+            return node.status()["activations"]
+
+    asyncio.run(learn(tmp_path, crash=True))
+    assert asyncio.run(learn(tmp_path)) == 3  # it was closed
+    shutil.copytree(crashed, tmp_path / "whole")
+    (crashed / "state" / "host0.db-wal").unlink()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"its write-ahead log '.*host0.db-wal' is missing"):
+            asyncio.run(learn(crashed))
+    assert asyncio.run(learn(tmp_path / "whole")) == 3
+    (crashed / "state" / "host0.lock").unlink()  # as the sentence says
+    assert asyncio.run(learn(crashed)) == 2
+
+
+def test_a_full_disk_takes_nothing_from_the_file_of_a_lock(tmp_path):
+    lock = Lock(tmp_path / "host0.db")
+    lock.note(17, 4)
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            lock.note(18)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert lock.path.read_text() == "17 4"
+    lock.note(5)
+    assert lock.path.read_text() == "5"
+    lock.close()

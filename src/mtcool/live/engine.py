@@ -177,7 +177,7 @@ class Engine:
         for done in waiting:
             if not done.done():
                 done.set_exception(OSError(reason))
-        refused = self.host.refused
+        before = self.host
         try:
             self.host = self._make(self.store.read())
         except Exception as worse:
@@ -185,7 +185,9 @@ class Engine:
             self._report.tell("disk", reason=self.closed, level=logging.ERROR)
             self.broken.set()
         else:
-            self.host.refused.update(refused)
+            self.host.refused.update(before.refused)
+            for other, link in self.host.links.items():  # what has left is sent again, if at all
+                link.left = before.links[other].left if other in before.links else 0
             self._after_a_restart()
         return OSError(reason)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
@@ -179,11 +180,12 @@ def intact(
     found = base.execute(
         f"select digest is digest({columns}), {columns} from {table} order by {order}"
     )
-    for same, *columns_of_row in found:
-        row = msgspec.convert(columns_of_row, kind)
-        if not same:
-            raise ValueError(f"{what(row)} is damaged: its digest is another")
-        yield row
+    with contextlib.closing(found):  # else a row that is refused keeps the database open
+        for same, *columns_of_row in found:
+            row = msgspec.convert(columns_of_row, kind)
+            if not same:
+                raise ValueError(f"{what(row)} is damaged: its digest is another")
+            yield row
 
 
 def agents_in(base: sqlite3.Connection) -> Iterator[AgentRow]:

@@ -178,6 +178,11 @@ class Store:
 
     def close(self) -> None:
         """Close the file; what was written stays."""
+        if self._opened:  # SQLite takes its log away now, and we may be killed right after that
+            with contextlib.suppress(OSError, sqlite3.Error):
+                self._base.execute("pragma busy_timeout = 0")  # nobody waits for who reads it
+                if not self._base.execute("pragma wal_checkpoint(truncate)").fetchone()[0]:
+                    self._lock.note(self._session, CLOSED)
         self._base.close()
         if self._opened and not Path(f"{self.path}-wal").exists():  # all of it is in one file
             with contextlib.suppress(OSError):  # the disk is full: what stands there is true, too
@@ -197,7 +202,7 @@ class Store:
     def _read(self) -> Kept | None:
         base = self._base
         (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
-        found = {one.name: one.state for one in agents_in(base)}
+        found = {one.name: one.state for one in list(agents_in(base))}
         lives = list(intact(base, "lives", BlobRow, lambda _: "what it says of who lives there"))
         if not lives:
             if found:
@@ -212,10 +217,10 @@ class Store:
         agents = {names[key]: state for key, state in found.items()}
         if len(agents) < len(found):
             raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
-        links = {one.host: Numbers(*one[1:]) for one in links_in(base)}
+        links = {one.host: Numbers(*one[1:]) for one in list(links_in(base))}
         outbox = [
             (one.host, one.number, msgspec.msgpack.decode(one.receiver, type=Name), one.content)
-            for one in waiting_in(base)
+            for one in list(waiting_in(base))
         ]
         others = {other for _, other in who.home} - {host.name}
         for other, waiting in itertools.groupby(outbox, key=lambda one: one[0]):
