@@ -1,6 +1,8 @@
 """A damaged database is refused in one sentence that names the file; nothing begins anew unseen."""
 
 import asyncio
+import contextlib
+import os
 import resource
 import shutil
 import sqlite3
@@ -143,3 +145,26 @@ def test_a_full_disk_takes_nothing_from_the_file_of_a_lock(tmp_path):
     lock.note(5)
     assert lock.path.read_text() == "5"
     lock.close()
+
+
+def test_a_forked_process_changes_nothing_of_a_host_that_its_parent_goes_on_with(tmp_path):
+    async def play():
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)) as node:
+            await node.learn(0, [1.0, 1.0], 1.0)
+            wanted = node.learn(0, [1.0, 1.0], 1.0)
+            lock = (tmp_path / "state" / "host0.lock").read_text()
+            child = os.fork()
+            if child == 0:
+                with contextlib.suppress(BaseException):
+                    wanted.send(None)  # it learns, and waits until that is written
+                error = node._engine.commit()
+                node._engine.store.close()
+                os._exit(0 if "which was forked" in str(error) else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            assert (tmp_path / "state" / "host0.lock").read_text() == lock
+            await wanted
+            assert node.status()["activations"] == 2
+
+    asyncio.run(play())
+    again = replay_files([tmp_path / "state" / "host0.db"])
+    assert (again.learned, again.same, again.differences) == (2, 2, [])

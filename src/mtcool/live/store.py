@@ -66,7 +66,7 @@ class Store:
         self._lock = Lock(self.path)
         self._session = secrets.randbits(62) + 1
         """A number that no other process writes with."""
-        self._opened = False
+        self._opened, self._process = False, os.getpid()
         try:
             self._lock.check_not_empty()
             # SQLite gives the files beside it the permissions of the database itself.
@@ -177,7 +177,9 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; what was written stays. A forked process leaves it to its parent."""
+        if self._process != os.getpid():
+            return
         if self._opened:  # SQLite takes its log away now, and we may be killed right after that
             with contextlib.suppress(OSError, sqlite3.Error):
                 self._base.execute("pragma busy_timeout = 0")  # nobody waits for who reads it
@@ -191,6 +193,7 @@ class Store:
 
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
+        self._check_process()
         try:
             self._roll_back()  # a transaction that failed must not be read
             self.check_ours()
@@ -232,8 +235,17 @@ class Store:
                 raise ValueError(f"messages that wait for {other!r} must end with number {last}")
         return Kept(host.version, host.rounds, agents, links, outbox, who, str(self.path))
 
+    def _check_process(self) -> None:
+        """Refuse a forked process, whose parent goes on with the database."""
+        if self._process != os.getpid():
+            raise OSError(
+                f"database must be used by the process that has opened it, got {str(self.path)!r} "
+                f"of process {self._process} in process {os.getpid()}, which was forked"
+            )
+
     def check_ours(self) -> None:
         """Refuse to go on when another process has opened the database since."""
+        self._check_process()
         (session,) = self._base.execute("select session from host").fetchone() or (0,)
         if session != self._session:
             raise OSError(
@@ -244,6 +256,7 @@ class Store:
     def write(self, changes: Changes) -> None:
         """Write all changes, or none: an OSError says that they could not be written."""
         base = self._base
+        self._check_process()
         try:
             base.execute("begin immediate")
             self.check_ours()
