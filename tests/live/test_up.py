@@ -276,6 +276,8 @@ def test_each_row_is_fed_once_however_often_everything_is_killed_and_begun_again
     )
     rows = [f"{k * k % 7 % 4},{k},0.5\n" for k in range(100_000)]
     (tmp_path / "rows.csv").write_text("agent,x,target\n" + "".join(rows))
+    (tmp_path / "state").mkdir(mode=0o700)
+    (tmp_path / "state" / "host0.db").touch()  # it was killed at its first start
     killed_when_fed(command(path))
     killed_when_fed(*(command(path, "--host", host) for host in ("host0", "host1")))
     databases = [tmp_path / "state" / f"{host}.db" for host in ("host0", "host1")]

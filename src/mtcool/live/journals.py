@@ -69,6 +69,30 @@ def kept_description(network: Description) -> bytes:
     return msgspec.json.encode(file)
 
 
+def has_begun(path: str | os.PathLike[str]) -> bool:
+    """Whether a database has anything: a host that was killed at its first start has written none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".db") as file:
+    ...     has_begun(file.name)
+    False
+    """
+    base = _opened(Path(path))
+    try:
+        return bool(base.execute("select count(*) from sqlite_master").fetchone()[0])
+    except sqlite3.Error:
+        return True  # what is wrong with it, its reader says
+    finally:
+        base.close()
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """A database, to be read and nothing else."""
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+
 def read_journal(
     path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
 ) -> Journal:
@@ -84,7 +108,7 @@ def read_journal(
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
-    base = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    base = _opened(file)
     try:
         prepare(base)
         base.execute("begin")  # all that follows is of one moment

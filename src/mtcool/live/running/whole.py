@@ -12,7 +12,7 @@ from pathlib import Path
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description, read_description
 from mtcool.live.feeding import Source
-from mtcool.live.journals import read_journal, replay_files
+from mtcool.live.journals import has_begun, read_journal, replay_files
 from mtcool.live.replay import Replayed
 from mtcool.live.running.feeder import Feeder
 from mtcool.live.running.outcome import Outcome
@@ -89,7 +89,7 @@ class Running:
 
     def _check_journals(self, tell: Tell) -> None:
         for path in self._databases():
-            if path.exists():
+            if path.exists() and has_begun(path):
                 read_journal(path, tell)
 
     async def _together(
