@@ -168,3 +168,55 @@ def test_a_forked_process_changes_nothing_of_a_host_that_its_parent_goes_on_with
     asyncio.run(play())
     again = replay_files([tmp_path / "state" / "host0.db"])
     assert (again.learned, again.same, again.differences) == (2, 2, [])
+
+
+FORM_4 = """
+create table if not exists host (
+    id integer primary key check (id = 1), form integer, name text, network integer,
+    version integer, rounds integer, lives blob
+) strict;
+create table if not exists agent (name blob primary key, state blob) strict, without rowid;
+create table if not exists link (
+    host text primary key, sent integer, taken integer, dropped integer, heard integer,
+    after integer, history integer
+) strict, without rowid;
+create table if not exists outbox (
+    host text, number integer, receiver blob, content blob, primary key (host, number)
+) strict, without rowid;
+create table if not exists description (id integer primary key check (id = 1), content blob) strict;
+create table if not exists journal (number integer primary key, entry blob) strict;
+"""
+"""The tables of version 0.2.0."""
+FROM_5 = {
+    "host": "select id, 4, name, network, version, rounds, (select content from new.lives)"
+    " from new.host",
+    "agent": "select name, cast(substr(state, 1, 8) || substr(state, 25) as blob) from new.agent",
+    "link": "select host, sent, taken, dropped, heard, after, history from new.link",
+    "outbox": "select host, number, receiver, content from new.outbox",
+    "description": "select id, content from new.description",
+    "journal": "select number, entry from new.journal",
+}
+
+
+def test_a_host_goes_on_from_the_database_of_the_version_before(tmp_path):
+    async def learn():
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)) as node:
+            for k in range(4):
+                await node.learn(k, [1.0, float(k)], 1.0)
+            return node.status()
+
+    asyncio.run(learn())
+    file, new = tmp_path / "state" / "host0.db", tmp_path / "new.db"
+    file.rename(new)
+    base = sqlite3.connect(file)
+    base.executescript(FORM_4)
+    base.execute("attach ? as new", (str(new),))
+    for table, rows in FROM_5.items():
+        base.execute(f"insert into {table} {rows}")
+    base.commit()
+    base.close()
+    status = asyncio.run(learn())
+    assert [one["activations"] for one in status["agents"]] == [2, 2, 2, 2]
+    assert [one["offset"] for one in status["agents"]] == [[0, 0]] * 4
+    again = replay_files([file])
+    assert (again.learned, again.same, again.differences) == (8, 8, [])

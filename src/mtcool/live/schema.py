@@ -162,7 +162,19 @@ def check_tables(base: sqlite3.Connection) -> None:
 
 def _statements(base: sqlite3.Connection) -> set[str]:
     found = base.execute("select sql from sqlite_master where sql is not null")
-    return {" ".join(str(sql).split()).replace("( ", "(").replace(" )", ")") for (sql,) in found}
+    return {_spaced(str(sql)) for (sql,) in found}
+
+
+def _spaced(sql: str) -> str:
+    """A statement with one space between words: SQLite leaves them as they were, also in changes.
+
+    Examples
+    --------
+    >>> _spaced("create table one (\\n    id integer\\n, digest integer) strict")
+    'create table one (id integer, digest integer) strict'
+    """
+    words = " ".join(sql.split())
+    return words.replace("( ", "(").replace(" )", ")").replace(" ,", ",")
 
 
 def intact(
