@@ -32,7 +32,9 @@ from mtcool.live.host import Limits
 from mtcool.live.journal import entry_bytes, entry_in
 from mtcool.live.journals import kept_description, read_journal, replay_files
 from mtcool.live.replay import replay
+from mtcool.live.residents import HEAD
 from mtcool.live.resuming import resume
+from mtcool.live.snapshots import kept_in, snapshot_of
 from mtcool.live.store import Store
 from mtcool.live.transactions import Replied
 from mtcool.streams.kinds import kind_of
@@ -240,14 +242,14 @@ def change_packed(content, rng):
 
 def change_state(state, rng):
     """Change what is kept of an agent: most often in its arrays."""
-    value = msgspec.msgpack.decode(state[8:])
+    value = msgspec.msgpack.decode(state[HEAD:])
     arrays = [place for place in _places(value) if isinstance(place[0][place[1]], bytes)]
     if arrays and rng.integers(3):
         inside, key = arrays[int(rng.integers(len(arrays)))]
         if inside[key]:
             inside[key] = change_bytes(inside[key], rng)
-        return state[:8] + msgspec.msgpack.encode(value)
-    return state[:8] + change_packed(state[8:], rng)
+        return state[:HEAD] + msgspec.msgpack.encode(value)
+    return state[:HEAD] + change_packed(state[HEAD:], rng)
 
 
 def states(base, rng):
@@ -261,9 +263,19 @@ def beginnings(base, rng):
     """An agent's state at the beginning of the journal."""
     content = base.execute("select entry from journal where number = 1").fetchone()[0]
     started = entry_in(content)
+    if rng.integers(2):  # as if it was pruned before anything happened
+        started = snapshot_of(kept_in(started), started.host, started.network)
+        k = int(rng.integers(len(started.agents)))
+        name, state = started.agents[k]
+        started.agents[k] = name, change_state(state, rng)
+        changed = entry_bytes(started)
+        if rng.integers(2):
+            changed = change_packed(changed, rng)
+        base.execute("update journal set entry = ? where number = 1", (changed,))
+        return
     k = int(rng.integers(len(started.agents)))
     name, state = started.agents[k]
-    started.agents[k] = name, change_state(bytes(8) + state, rng)[8:]
+    started.agents[k] = name, change_state(bytes(HEAD) + state, rng)[HEAD:]
     base.execute("update journal set entry = ? where number = 1", (entry_bytes(started),))
 
 

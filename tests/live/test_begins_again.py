@@ -140,7 +140,11 @@ def test_a_row_that_somebody_has_noted_before_its_process_died_is_not_fed_again(
         async def ask(self, request):
             nonlocal learned, rounds
             if request["do"] == "status":
-                agents = [{"agent": k, "activations": learned * (k == 0)} for k in range(4)]
+                learned_by = [learned * (k == 0) for k in range(4)]
+                agents = [
+                    {"agent": k, "activations": many, "offset": [many, 0]}
+                    for k, many in enumerate(learned_by)
+                ]
                 return {"status": {"agents": agents}}
             assert rounds == 0, "it is fed again"
             rounds += 1
@@ -150,7 +154,7 @@ def test_a_row_that_somebody_has_noted_before_its_process_died_is_not_fed_again(
 
     async def run():
         async with asyncio.timeout(30):
-            await feeder.feed(Source(iter([Row(0, [1.0], 1.0)]), None, False, {}))
+            await feeder.feed(Source(iter([Row(0, [1.0], 1.0, number=1)]), None, False, {}))
 
     network = described(RING | {"shards": {"count": 1}})
     feeder = Feeder(network, {"host0": Dying()}, print)

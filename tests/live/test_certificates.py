@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from live.intruding import ask, peers_of, question, without_certificate
 from live.ports import free_ports
+from mtcool.cli.certs import certs
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description, described
@@ -92,3 +94,24 @@ def test_nobody_gets_in_without_a_certificate(
     replies, node = asyncio.run(attacked(network, attack))
     assert replies == []
     assert node.host.version == 0
+
+
+def test_the_files_that_each_host_needs_are_printed_with_graph_and_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "roads.csv").write_text("a,b\n")
+    (tmp_path / "net.toml").write_text(
+        'name = "path"\ngraph = {kind = "file", path = "roads.csv"}\nlearn = {features = ["x"]}\n'
+        'security = {token = "token"}\n'
+        '[hosts.one]\nagents = ["a"]\nlisten = "127.0.0.1:9"\nhttp = "0.0.0.0:8"\n'
+        '[hosts.two]\nagents = ["b"]\nlisten = "127.0.0.1:10"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        certs(Path("net.toml"))
+        said = capsys.readouterr().out.splitlines()
+        assert said[1:] == [
+            f"host {host} needs net.toml, certs/authority.pem, roads.csv, token, certs/{host}.pem, "
+            f"certs/{host}.key"
+            for host in ("one", "two")
+        ]

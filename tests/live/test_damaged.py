@@ -1,6 +1,9 @@
 """A damaged database is refused in one sentence that names the file; nothing begins anew unseen."""
 
 import asyncio
+import contextlib
+import os
+import resource
 import shutil
 import sqlite3
 
@@ -10,12 +13,13 @@ from live.forging import forging
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
+from mtcool.live.lock import Lock
 from mtcool.live.store import Store
 
 WAITS = "insert into outbox (host, number, receiver, content) values "
 DAMAGES = {
-    "a state is garbage": "update agent set state = x'0000000000000000636465'",
-    "a state is another's": "update agent set state = x'000000000000000093c0c0c0'",
+    "a state is garbage": "update agent set state = x'" + 24 * "00" + "636465'",
+    "a state is another's": "update agent set state = x'" + 24 * "00" + "93c0c0c0'",
     "a state is short": "update agent set state = x'000000'",
     "a state is missing": "update agent set state = null",
     "an agent is unknown": "insert into agent (name, state) values (x'09', x'00')",
@@ -101,3 +105,118 @@ def test_a_host_that_was_killed_before_its_first_transaction_begins(tmp_path):
     for _ in range(2):
         with Store(file, "host0", 7) as store:
             assert store.read() is None
+
+
+def test_a_host_notices_after_a_crash_that_its_write_ahead_log_is_gone(tmp_path):
+    crashed = tmp_path / "crashed"
+
+    async def learn(folder, crash=False):
+        async with Node(small(folder, agents=4, hosts=1)) as node:
+            await node.learn(0, [1.0, 1.0], 1.0)
+            if crash:
+                node._engine.store._base.execute("pragma wal_checkpoint")  # as now and then
+                await node.learn(0, [1.0, 1.0], 1.0)
+                shutil.copytree(folder / "state", crashed / "state")
+            return node.status()["activations"]
+
+    asyncio.run(learn(tmp_path, crash=True))
+    assert asyncio.run(learn(tmp_path)) == 3  # it was closed
+    shutil.copytree(crashed, tmp_path / "whole")
+    (crashed / "state" / "host0.db-wal").unlink()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"its write-ahead log '.*host0.db-wal' is missing"):
+            asyncio.run(learn(crashed))
+    assert asyncio.run(learn(tmp_path / "whole")) == 3
+    (crashed / "state" / "host0.lock").unlink()  # as the sentence says
+    assert asyncio.run(learn(crashed)) == 2
+
+
+def test_a_full_disk_takes_nothing_from_the_file_of_a_lock(tmp_path):
+    lock = Lock(tmp_path / "host0.db")
+    lock.note(17, 4)
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            lock.note(18)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert lock.path.read_text() == "17 4"
+    lock.note(5)
+    assert lock.path.read_text() == "5"
+    lock.close()
+
+
+def test_a_forked_process_changes_nothing_of_a_host_that_its_parent_goes_on_with(tmp_path):
+    async def play():
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)) as node:
+            await node.learn(0, [1.0, 1.0], 1.0)
+            wanted = node.learn(0, [1.0, 1.0], 1.0)
+            lock = (tmp_path / "state" / "host0.lock").read_text()
+            child = os.fork()
+            if child == 0:
+                with contextlib.suppress(BaseException):
+                    wanted.send(None)  # it learns, and waits until that is written
+                error = node._engine.commit()
+                node._engine.store.close()
+                os._exit(0 if "which was forked" in str(error) else 1)
+            assert os.waitpid(child, 0)[1] == 0
+            assert (tmp_path / "state" / "host0.lock").read_text() == lock
+            await wanted
+            assert node.status()["activations"] == 2
+
+    asyncio.run(play())
+    again = replay_files([tmp_path / "state" / "host0.db"])
+    assert (again.learned, again.same, again.differences) == (2, 2, [])
+
+
+FORM_4 = """
+create table if not exists host (
+    id integer primary key check (id = 1), form integer, name text, network integer,
+    version integer, rounds integer, lives blob
+) strict;
+create table if not exists agent (name blob primary key, state blob) strict, without rowid;
+create table if not exists link (
+    host text primary key, sent integer, taken integer, dropped integer, heard integer,
+    after integer, history integer
+) strict, without rowid;
+create table if not exists outbox (
+    host text, number integer, receiver blob, content blob, primary key (host, number)
+) strict, without rowid;
+create table if not exists description (id integer primary key check (id = 1), content blob) strict;
+create table if not exists journal (number integer primary key, entry blob) strict;
+"""
+"""The tables of version 0.2.0."""
+FROM_5 = {
+    "host": "select id, 4, name, network, version, rounds, (select content from new.lives)"
+    " from new.host",
+    "agent": "select name, cast(substr(state, 1, 8) || substr(state, 25) as blob) from new.agent",
+    "link": "select host, sent, taken, dropped, heard, after, history from new.link",
+    "outbox": "select host, number, receiver, content from new.outbox",
+    "description": "select id, content from new.description",
+    "journal": "select number, entry from new.journal",
+}
+
+
+def test_a_host_goes_on_from_the_database_of_the_version_before(tmp_path):
+    async def learn():
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)) as node:
+            for k in range(4):
+                await node.learn(k, [1.0, float(k)], 1.0)
+            return node.status()
+
+    asyncio.run(learn())
+    file, new = tmp_path / "state" / "host0.db", tmp_path / "new.db"
+    file.rename(new)
+    base = sqlite3.connect(file)
+    base.executescript(FORM_4)
+    base.execute("attach ? as new", (str(new),))
+    for table, rows in FROM_5.items():
+        base.execute(f"insert into {table} {rows}")
+    base.commit()
+    base.close()
+    status = asyncio.run(learn())
+    assert [one["activations"] for one in status["agents"]] == [2, 2, 2, 2]
+    assert [one["offset"] for one in status["agents"]] == [[0, 0]] * 4
+    again = replay_files([file])
+    assert (again.learned, again.same, again.differences) == (8, 8, [])

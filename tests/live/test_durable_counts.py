@@ -6,11 +6,16 @@ import asyncio
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from live.forging import forging
 from live.small_network import never_idle, opened, small
 from mtcool.live import Node
+from mtcool.live.journal import Learned, entry_bytes, entry_in
+from mtcool.live.journals import replay_files
 from mtcool.live.lines import Lines
+from mtcool.live.offset import Offset
 from mtcool.live.residents import learned_in
 from mtcool.live.transactions import Changes
 
@@ -50,6 +55,52 @@ def test_a_status_tells_nothing_that_a_full_disk_undoes(
             assert node.status()["activations"] == 2
 
     asyncio.run(play())
+
+
+def test_a_row_is_learned_from_once_and_how_far_they_were_fed_is_as_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never_idle(monkeypatch)
+
+    async def play() -> None:
+        async with opened(small(tmp_path, agents=4, hosts=1, journal=True)) as nodes:
+            (node,) = nodes.values()
+            await node.learn(0, [1.0, 1.0], 1.0, offset=(5, 77))
+            assert node.status()["agents"][0]["offset"] == [5, 77]
+            good, node._engine.store.write = node._engine.store.write, full
+            with pytest.raises(OSError, match="the disk is full"):
+                await node.learn(0, [2.0, 2.0], 1.0, offset=(6, 78))
+            node._engine.store.write = good
+            for again in (4, 5):
+                with pytest.raises(
+                    ValueError, match="must be beyond row 5, from which agent 0 has learned"
+                ):
+                    await node.learn(0, [3.0, 2.0], 1.0, offset=(again, 1))
+            await node.learn(0, [2.0, 2.0], 1.0, offset=(6, 78))
+            await node.learn(1, [2.0, 2.0], 1.0, offset=(1, 2**53))
+            with pytest.raises(ValueError, match="offset must be"):
+                await node.learn(1, [2.0, 2.0], 1.0, offset=(2, 2**53 + 1))
+        async with opened(small(tmp_path, agents=4, hosts=1, journal=True)) as nodes:
+            (node,) = nodes.values()
+            agents = node.status()["agents"]
+            assert [one["offset"] for one in agents] == [[6, 78], [1, 2**53], [0, 0], [0, 0]]
+            assert [one["activations"] for one in agents] == [2, 1, 0, 0]
+            await node.rewind()
+            await node.learn(0, [2.0, 2.0], 1.0, offset=(1, 0))
+
+    asyncio.run(play())
+    again = replay_files([tmp_path / "state" / "host0.db"])
+    assert (again.learned, again.twice, again.differences) == (4, 0, [])
+    with forging(tmp_path / "state" / "host0.db") as base:  # as a host would that has not noticed
+        for number, content in base.execute("select number, entry from journal").fetchall():
+            entry = entry_in(content)
+            if isinstance(entry, Learned) and entry.offset == (6, 78):
+                forged = msgspec.structs.replace(entry, offset=Offset(5, 77))
+                change = entry_bytes(forged), number
+                base.execute("update journal set entry = ? where number = ?", change)
+    again = replay_files([tmp_path / "state" / "host0.db"])
+    assert again.twice == 1
+    assert "must be beyond row 5" in again.differences[0]
 
 
 def test_the_count_in_a_reply_is_durable(tmp_path: Path) -> None:

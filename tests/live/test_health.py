@@ -100,6 +100,44 @@ def test_an_idle_host_notices_who_is_gone_and_who_is_back_and_writes_nothing(
     asyncio.run(play())
 
 
+def test_what_is_sent_again_to_a_host_that_is_down_is_no_traffic(tmp_path: Path) -> None:
+    timing = {"rows": 0.05, "delivery": 0.05, "heartbeat": 60.0}
+    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), Exchange()
+
+    def begun(name: str) -> Node:
+        return Node(network, name, transport=MemoryTransport(name, exchange))
+
+    async def again(node: Node, count: int) -> int:
+        """Wait until it has sent so many batches again; returns the bytes that its link counts."""
+        wanted = node.counts.sent.messages["again"] + count
+        async with asyncio.timeout(60.0):
+            while node.counts.sent.messages["again"] < wanted:
+                await asyncio.sleep(0.01)
+        (link,) = node.status()["links"].values()
+        return int(link["bytes"])
+
+    async def play() -> None:
+        async with begun("host0") as one:
+            async with begun("host1"):
+                await becomes(one, ["well"])
+                await one.learn(0, [0.1, 0.2], 0.3)
+                assert await one.delivered()
+            await one.learn(0, [0.2, 0.2], 0.3)
+            before, kinds = await again(one, 1), dict(one.counts.sent.bytes)
+            assert await again(one, 2) == before
+            assert one.counts.sent.bytes["again"] > kinds["again"]
+            assert one.counts.sent.bytes["deliver"] == kinds["deliver"]
+            told = {line.rpartition(" ")[0] for line in metrics_of(one).splitlines()}
+            assert 'mtcool_message_bytes_total{kind="again",peer="host1"}' in told
+            await one.learn(0, [0.3, 0.2], 0.3)  # it goes with what waits, and is new itself
+            assert before < await again(one, 1) < before + 1000
+            async with begun("host1"):
+                await becomes(one, ["well"])
+                assert await one.delivered()
+
+    asyncio.run(play())
+
+
 def test_who_is_heard_anyway_is_not_asked_for_a_heartbeat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

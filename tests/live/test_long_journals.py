@@ -47,7 +47,7 @@ def test_it_is_told_how_much_of_a_journal_is_read(tmp_path, monkeypatch):
 
 def test_a_network_that_reads_its_journals_can_be_stopped(tmp_path, monkeypatch):
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / "host0.db").touch()
+    (tmp_path / "state" / "host0.db").write_text("something is there")
     told = []
     monkeypatch.setattr(whole, "read_journal", lambda path, tell: for_ever(tell))
 

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from live.forging import forging
-from live.small_network import KT
+from live.small_network import KT, greeted
 from mtcool.cli.commands import app
 from mtcool.live import Node
 from mtcool.live.description import described
 from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
-from mtcool.live.journals import kept_description, read_journal, replay_files
+from mtcool.live.journals import kept_description, prune_journal, read_journal, replay_files
 from mtcool.live.store import Store
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
@@ -39,6 +39,7 @@ def play(folder, kind=LEARN, rounds=20, during=None, journal=True):
         exchange = Exchange()
         nodes = [Node(found, name, transport=MemoryTransport(name, exchange)) for name in HOSTS]
         async with nodes[0], nodes[1]:
+            await greeted(*nodes)
             for k in range(rounds):
                 agent = k % 4
                 x, y = numbers.uniform(-1.0, 1.0, 2)
@@ -244,3 +245,76 @@ def test_parts_of_an_algorithm_that_a_database_names_are_not_imported(tmp_path, 
             base.execute("update host set network = ?", (other.number,))
     with pytest.raises(ValueError, match=f"algorithm.{key} of a network in a database"):
         replay_files(paths)
+
+
+# --- journals that were pruned -------------------------------------------------------------------
+
+PRIVATE = {
+    "algorithm": {"algorithm": "dpmt_co2ol", "dim": 1, "loss": "squared"},
+    "privacy": {"epsilon": 1.0, "horizon": 100},
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [LEARN, ALGORITHM, PRIVATE], ids=["tables", "gradients", "private"]
+)
+@pytest.mark.parametrize("which", [(0,), (0, 1)], ids=["one", "both"])
+def test_a_replay_begins_where_a_journal_was_pruned(tmp_path, kind, which):
+    paths = play(tmp_path, kind)
+    for k in which:
+        prune_journal(paths[k])
+        assert len(read_journal(paths[k]).entries) == 1
+    found = replay_files(paths)
+    assert (found.lost, found.twice, found.waiting, found.differences) == (0, 0, 0, [])
+    assert found.pruned == {HOSTS[k]: 10 for k in which}
+    found = replay_files(play(tmp_path, kind))  # the hosts have gone on
+    count = 20 + 10 * (2 - len(which))
+    assert (found.predictions, found.same, found.learned) == (count, count, count)
+    assert (found.lost, found.twice, found.waiting, found.differences) == (0, 0, 0, [])
+    if len(which) == 1:  # the other one later, so that one has said what the other's has forgotten
+        prune_journal(paths[1])
+        prune_journal(paths[0])
+        found = replay_files(play(tmp_path, kind))
+        assert (found.predictions, found.same, found.pruned) == (20, 20, dict.fromkeys(HOSTS, 20))
+        assert (found.lost, found.twice, found.waiting, found.differences) == (0, 0, 0, [])
+
+
+def test_what_waits_beyond_a_pruned_journal_is_counted_and_what_is_wrong_after_it_is_found(
+    tmp_path,
+):
+    found, paths = network(tmp_path), [tmp_path / "state" / f"{name}.db" for name in HOSTS]
+
+    async def alone():
+        async with Node(found, "host0", transport=MemoryTransport("host0", Exchange())) as node:
+            for _ in range(3):
+                await node.learn(0, [1.0], 1.0)
+
+    play(tmp_path)
+    asyncio.run(alone())  # three messages wait
+    prune_journal(paths[0])
+    assert replay_files(paths).waiting == 3
+    play(tmp_path)
+    again = replay_files(paths)
+    assert (again.waiting, again.lost, again.differences) == (0, 0, [])
+    change(paths[1], Taken)  # one of those that were said before
+    assert replay_files(paths).differences
+
+
+def test_a_journal_that_lacks_something_or_whose_host_runs_is_not_pruned(tmp_path):
+    paths = play(tmp_path, rounds=4)
+    runner, words = CliRunner(), ["prune", *map(str, paths)]
+    with Store(paths[1], "host1", network(tmp_path).number):
+        done = runner.invoke(app, words)
+    assert "must be stopped before its journal is pruned" in str(done.exception)
+    assert len(read_journal(paths[0]).entries) > 1  # nor is the other one's
+    size = paths[0].stat().st_size
+    done = runner.invoke(app, words)
+    assert done.exit_code == 0
+    assert "host0.db: " in done.output
+    assert "replays begin after round 2" in done.output
+    assert paths[0].stat().st_size <= size
+    said = runner.invoke(app, ["replay", *map(str, paths)]).output
+    assert "the journal of host1 begins after 2 rounds: those before were pruned" in said
+    play(tmp_path / "none", rounds=4, journal=False)
+    with pytest.raises(ValueError, match="must have a journal of all"):
+        prune_journal(tmp_path / "none" / "state" / "host0.db")

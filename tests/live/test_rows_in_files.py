@@ -175,6 +175,19 @@ def test_a_file_that_cannot_be_read_is_refused_before_anything_starts(tmp_path: 
         open_stream(network, None, print)
 
 
+def test_a_file_as_standard_input_is_read_from_its_beginning_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows").write_text(f"agent,a,b,target\n{GOOD * 3}")
+    network = small(tmp_path, stream={"kind": "csv"})
+    with (tmp_path / "rows").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        for _ in range(2):
+            found = open_stream(network, None, print)
+            assert not found.waits
+            assert [row.number for row in found.rows] == [2, 3, 4]
+
+
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "rows")
     network = small(tmp_path, stream={"kind": "csv", "path": "rows"})

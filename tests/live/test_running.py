@@ -36,7 +36,8 @@ FOR_EVER = 300.0
 
 
 def source_of(rows):
-    return Source(iter(rows), None, False, {})
+    numbered = (row._replace(number=k) for k, row in enumerate(rows, start=1))
+    return Source(numbered, None, False, {})
 
 
 class Fake:
@@ -52,7 +53,7 @@ class Fake:
     async def ask(self, request):
         self.asked.append(request)
         if request["do"] == "status":
-            agents = [{"agent": k, "activations": 0} for k in range(4)]
+            agents = [{"agent": k, "activations": 0, "offset": [0, 0]} for k in range(4)]
             return {"status": {"agents": agents}}
         return self._reply(request)
 
@@ -173,6 +174,63 @@ def test_a_row_of_a_process_that_dies_again_and_again_does_not_stop_the_loop(mon
         assert feeder.stopped
 
     asyncio.run(run())
+
+
+# --- a stream that was fed before ----------------------------------------------------------------
+
+
+class Remembering(Fake):
+    """A process that keeps how far its agents were fed."""
+
+    def __init__(self):
+        super().__init__(said)
+        self.offsets = [(0, 0)] * 4
+
+    async def ask(self, request):
+        if request["do"] == "status":
+            agents = [{"agent": k, "offset": told} for k, told in enumerate(self.offsets)]
+            return {"status": {"agents": agents}}
+        if request["do"] == "rewind":
+            self.offsets = [(0, 0)] * 4
+            return {"rewound": True}
+        self.offsets[request["agent"]] = request["offset"]
+        self.asked.append(request["features"][0])
+        return said(request)
+
+
+def test_a_stream_goes_on_where_it_was_if_it_is_the_same(tmp_path):
+    stream, told = {"kind": "csv", "path": "rows.csv"}, []
+    network = described(RING | {"shards": {"count": 1}, "stream": stream}, tmp_path)
+    process, rows = Remembering(), [f"{k % 3},{k},1\n" for k in range(9)]
+
+    def feed(text, rounds=None, again=False):
+        (tmp_path / "rows.csv").write_text("agent,x,target\n" + text)
+        feeder = Feeder(network, {"host0": process}, told.append, again=again)
+        source = open_stream(network, rounds, told.append)
+        process.asked.clear()
+        asyncio.run(fed(feeder, (), source=source))
+        return sorted(process.asked), feeder.tally.before
+
+    assert feed("".join(rows), rounds=4) == ([0, 1, 2, 3], 0)
+    assert feed("".join(rows[:6])) == ([4, 5], 4)
+    assert feed("".join(rows)) == ([6, 7, 8], 6)  # it has grown
+    assert feed("".join(rows)) == ([], 9)
+    assert told[-1] == "all rows of the stream were fed before: --again feeds them again"
+    for other in (rows[:8], [*rows[:8], "2,8,3\n"], ["3,1,1\n", *rows]):
+        sentence = "stream must be the one that was fed before, got another row 1?[0-9] than agent"
+        with pytest.raises(ValueError, match=sentence):
+            feed("".join(other))
+    assert process.asked == []
+    assert feed("".join(rows[:2]), again=True) == ([0, 1], 0)
+    assert feed("".join(rows[:3])) == ([2], 2)
+
+
+def test_what_comes_only_once_is_new_each_time(tmp_path):
+    process = Remembering()
+    for _ in range(2):
+        rows = iter([Row(0, [1.0], 1.0, number=1), Row(1, [2.0], 1.0, number=2)])
+        asyncio.run(fed(Feeder(ONE, {"host0": process}, print), (), Source(rows, None, True, {})))
+    assert sorted(process.asked) == [1.0, 1.0, 2.0, 2.0]
 
 
 # --- a network that changes ----------------------------------------------------------------------
@@ -376,7 +434,9 @@ def test_a_process_that_hangs_does_not_keep_a_network_that_is_stopped(tmp_path, 
     )
 
     async def run():
-        task = asyncio.create_task(up._run(path, network, None, None, False, again=True))
+        task = asyncio.create_task(
+            up._run(path, network, None, None, False, again=False, replay=True)
+        )
         async with asyncio.timeout(FOR_EVER):
             while not (
                 made

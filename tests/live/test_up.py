@@ -21,7 +21,10 @@ from live.processes import free_ports
 from mtcool.cli.up import conclude
 from mtcool.live.description import described, read_description
 from mtcool.live.feeding import Row, open_stream
+from mtcool.live.journal import Begun, Learned
+from mtcool.live.journals import read_journal
 from mtcool.live.replay import Replayed
+from mtcool.live.running import log
 from mtcool.live.running.outcome import Outcome
 from mtcool.live.running.process import Process
 from mtcool.live.running.tally import Tally
@@ -65,7 +68,7 @@ def test_rows_of_files_are_read_and_wrong_ones_are_told(tmp_path):
     text = "y,agent,x,target,other\n2,0,1,5,a\n,3,4,6,b\n1,9,1,1,c\n1,1,word,1,d\n1,1\n"
     (tmp_path / "rows.csv").write_text(text)
     rows, told = rows_of(learn | {"stream": {"kind": "csv", "path": "rows.csv"}}, None, tmp_path)
-    assert rows[0] == Row(0, [1.0, 2.0], 5.0)
+    assert rows[0] == Row(0, [1.0, 2.0], 5.0, number=2)
     assert rows[1].agent == 3
     assert np.isnan(rows[1].features[1])
     assert len(rows) == 2
@@ -254,6 +257,58 @@ def test_a_process_that_is_killed_begins_again_and_nothing_is_lost(tmp_path):
     assert (told["lost"], told["twice"], told["replayed"]["differences"]) == (0, 0, [])
 
 
+def killed_when_fed(*commands):
+    """Runs of `mtcool up` that end as in a crash while they feed rows."""
+    children = [subprocess.Popen(one, stdout=PIPE, stderr=PIPE, text=True) for one in commands]
+    for child in children:
+        assert any("activations" in line and "activations 0" not in line for line in child.stderr)
+    for child in children:
+        child.kill()
+        child.communicate()
+
+
+def test_each_row_is_fed_once_however_often_everything_is_killed_and_begun_again(tmp_path):
+    path = write(
+        tmp_path,
+        'graph = {kind = "ring", agents = 4}\nlearn = {features = ["x"]}\n'
+        'shards = {count = 2, port = PORT}\nstream = {kind = "csv", path = "rows.csv"}\n'
+        "security = {tls = false}\n",
+    )
+    rows = [f"{k * k % 7 % 4},{k},0.5\n" for k in range(100_000)]
+    (tmp_path / "rows.csv").write_text("agent,x,target\n" + "".join(rows))
+    (tmp_path / "state").mkdir(mode=0o700)
+    (tmp_path / "state" / "host0.db").touch()  # it was killed at its first start
+    killed_when_fed(command(path))
+    killed_when_fed(*(command(path, "--host", host) for host in ("host0", "host1")))
+    databases = [tmp_path / "state" / f"{host}.db" for host in ("host0", "host1")]
+    fed = int(max(features[0] for one in databases for features in learned_from(one))) + 1
+    done, told = run(path, "--rounds", str(fed + 20))
+    assert done.returncode == 0, done.stderr
+    assert told["activations"] >= 20
+    assert told["before"] + told["activations"] == fed + 20
+    assert (told["lost"], told["twice"], told["replayed"]["differences"]) == (0, 0, [])
+    learned = Counter(features[0] for one in databases for features in learned_from(one))
+    assert learned == Counter(map(float, range(fed + 20)))
+
+
+def learned_from(path):
+    """The features of all rows that a host has learned from."""
+    begun = {}
+    for entry in read_journal(path).entries:
+        if isinstance(entry, Begun):
+            begun[entry.number] = entry.features
+        elif isinstance(entry, Learned):
+            yield begun[entry.number]
+
+
+def test_a_longer_made_up_stream_begins_with_the_rows_of_a_shorter_one():
+    stream = {"stream": {"kind": "synthetic"}, "learn": {"features": ["x"]}}
+    short, _ = rows_of(stream, 1500)
+    long, _ = rows_of(stream, 2001)
+    assert long[:1500] == short
+    assert [row.number for row in long] == list(range(1, 2002))
+
+
 def test_a_host_that_cannot_begin_ends_it_with_a_sentence(tmp_path):
     path = write(
         tmp_path,
@@ -289,8 +344,36 @@ def test_why_a_host_could_not_begin_is_told_whatever_another_one_writes_below_it
     network = described(BASE | {"learn": {"features": ["x"]}}, tmp_path)
     process = Process(tmp_path / "n.toml", network, "host0", print)
     process.log.parent.mkdir()
-    process.log.write_text('mtcool: listen must be free\n{"event": "stop", "host": "host0"}\n')
-    assert process.last_words() == "listen must be free"
+    process.log.write_text("mtcool: host host0 begins\n")
+    process.log.chmod(0o644)
+    said = 'mtcool: listen must be free\n{"event": "stop", "host": "host0"}\n'
+    process._command = [sys.executable, "-c", f"import sys; sys.exit(sys.stderr.write({said!r}))"]
+    with pytest.raises(ValueError, match="host 'host0' could not begin: listen must be free"):
+        asyncio.run(process.begin())
+    assert process.log.read_text() == "mtcool: host host0 begins\n" + said
+    assert process.log.stat().st_mode & 0o777 == 0o600
+
+
+def test_logs_are_few_small_and_their_owners_and_a_full_disk_is_told_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(log, "LARGEST", 1000)
+    told = []
+    written = log.HostLog(tmp_path / "state" / "rome.log", told.append)
+    for k in range(500):
+        written.write(f"{k:10} 100 % of it")
+    files = sorted((tmp_path / "state").iterdir())
+    assert [path.name for path in files] == ["rome.log", *(f"rome.log.{k}" for k in (1, 2, 3))]
+    assert all(path.stat().st_size <= 1000 for path in files)
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in files)
+    assert files[0].read_text().endswith("499 100 % of it\n")
+    written.close()
+    full = log.HostLog(tmp_path / "full.log", told.append)
+    full.stream.close()
+    full.stream = open("/dev/full", "w")  # noqa: SIM115
+    for k in range(3):
+        full.write(str(k))
+    full.close()
+    assert len(told) == 1
+    assert "full.log could not be written: [Errno 28] No space left" in told[0]
 
 
 @pytest.mark.parametrize(("count", "told"), [(0, False), (3, True)])

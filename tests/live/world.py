@@ -16,10 +16,11 @@ import numpy as np
 from live.networks import Small, feedback
 from mtcool.live.driving import packed_feedback
 from mtcool.live.host import Host, Limits
-from mtcool.live.journal import Learned, Lives, entry_in
+from mtcool.live.journal import Learned, Lives, entry_bytes, entry_in
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.replay import replay
 from mtcool.live.resuming import resume
+from mtcool.live.snapshots import snapshot_of
 from mtcool.live.transactions import Changes, Durable, Kept, Replied
 
 MAX_STEPS = 200_000
@@ -41,6 +42,15 @@ class Disk:
     journal: list = field(default_factory=list)
     lives: Lives | None = None
     full: bool = False
+    pruned: list = field(default_factory=list)
+    """Entries of the journal that a snapshot stands for."""
+
+    def prune(self, host: str, network: int) -> None:
+        """Put a snapshot in place of the journal."""
+        kept = self.read()
+        if kept is not None and self.journal:
+            self.pruned += self.journal
+            self.journal = [entry_bytes(snapshot_of(kept, host, network))]
 
     def write(self, changes: Changes) -> None:
         if self.full:
@@ -89,6 +99,8 @@ class Process:
 
     def begin(self) -> None:
         share, change = self.world.small.descriptions[self.revision](self.name)
+        if self.world.prunes:
+            self.disk.prune(self.name, share.network)
         kept, limits = self.disk.read(), Limits(outbox=30)
         self.host: Host = resume(
             share,
@@ -140,6 +152,8 @@ class World:
         disk_class: type[Disk] = Disk,
     ) -> None:
         self.seed, self.small = seed, small
+        self.prunes = seed % 3 == 2
+        """Whether journals are pruned when their hosts begin again."""
         self.host_class, self.disk_class = host_class, disk_class
         self.chance = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
@@ -398,8 +412,8 @@ class World:
         again = replay(journals.values(), self.small.make, agents=agents)
         kept = {
             (name, entry.number, repr(entry.feedback))
-            for name, journal in journals.items()
-            for entry in journal
+            for name, process in self.processes.items()
+            for entry in map(entry_in, [*process.disk.pruned, *process.disk.journal])
             if isinstance(entry, Learned)
         }
         hosts = {name: process.host for name, process in self.processes.items()}

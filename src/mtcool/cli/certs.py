@@ -6,9 +6,10 @@ from mtcool.cli.node import NetworkFile
 def certs(network: NetworkFile) -> None:
     """Make an authority for a network, and a certificate for each of its hosts.
 
-    What is there stays as it is. Give each host its own certificate and key, and the certificate of
-    the authority; keep the key of the authority where no host runs.
+    What is there stays as it is. It prints which files each host needs on its machine; keep the key
+    of the authority where no host runs.
     """
+    from mtcool.experiments.files.spec import GraphFile
     from mtcool.live.certificates import make_certificates
     from mtcool.live.description import read_description
 
@@ -20,3 +21,12 @@ def certs(network: NetworkFile) -> None:
         print(f"{', '.join(made)} made in {folder}")
     else:
         print(f"all certificates are in {folder} already")
+    file = description.file
+    shared = [network, folder / "authority.pem"]
+    if isinstance(file.graph, GraphFile):
+        shared.append(description.path(file.graph.path))
+    if file.security.token is not None:
+        shared.append(description.path(file.security.token))
+    for host in description.places:
+        needs = (*shared, folder / f"{host}.pem", folder / f"{host}.key")
+        print(f"host {host} needs {', '.join(map(str, needs))}")

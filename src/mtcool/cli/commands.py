@@ -24,6 +24,7 @@ from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.learn import learn
 from mtcool.cli.node import node
 from mtcool.cli.predict import predict
+from mtcool.cli.prune import prune
 from mtcool.cli.reload import reload
 from mtcool.cli.replay import replay
 from mtcool.cli.status import status
@@ -56,7 +57,7 @@ privacy.app.command()(advise)
 app.add_typer(privacy.app, name="privacy", no_args_is_help=True)
 app.command()(learn)
 app.command()(predict)
-for live in (up, node, watch, certs, status, reload, replay):
+for live in (up, node, watch, certs, status, reload, replay, prune):
     app.command()(live)
 
 Workers = Annotated[int, typer.Option(help="Processes to run on.")]

@@ -13,7 +13,8 @@ COUNTED = ("predictions", "same", "learned", "messages", "waiting", "lost", "twi
 def replayed_as_json(found: "Replayed") -> dict[str, "Plain"]:
     """All of it in plain values."""
     counted = {name: getattr(found, name) for name in COUNTED}
-    return counted | {"elsewhere": dict(found.elsewhere), "differences": found.differences}
+    more = {"elsewhere": dict(found.elsewhere), "pruned": found.pruned}
+    return counted | more | {"differences": found.differences}
 
 
 def show_replayed(found: "Replayed", waiting: int, refused: int, begin: str = "") -> None:
@@ -33,6 +34,8 @@ def show_replayed(found: "Replayed", waiting: int, refused: int, begin: str = ""
         f"bit; {found.messages:,} messages were taken, {waiting:,} wait, {found.lost:,} are lost, "
         f"{found.twice:,} were taken twice, {refused:,} were refused"
     )
+    for name, count in found.pruned.items():
+        print(f"  the journal of {name} begins after {count:,} rounds: those before were pruned")
     for name, count in found.elsewhere.items():
         if count:
             print(f"  {count:,} messages wait for {name}, whose journal is not here")

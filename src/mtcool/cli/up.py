@@ -32,8 +32,17 @@ EVERY = 2.0
 def up(
     network: NetworkFile,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Activations, at most.  [default: the whole stream]")
+        int | None,
+        typer.Option(
+            min=1, help="Feed so many rows of the stream, at most.  [default: all of them]"
+        ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Feed the stream from its beginning, also if it was fed before."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     host: Annotated[
         list[str] | None,
@@ -47,9 +56,10 @@ def up(
 ) -> None:
     """Start a live network, one process for each host, and feed it the stream of its file.
 
-    It ends with the stream, after so many rounds, or with Ctrl-C. Then all journals are played
-    again: the status is 1 if a message was lost or taken twice, if anything came out different, or
-    if hosts have stopped because they remember less than others.
+    It goes on after the rows that it has fed before. It ends with the stream, after so many rows,
+    or with Ctrl-C. Then all journals are played again: the status is 1 if a message was lost or
+    taken twice, if anything came out different, or if hosts have stopped because they remember less
+    than others.
     """
     tell(f"reading {network}")  # before imports that take seconds
     from mtcool.live.description import read_description
@@ -57,7 +67,9 @@ def up(
     description = read_description(network).with_journal()
     for name in host or ():
         description.share(name)  # refuses hosts that are not in the file
-    outcome = asyncio.run(_run(network, description, rounds, host, web, again=not no_replay))
+    outcome = asyncio.run(
+        _run(network, description, rounds, host, web, again=again, replay=not no_replay)
+    )
     summary = outcome.summary()
     if as_json:
         print(json.dumps(summary))
@@ -75,6 +87,7 @@ async def _run(
     web: bool,
     *,
     again: bool,
+    replay: bool,
 ) -> "Outcome":
     from mtcool.live.feeding import open_stream
     from mtcool.live.running import Running
@@ -93,7 +106,7 @@ async def _run(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    running = Running(file, network, hosts or list(network.places), say)
+    running = Running(file, network, hosts or list(network.places), say, again=again)
     complain = functools.partial(running.feeder.complaints.tell, "left out")
     source = open_stream(network, rounds, complain)  # first: refuses a file that is wrong
     if not hosts:  # the authority of a network on many machines is made in one place
@@ -105,16 +118,16 @@ async def _run(
             from mtcool.live.running.web import on_the_web
 
             say(f"the page is at {await stack.enter_async_context(on_the_web(running))}")
-        return await _shown_in_terminal(running, source, stopped, again=again)
+        return await _shown_in_terminal(running, source, stopped, replay=replay)
 
 
 async def _shown_in_terminal(
-    running: "Running", source: "Source | None", stopped: asyncio.Event, *, again: bool
+    running: "Running", source: "Source | None", stopped: asyncio.Event, *, replay: bool
 ) -> "Outcome":
     from mtcool.live.running import run_network
 
     def wanted() -> bool:
-        return again and is_read(sys.stdout)
+        return replay and is_read(sys.stdout)
 
     screen, total = Console(stderr=True, highlight=False), source and source.total
     if not screen.is_terminal:
@@ -155,6 +168,7 @@ def _facts(running: "Running", total: int | None) -> list[tuple[str, str]]:
     counted = running.traffic.total
     outbox = sum(told["outbox"] for told in running.status.values())
     facts = [
+        *([("fed before", f"{tally.before:,}")] if tally.before else []),
         ("activations", f"{tally.activations:,}{of}"),
         ("per second", f"{running.per_second:,.0f}"),
     ]
@@ -186,8 +200,9 @@ def conclude(outcome: "Outcome") -> None:
         for name, words in (("learned", "together"), ("alone", "alone"), ("pooled", "pooled"))
         if told[name]["loss"] is not None
     ]
+    before = f" after {told['before']:,} rows that were fed before" if told["before"] else ""
     print(
-        f"{told['activations']:,} activations, {told['per_second']:,.0f} a second, with "
+        f"{told['activations']:,} activations{before}, {told['per_second']:,.0f} a second, with "
         f"{told['messages']:,} messages and {told['bytes']:,} bytes between hosts"
     )
     if losses:

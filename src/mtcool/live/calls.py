@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mtcool.live.counts import Counts, Paid
 from mtcool.live.driving import Feedback, Prediction
 from mtcool.live.judging import Judge
+from mtcool.live.offset import Offset
 from mtcool.streams import Loss
 from mtcool.types import Floats, Label
 
@@ -108,7 +109,13 @@ class Calls:
         return Said(asked.number, row, prediction._replace(round=next(self._names)))
 
     async def learn(
-        self, agent: Label, row: Floats | None, target: float, wait: float, name: int | None
+        self,
+        agent: Label,
+        row: Floats | None,
+        target: float,
+        wait: float,
+        name: int | None,
+        offset: Offset | None = None,
     ) -> None:
         """Learn from a row and its target; returns when that is durable."""
         async with self._turn(agent):
@@ -121,10 +128,17 @@ class Calls:
                 if row is not None and not _same(said.features, row):
                     found = row.tolist()
                     raise ValueError(f"features must be those of round {name}, got {found}")
-            learning = self._learn(agent, said, target)
+            learning = self._learn(agent, said, target, offset)
         await learning
 
-    async def update(self, agent: Label, feedback: Feedback, wait: float, name: int | None) -> None:
+    async def update(
+        self,
+        agent: Label,
+        feedback: Feedback,
+        wait: float,
+        name: int | None,
+        offset: Offset | None = None,
+    ) -> None:
         """Learn from the gradient, or the loss, of a prediction; returns when durable."""
         async with self._turn(agent):
             said = self._newest(agent) if name is None else self._named(agent, name)
@@ -135,7 +149,7 @@ class Calls:
                         "from yet, got one without: predict first"
                     )
                 said = await self._round(agent, None, wait)
-            learning = self._learn(agent, said, feedback)
+            learning = self._learn(agent, said, feedback, offset)
         await learning
 
     async def _round(self, agent: Label, row: Floats | None, wait: float) -> Said:
@@ -166,10 +180,12 @@ class Calls:
             )
         return said
 
-    def _learn(self, agent: Label, said: Said, feedback: Feedback) -> Awaitable[None]:
+    def _learn(
+        self, agent: Label, said: Said, feedback: Feedback, offset: Offset | None
+    ) -> Awaitable[None]:
         """Learn at once; returns what to wait for until that is durable."""
         began = time.monotonic()
-        done = self._engine.learn(said.number, feedback)
+        done = self._engine.learn(said.number, feedback, offset)
         self._said.get(agent, {}).pop(said.prediction.round, None)
         if self._last.get(agent) is said:
             del self._last[agent]

@@ -70,10 +70,18 @@ class Connection:
             await transport.open(self._answer)
             self.transport = transport
 
-    async def ask(self, questions: Mapping[str, bytes], wait: float) -> dict[str, bytes]:
-        """Ask other hosts; those that are cut off are left out."""
+    async def ask(
+        self, questions: Mapping[str, bytes], wait: float, again: int = 0
+    ) -> dict[str, bytes]:
+        """Ask other hosts; those that are cut off are left out.
+
+        So many bytes of each question were sent before.
+        """
         reached = {host: asked for host, asked in questions.items() if host not in self.cut}
-        kinds = {host: self._counts.leaves(host, content) for host, content in reached.items()}
+        kinds = {
+            host: self._counts.leaves(host, content, again=again)
+            for host, content in reached.items()
+        }
         replies = await self.transport.ask(reached, wait) if reached else {}
         now = asyncio.get_running_loop().time()
         for host in questions:

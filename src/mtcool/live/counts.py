@@ -18,6 +18,9 @@ KINDS = {1: "ask", 2: "rows", 3: "deliver", 4: "position", 5: "refused"}
 HEARTBEAT = "heartbeat"
 """The kind of questions that want nothing but to know how the other host is, and of their replies:
 they come all the time, and say nothing of what the network does."""
+AGAIN = "again"
+"""The kind of what was sent before and not acknowledged, because a host is down or replies were
+lost: that is no more traffic of the network than before."""
 TAG = 2  # after the version of the schema and the head of an array
 NUMBERS = {1: 2, 3: 3}  # between the tag of a question and its items
 BYTES = {0xCC: 2, 0xCD: 3, 0xCE: 5, 0xCF: 9}  # of a number that does not fit into its first one
@@ -51,15 +54,15 @@ def kind_of(content: bytes) -> str:
     return KINDS.get(tag, "other")
 
 
-def without_heartbeats(kinds: Mapping[str, int]) -> int:
-    """The sum of counts by kind, but for heartbeats.
+def without_overhead(kinds: Mapping[str, int]) -> int:
+    """The sum of counts by kind, but for heartbeats and what is sent again.
 
     Examples
     --------
-    >>> without_heartbeats({"ask": 2, "rows": 2, "heartbeat": 60})
+    >>> without_overhead({"ask": 2, "rows": 2, "again": 30, "heartbeat": 60})
     4
     """
-    return sum(count for kind, count in kinds.items() if kind != HEARTBEAT)
+    return sum(count for kind, count in kinds.items() if kind not in (HEARTBEAT, AGAIN))
 
 
 @dataclass
@@ -72,15 +75,20 @@ class Traffic:
     >>> traffic.count("position", 6)
     >>> traffic.messages["position"], traffic.bytes["position"]
     (1, 6)
+    >>> traffic.count("deliver", 100, again=70)
+    >>> traffic.bytes["deliver"], traffic.bytes["again"]
+    (30, 70)
     """
 
     messages: Counter[str] = field(default_factory=Counter)
     bytes: Counter[str] = field(default_factory=Counter)
 
-    def count(self, kind: str, length: int) -> None:
-        """Count a message."""
+    def count(self, kind: str, length: int, again: int = 0) -> None:
+        """Count a message, of which so many bytes were sent before."""
         self.messages[kind] += 1
-        self.bytes[kind] += length
+        self.bytes[kind] += length - again
+        if again:
+            self.bytes[AGAIN] += again
 
 
 @dataclass
@@ -163,32 +171,38 @@ class Counts:
     unwritten: int = 0
     """Transactions that could not be written, because the disk was full or broken."""
     paid: dict[Label, Paid] = field(default_factory=dict)
-    _noted: deque[tuple[str | None, str, int]] = field(default_factory=deque)
-    """Messages that are not counted yet: to whom, or None if they came; their kinds and bytes.
+    _noted: deque[tuple[str | None, str, int, int]] = field(default_factory=deque)
+    """Messages that are not counted yet: to whom, or None if they came; their kinds, their bytes,
+    and how many of these were sent before.
 
     Noting one takes little time, and is safe on any thread. Contents are not kept, so that a flood
     of questions does not fill the memory.
     """
 
-    def leaves(self, host: str, content: bytes, question: str | None = None) -> str:
-        """Note a message to a host, perhaps the reply to a question; returns its kind."""
-        return self._note(host, content, question)
+    def leaves(self, host: str, content: bytes, question: str | None = None, again: int = 0) -> str:
+        """Note a message to a host, perhaps the reply to a question; returns its kind.
+
+        So many of its bytes were sent before.
+        """
+        return self._note(host, content, question, again)
 
     def comes(self, content: bytes, question: str | None = None) -> str:
         """Note a message from a host, perhaps the reply to a question; returns its kind."""
         return self._note(None, content, question)
 
-    def _note(self, host: str | None, content: bytes, question: str | None) -> str:
+    def _note(self, host: str | None, content: bytes, question: str | None, again: int = 0) -> str:
         kind = HEARTBEAT if question == HEARTBEAT else kind_of(content)
-        self._noted.append((host, kind, len(content)))
+        if again == len(content):
+            kind = AGAIN
+        self._noted.append((host, kind, len(content), again))
         return kind
 
     def settle(self) -> None:
         """Count what was noted."""
         while self._noted:
-            host, kind, length = self._noted.popleft()
+            host, kind, length, again = self._noted.popleft()
             traffic = self.received if host is None else self.to[host]
-            traffic.count(kind, length)
+            traffic.count(kind, length, again)
 
     @property
     def sent(self) -> Traffic:

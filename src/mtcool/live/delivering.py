@@ -121,8 +121,10 @@ class Deliveries:
                         await news.wait()
                 return True
         reply: bytes | None = None
+        again = host.links[other].again
         try:
-            reply = (await self._connection.ask({other: content}, timing.delivery)).get(other)
+            replies = await self._connection.ask({other: content}, timing.delivery, again)
+            reply = replies.get(other)
         finally:
             same = host is node.host and other in host.links  # or it has begun again meanwhile
             agreed = not same or host.delivered(other, reply)

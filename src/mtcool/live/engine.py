@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mtcool.live.counts import Counts
 from mtcool.live.driving import Feedback
 from mtcool.live.host import Host
+from mtcool.live.offset import Offset
 from mtcool.live.reporting import Reporter
 from mtcool.live.store import Store
 from mtcool.live.transactions import Durable, Effect, Kept, Replied, Token
@@ -101,11 +102,13 @@ class Engine:
         else:  # what others ask for is durable already
             self._say(self.host.ready())
 
-    def learn(self, number: int, feedback: Feedback) -> asyncio.Future[None]:
+    def learn(
+        self, number: int, feedback: Feedback, offset: Offset | None = None
+    ) -> asyncio.Future[None]:
         """Learn from a round; what it returns is done when that is durable."""
         self._check_still_open()
         token = next(self._numbers)
-        self.host.learn(number, feedback, token)
+        self.host.learn(number, feedback, token, offset=offset)
         done = self._learning[token] = self._loop.create_future()
         self._wake()
         return done
@@ -174,7 +177,7 @@ class Engine:
         for done in waiting:
             if not done.done():
                 done.set_exception(OSError(reason))
-        refused = self.host.refused
+        before = self.host
         try:
             self.host = self._make(self.store.read())
         except Exception as worse:
@@ -182,7 +185,9 @@ class Engine:
             self._report.tell("disk", reason=self.closed, level=logging.ERROR)
             self.broken.set()
         else:
-            self.host.refused.update(refused)
+            self.host.refused.update(before.refused)
+            for other, link in self.host.links.items():  # what has left is sent again, if at all
+                link.left = before.links[other].left if other in before.links else 0
             self._after_a_restart()
         return OSError(reason)
 

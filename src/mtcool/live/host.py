@@ -34,6 +34,7 @@ from mtcool.live.journal import (
     Lives,
     Predicted,
     Rejected,
+    Rewound,
     Started,
     Taken,
     Used,
@@ -41,9 +42,10 @@ from mtcool.live.journal import (
     rejected,
 )
 from mtcool.live.mailbox import Mailbox
+from mtcool.live.offset import Offset
 from mtcool.live.refusals import Differs, Stopped
 from mtcool.live.replies import check_reply, rows_in
-from mtcool.live.residents import Residents, learned_in
+from mtcool.live.residents import Residents, learned_in, offset_in
 from mtcool.live.rounds import OpenRound, OpenRounds
 from mtcool.live.share import Share
 from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Kept, Replied, Token
@@ -138,6 +140,8 @@ class Host:
             self._start()
         self.learned = Counter(there.learned)
         """Rounds that each agent has ever learned from, of which all is durable."""
+        self.offsets = dict(there.offsets)
+        """How far the rows of a stream were fed to each agent, as far as that is durable."""
 
     def _start(self) -> None:
         """Nothing may be said of the agents before it is durable how they were in the beginning."""
@@ -254,22 +258,32 @@ class Host:
 
     @_in_turn
     def learn(
-        self, number: int, feedback: Feedback, token: Token, draws: Sequence[float] = ()
+        self,
+        number: int,
+        feedback: Feedback,
+        token: Token,
+        draws: Sequence[float] = (),
+        offset: Offset | None = None,
     ) -> None:
         """Step 5: learn from the round; `Durable(token)` follows when this survives a crash.
 
         Neighbours on this host learn at once, and messages to others wait for the commit. Noise is
-        drawn anew, unless `draws` of a journal are given.
+        drawn anew, unless `draws` of a journal are given. If it is a row of a stream, its offset is
+        kept in the same transaction, and one that is not beyond the last is refused.
         """
         begun = self._open[number]
         if not begun.predicted:
             raise ValueError(f"round must have been predicted, got round {number}")
         self.check_may_learn(begun.agent)
+        if offset is not None:
+            self._residents.check_offset(begun.agent, offset)
         packed = _packed(feedback) if self._journal else []  # before anything changes
         told = begun.round.learn(feedback, draws)
         self._open.pop(number)
         self.version += 1
         self._residents.learned[begun.agent] += 1
+        if offset is not None:
+            self._residents.offsets[begun.agent] = offset
         self._residents.changed.add(begun.agent)
         for neighbour, message in told.items():
             host = self.share.home.get(neighbour)
@@ -278,7 +292,8 @@ class Host:
             elif host in self.links:  # its host, or itself, may have left since the round began
                 self._mail.put(host, neighbour, encode(message))
         if self._journal:
-            self._entries.append(entry_bytes(Learned(number, packed, begun.round.drawn)))
+            learned = Learned(number, packed, begun.round.drawn, offset)
+            self._entries.append(entry_bytes(learned))
         self._effects.append(Durable(token))
 
     def _tell(self, driver: Driver, message: Message) -> None:
@@ -309,6 +324,12 @@ class Host:
         """The other hosts on which an agent that lives here has neighbours."""
         home, neighbours = self.share.home, self._residents.driver(agent).neighbours
         return {home[other] for other in neighbours} - {self.share.host}
+
+    @_in_turn
+    def rewind(self) -> None:
+        """Let rows of streams be fed to all agents from the first on again."""
+        if self._residents.rewind() and self._journal:
+            self._entries.append(entry_bytes(Rewound()))
 
     def is_open(self, number: int) -> bool:
         """Whether a round can still be learned from."""
@@ -565,7 +586,7 @@ class Host:
             self._mail.committed(host, numbers)
         self.durable = changes.version
         for name, state in changes.agents.items():
-            self.learned[name] = learned_in(state)
+            self.learned[name], self.offsets[name] = learned_in(state), offset_in(state)
         return self._said(changes.effects)
 
     def _said(self, effects: Iterable[Replied | Durable | Acknowledged]) -> list[Effect]:

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from mtcool.live.link import Numbers
+from mtcool.live.offset import Offset
 from mtcool.live.refusals import LONGEST_REASON
 from mtcool.types import Name
 
@@ -29,6 +31,19 @@ class Started(msgspec.Struct, frozen=True, array_like=True, tag=4):
     network: int
     lives: Lives
     agents: list[tuple[Name, bytes]]
+
+
+class Snapshot(msgspec.Struct, frozen=True, array_like=True, tag=8):
+    """Instead of all entries before it: what had become of the host."""
+
+    host: str
+    network: int
+    lives: Lives
+    agents: list[tuple[Name, bytes]]
+    """As they are kept, with their counts."""
+    version: int
+    rounds: int
+    links: list[tuple[str, Numbers]]
 
 
 class Begun(msgspec.Struct, frozen=True, array_like=True, tag=0):
@@ -67,6 +82,8 @@ class Learned(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """As `driving.feedback` packs it."""
     drawn: list[float] = []
     """Noise of a private agent: a secret, as the journal is."""
+    offset: Offset | None = None
+    """Of the row of a stream, if that was given."""
 
 
 class Taken(msgspec.Struct, frozen=True, array_like=True, tag=3):
@@ -98,6 +115,10 @@ class Rejected(msgspec.Struct, frozen=True, array_like=True, tag=6):
     """Why the first of the wrong ones was refused."""
 
 
+class Rewound(msgspec.Struct, frozen=True, array_like=True, tag=7):
+    """Streams are fed from their beginning again."""
+
+
 class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
     """The description was read again: agents have other neighbours, some came, some left."""
 
@@ -110,7 +131,9 @@ class Changed(msgspec.Struct, frozen=True, array_like=True, tag=5):
     """Of each agent that lives here its neighbours: name, index, degree."""
 
 
-Entry: TypeAlias = Changed | Started | Begun | Predicted | Learned | Taken | Rejected
+Entry: TypeAlias = (
+    Changed | Started | Snapshot | Begun | Predicted | Learned | Taken | Rejected | Rewound
+)
 
 
 def rejected(

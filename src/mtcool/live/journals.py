@@ -15,7 +15,7 @@ import numpy as np
 from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import GraphFile
 from mtcool.live.description import Description, described, drivers_of, tables
-from mtcool.live.journal import Begun, Entry, Rejected, Taken, entry_in
+from mtcool.live.journal import Begun, Entry, Rejected, Snapshot, Taken, entry_bytes, entry_in
 from mtcool.live.lock import is_running
 from mtcool.live.replay import Replayed, replay
 from mtcool.live.schema import (
@@ -31,6 +31,8 @@ from mtcool.live.schema import (
     prepare,
     waiting_in,
 )
+from mtcool.live.snapshots import snapshot_of
+from mtcool.live.store import Store
 from mtcool.types import Label
 
 READ = (GraphFile, tables.BirthsGraph, tables.FlightsGraph, tables.SchoolsGraph)
@@ -67,6 +69,30 @@ def kept_description(network: Description) -> bytes:
     return msgspec.json.encode(file)
 
 
+def has_begun(path: str | os.PathLike[str]) -> bool:
+    """Whether a database has anything: a host that was killed at its first start has written none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".db") as file:
+    ...     has_begun(file.name)
+    False
+    """
+    base = _opened(Path(path))
+    try:
+        return bool(base.execute("select count(*) from sqlite_master").fetchone()[0])
+    except sqlite3.Error:
+        return True  # what is wrong with it, its reader says
+    finally:
+        base.close()
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """A database, to be read and nothing else."""
+    return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+
 def read_journal(
     path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
 ) -> Journal:
@@ -82,7 +108,7 @@ def read_journal(
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
-    base = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    base = _opened(file)
     try:
         prepare(base)
         base.execute("begin")  # all that follows is of one moment
@@ -112,13 +138,15 @@ def read_journal(
         raise ValueError(f"{file} must be the database of a host, got {error}") from None
     finally:
         base.close()
+    before = entries[0] if entries and isinstance(entries[0], Snapshot) else None
     begun = sum(isinstance(entry, Begun) for entry in entries)
+    begun += 0 if before is None else before.rounds
     if begun != host.rounds:
         raise ValueError(
             f"{file} must have a journal of all {host.rounds:,} rounds, got one of {begun:,}: "
             "write `journal = true` into the network's file, and begin with a fresh state"
         )
-    told = dict[str, int]()
+    told = {} if before is None else {other: numbers.taken for other, numbers in before.links}
     for entry in entries:
         if isinstance(entry, Taken | Rejected):
             last = entry.first + entry.count - 1
@@ -135,6 +163,49 @@ def read_journal(
     except ValueError as error:
         raise ValueError(f"{file} must say what its network is, got {error}") from None
     return Journal(host.name, host.network, description, entries, outbox, agents, is_running(file))
+
+
+def check_not_running(path: str | os.PathLike[str]) -> None:
+    """Refuse the database of a host that runs."""
+    if is_running(Path(path)):
+        raise ValueError(f"host must be stopped before its journal is pruned, got {path}: it runs")
+
+
+class Pruned(NamedTuple):
+    """What was taken out of a database."""
+
+    entries: int
+    rounds: int
+    """All that the host has ever begun; a replay begins after them now."""
+    bytes: int
+    """By which the database is smaller."""
+
+
+def prune_journal(
+    path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
+) -> Pruned:
+    """Put a snapshot of a host in place of its journal, from which replays begin then.
+
+    The host must not run. What is refused changes nothing.
+
+    Parameters
+    ----------
+    path
+        Its database.
+    tell
+        Is told now and then how far it is.
+    """
+    check_not_running(path)
+    journal = read_journal(path, tell)
+    if not journal.entries:
+        raise ValueError(f"{path} must have a journal, got none")
+    size = Path(path).stat().st_size
+    with Store(path, journal.host, journal.network) as store:
+        kept = store.read()
+        assert kept is not None  # it has a journal
+        snapshot = snapshot_of(kept, journal.host, journal.network)
+        store.prune(entry_bytes(snapshot))
+    return Pruned(len(journal.entries), kept.rounds, size - Path(path).stat().st_size)
 
 
 def _description(kept: bytes) -> Description:

@@ -29,7 +29,7 @@ UNDER_WAY = 1024
 
 
 OfAgents: TypeAlias = Literal["predict", "learn", "round", "update"]
-OfTheNode: TypeAlias = Literal["delivered", "status", "reload", "cut", "heal", "stop"]
+OfTheNode: TypeAlias = Literal["delivered", "status", "reload", "rewind", "cut", "heal", "stop"]
 
 
 class Loss(msgspec.Struct, forbid_unknown_fields=True):
@@ -52,6 +52,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     gradient: list[float] | None = None
     loss: Loss | None = None
     round: int | None = None
+    offset: tuple[int, int] | None = None
     timeout: float | None = None
 
 
@@ -148,6 +149,9 @@ class Lines:
                     raise ValueError("reload needs a node that was made from a file")
                 await node.reload(self._again())
                 return {"agents": _names(node)}
+            case "rewind":
+                await node.rewind()
+                return {"rewound": True}
             case "cut" | "heal":
                 if request.host not in node.host.links:
                     raise ValueError(f"{NO_NEIGHBOURS}, got {request.host!r}")
@@ -165,11 +169,13 @@ class Lines:
                     return _told(said)
                 case "learn":
                     target = _wanted("target", request.target)
-                    await node.learn(agent, request.features, target, round=request.round)
+                    await node.learn(
+                        agent, request.features, target, round=request.round, offset=request.offset
+                    )
                     return {"activations": node.host.learned[agent]}
                 case "update":
                     feedback = told_feedback(request.gradient, request.loss)
-                    await node.update(agent, feedback, round=request.round)
+                    await node.update(agent, feedback, round=request.round, offset=request.offset)
                     return {"activations": node.host.learned[agent]}
                 case _:
                     return await self._round(agent, request)
@@ -180,10 +186,13 @@ class Lines:
             raise ValueError("a round must have one of target and loss")
         self.node.host.check_may_learn(agent)  # who must wait is asked again, and journals grow
         said = await self.node.predict(agent, request.features, timeout=request.timeout)
+        offset = request.offset
         if request.loss is None:  # not by its round, which may be over since the graph has changed
-            await self.node.learn(agent, request.features, _wanted("target", request.target))
+            target = _wanted("target", request.target)
+            await self.node.learn(agent, request.features, target, offset=offset)
         else:
-            await self.node.update(agent, told_feedback(request.gradient, request.loss))
+            feedback = told_feedback(request.gradient, request.loss)
+            await self.node.update(agent, feedback, offset=offset)
         return _told(said) | {"activations": self.node.host.learned[agent]}
 
 

@@ -56,6 +56,10 @@ class Link:
     """Up to which number it was asked last whether it remembers the same, or told to."""
     greeted: bool = False
     """Whether it has agreed with us since this process began: nothing leaves before."""
+    left: int = 0
+    """Number of the last message that has left for it since this process began."""
+    again: int = 0
+    """Bytes of the batch under way that have left before."""
     waiting: bool = False
     """Whether a batch is under way."""
     silent: bool = False
@@ -94,6 +98,13 @@ class Link:
                 break
             items.append((to, content))
         return first, items
+
+    def leave(self, first: int, items: list[tuple[Name, bytes]], batch: bytes) -> None:
+        """These messages leave now as a batch, some of them again."""
+        old = items[: max(0, self.left + 1 - first)]
+        whole = bool(items) and len(old) == len(items)
+        self.again = len(batch) if whole else sum(len(content) for _, content in old)
+        self.left = max(self.left, first - 1 + len(items))
 
     @property
     def acknowledged(self) -> int:

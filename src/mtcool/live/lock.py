@@ -37,6 +37,9 @@ class Lock:
             except OSError:
                 time.sleep(LOOK / LOOKS)
             else:
+                # SQLite makes an empty one when it opens the database.
+                log = Path(f"{database}-wal")
+                self._without_log = not log.exists() or log.stat().st_size == 0
                 return
         os.close(self._file)
         raise ValueError(
@@ -52,8 +55,10 @@ class Lock:
     def check_last(self, session: int) -> None:
         """Refuse a database that lacks what the session before has written, and did not close."""
         noted = os.pread(self._file, LONGEST, 0).decode("ascii", "replace").split()
-        if noted and noted != [CLOSED] and str(session) not in noted:
-            path = str(self._database)
+        path = str(self._database)
+        # Until a session closes the database, its last transactions stand in the log alone.
+        lost = self._without_log and noted == [str(session)]
+        if noted and CLOSED not in noted and (lost or str(session) not in noted):
             raise ValueError(
                 f"database must have all that was written, got {path!r}, which is older than the "
                 f"process before, because its write-ahead log '{path}-wal' is missing or it was "
@@ -63,8 +68,11 @@ class Lock:
 
     def note(self, *sessions: int | str) -> None:
         """Write down who may have written the database last."""
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, " ".join(map(str, sessions)).encode(), 0)
+        content = " ".join(map(str, sessions)).encode()
+        # What stands there is overwritten first: on a full disk it must not be gone.
+        length = os.fstat(self._file).st_size
+        os.pwrite(self._file, content.ljust(length), 0)
+        os.ftruncate(self._file, len(content))
         os.fsync(self._file)
 
     def close(self) -> None:

@@ -134,7 +134,7 @@ class Mailbox:
         first, told = link.batch(most, min(LARGEST_BATCH, room), least=0)
         if not told:
             return 0, [], NOTHING
-        link.waiting = True
+        link.waiting, link.left = True, max(link.left, first - 1 + len(told))
         after, _ = link.claim(first, len(told))
         return first, told, after
 
@@ -165,7 +165,7 @@ class Mailbox:
         if link.waiting or not near:
             return None
         if self.distrusts(host):
-            link.waiting = True
+            link.waiting, link.again = True, 0
             return to_bytes(Ask(share.network, share.revision, []))
         first = link.outbox[0][0] if link.outbox else link.sent + 1
         return self._delivery(link, share, first, [])
@@ -175,7 +175,9 @@ class Mailbox:
     ) -> bytes:
         link.waiting = True
         said = link.dropped, *link.claim(first, len(items))
-        return to_bytes(Deliver(share.network, share.revision, first, items, *said))
+        batch = to_bytes(Deliver(share.network, share.revision, first, items, *said))
+        link.leave(first, items, batch)
+        return batch
 
     def delivered(self, host: str, content: bytes | None, drawn: int = 0) -> bool:
         """The reply to a batch has come, or None: it has not. Returns whether both agree.

@@ -29,6 +29,7 @@ from mtcool.live.features import in_order
 from mtcool.live.host import Host, Limits
 from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
+from mtcool.live.offset import Place, checked_offset
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
@@ -268,7 +269,13 @@ class Node:
         return (await self._calls.predict(self._here(agent), self._row(features), wait)).prediction
 
     async def learn(
-        self, agent: Label, features: Given, target: float, *, round: int | None = None
+        self,
+        agent: Label,
+        features: Given,
+        target: float,
+        *,
+        round: int | None = None,
+        offset: Place | None = None,
     ) -> None:
         """Learn from a row and its target; returns when that is durable.
 
@@ -285,13 +292,25 @@ class Node:
         round
             Learn from the prediction of this round (`Prediction.round`), for targets that come
             late or in another order. The newest 64 of an agent wait for theirs.
+        offset
+            The place of the row in a stream: its number, from 1 on, and a checksum of it. It is
+            kept in the same transaction (`status`), and a number that is not above the last one of
+            this agent is refused: so nothing is learned from twice, whenever a process dies.
         """
         self._engine.check_open()
         row, target = self._row(features), validation.finite("target", target)
         name = None if round is None else validation.count("round", round, 0)
-        await self._calls.learn(self._here(agent), row, target, self._wait, name)
+        place = None if offset is None else checked_offset(offset)
+        await self._calls.learn(self._here(agent), row, target, self._wait, name, place)
 
-    async def update(self, agent: Label, gradient: Given, *, round: int | None = None) -> None:
+    async def update(
+        self,
+        agent: Label,
+        gradient: Given,
+        *,
+        round: int | None = None,
+        offset: Place | None = None,
+    ) -> None:
         """Learn from the gradient, or the loss, of the last prediction; returns when durable.
 
         Parameters
@@ -304,13 +323,24 @@ class Node:
             the loss must be of one of the package's own kinds.
         round
             The round of the prediction, if it is not the last one; as in `learn`.
+        offset
+            As in `learn`.
         """
         self._engine.check_open()
         if self.network.file.learn is not None:
             raise ValueError("features must be given to agents that learn from tables: use learn")
         feedback = gradient if isinstance(gradient, Loss) else _numbers("gradient", gradient)
         name = None if round is None else validation.count("round", round, 0)
-        await self._calls.update(self._here(agent), feedback, self._wait, name)
+        place = None if offset is None else checked_offset(offset)
+        await self._calls.update(self._here(agent), feedback, self._wait, name, place)
+
+    async def rewind(self) -> None:
+        """Let a stream be fed from its beginning: all offsets are 0 again, when this returns."""
+        self._engine.check_open()
+        self.host.rewind()
+        error = self._engine.commit()
+        if error is not None:
+            raise error
 
     @property
     def _wait(self) -> float:

@@ -24,12 +24,15 @@ from mtcool.live.journal import (
     Learned,
     Predicted,
     Rejected,
+    Rewound,
+    Snapshot,
     Started,
     Taken,
 )
-from mtcool.live.residents import COUNT, DAMAGE, near_in
+from mtcool.live.offset import Repeated
+from mtcool.live.residents import DAMAGE, near_in
 from mtcool.live.share import Share
-from mtcool.live.transactions import Kept
+from mtcool.live.snapshots import kept_in
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name
 
@@ -51,10 +54,12 @@ class Replayed:
     kept: Counter[str] = field(default_factory=Counter)
     """How many of those each sender keeps."""
     twice: int = 0
-    """Messages that were taken again."""
+    """Messages that were taken again, and rows of a stream that an agent has learned from again."""
     refused: int = 0
     elsewhere: Counter[str] = field(default_factory=Counter)
     """Messages that wait for each host whose journal was not given."""
+    pruned: dict[str, int] = field(default_factory=dict)
+    """Rounds of each host before the snapshot that its journal begins with: none of it is here."""
     differences: list[str] = field(default_factory=list)
     """What did not come out as it is written in the journals."""
     hosts: dict[str, Host] = field(default_factory=dict)
@@ -69,8 +74,11 @@ class _Player:
 
     def __init__(self, journal: Sequence[Entry], make: Make, result: Replayed) -> None:
         started = journal[0] if journal else None
-        if not isinstance(started, Started):
+        if not isinstance(started, Started | Snapshot):
             raise ValueError("journal must begin with how the agents were, got one that does not")
+        kept = self.before = kept_in(started)
+        if isinstance(started, Snapshot):
+            result.pruned[started.host] = started.rounds
         # A host forgets old rounds, and those that failed, which no journal tells; here a round is
         # kept as long as it is learned from later.
         self._later = {entry.number for entry in journal if isinstance(entry, Learned)}
@@ -78,12 +86,12 @@ class _Player:
         home = {label_of(name): host for name, host in started.lives.home}
         share = Share(started.host, started.network, home, started.lives.revision)
         drivers = {name: make(name) for name in map(label_of, started.lives.here)}
-        agents = {label_of(name): bytes(COUNT) + kept for name, kept in started.agents}
-        if agents.keys() != drivers.keys():
-            raise ValueError(f"journal must begin with all of its agents, got {list(agents)}")
-        kept, most = Kept(0, 0, agents, {}, [], started.lives, "its journal"), sys.maxsize
+        left = {name: make(name) for name in map(label_of, started.lives.left)}
+        if kept.agents.keys() != drivers.keys() | left.keys():
+            raise ValueError(f"journal must begin with all of its agents, got {list(kept.agents)}")
+        most = sys.maxsize
         limits = Limits(outbox=most, message=most, rounds=most)
-        self.host = Host(share, drivers, kept, limits=limits)
+        self.host = Host(share, drivers, kept, left, limits=limits)
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
         self.taken: dict[str, dict[int, tuple[Name, bytes]]] = {}
@@ -94,11 +102,19 @@ class _Player:
         """Rows that were used: host, version, who was asked, request and answer."""
         self._asked: dict[int, Asked] = {}
 
+    def sent_before(self, host: str) -> int:
+        """How many messages it had sent to a host before its journal begins."""
+        return self.before.links[host].sent if host in self.before.links else 0
+
+    def taken_before(self, host: str) -> int:
+        """How many messages of a host it had taken before its journal begins."""
+        return self.before.links[host].taken if host in self.before.links else 0
+
     def play(self, entry: Entry) -> None:
         match entry:
             case Changed():
                 self._change(entry)
-            case Started():
+            case Started() | Snapshot():
                 pass  # this is what it began with
             case Begun(agent, number, features):
                 self.host.rounds = number - 1
@@ -106,10 +122,17 @@ class _Player:
                 self._asked[number] = self.host.begin(label_of(agent), row)
             case Predicted():
                 self._predict(entry)
-            case Learned(number, feedback, drawn):
-                self.host.learn(number, feedback_in(feedback), None, drawn)
+            case Learned(number, feedback, drawn, offset):
+                try:
+                    self.host.learn(number, feedback_in(feedback), None, drawn, offset)
+                except Repeated:
+                    self.result.twice += 1
+                    raise
                 self.result.learned += 1
                 self._pass_on()
+            case Rewound():
+                self.host.rewind()
+                self.host.committed(self.host.changes())
             case Taken():
                 self._take(entry)
             case Rejected():
@@ -277,8 +300,9 @@ def _compare_messages(
     result: Replayed,
 ) -> None:
     for name, player in players.items():
-        for other, said in player.said.items():
-            kept = set(outboxes.get(name, {}).get(other, ()))
+        keeps = outboxes.get(name, {})
+        for other in dict.fromkeys((*player.said, *filter(player.sent_before, keeps))):
+            said, kept = player.said.get(other, {}), set(keeps.get(other, ()))
             if other not in players and other not in outboxes:
                 result.elsewhere[other] += len(kept)
                 continue
@@ -286,13 +310,18 @@ def _compare_messages(
             taken = players[other].taken.get(name, {}) if other in players else {}
             dropped = player.host.dropped(other)
             rejected = players[other].rejected.get(name, ()) if other in players else ()
-            numbers, others = _rejected_of(said, rejected)
-            untaken = said.keys() - taken.keys() - numbers
+            # Of what was said and taken before a snapshot, no more is known than how much it was.
+            unknown = player.sent_before(other)
+            had = players[other].taken_before(name) if other in players else 0
+            last = max(said, default=unknown)
+            numbers, others = _rejected_of(said, rejected, last)
+            told = said.keys() | {number for number in kept if number <= unknown}
+            untaken = {number for number in told - taken.keys() - numbers if number > had}
             result.waiting += len(untaken & kept)
             result.kept[name] += len(untaken & kept)
             result.lost += sum(number > dropped for number in untaken - kept)
-            more = taken.keys() - said.keys() or any(
-                first + count - 1 > max(said, default=0) for first, count, *_ in rejected
+            more = {number for number in taken.keys() - said.keys() if number > unknown} or any(
+                first + count - 1 > last for first, count, *_ in rejected
             )
             others |= any(taken[number] != said[number] for number in taken.keys() & said.keys())
             if others or (more and not running):
@@ -300,10 +329,13 @@ def _compare_messages(
 
 
 def _rejected_of(
-    said: Mapping[int, tuple[Name, bytes]], rejected: Iterable[tuple[int, int, int, int]]
+    said: Mapping[int, tuple[Name, bytes]], rejected: Iterable[tuple[int, int, int, int]], last: int
 ) -> tuple[set[int], bool]:
-    """Which messages have changed nothing at their receiver; whether it had others than these."""
-    last, numbers, others = max(said, default=0), set[int](), False
+    """Which messages have changed nothing at their receiver; whether it had others than these.
+
+    `last` is the number of the last that was said.
+    """
+    numbers, others = set[int](), False
     for first, count, before, after in rejected:
         there = range(first, min(first + count, last + 1))
         numbers.update(there)
@@ -329,11 +361,13 @@ def _compare_rows(
         if host not in players:
             continue
         again = _Player(entries[host], make, Replayed())
+        pruned = range(again.before.version)
+        versions = {k: rows for k, rows in versions.items() if k not in pruned}
         for entry in entries[host]:
             before = again.host.version
             again.play(entry)
             progress.step()
-            if again.host.version > before or isinstance(entry, Started):
+            if again.host.version > before or isinstance(entry, Started | Snapshot):
                 _compare_at(again, versions.pop(again.host.version, ()), result)
         if versions and not running:
             result.differences.append(

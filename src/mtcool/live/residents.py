@@ -11,13 +11,16 @@ from mtcool.agents.received import MOST
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.driving import Driver, Near
 from mtcool.live.journal import Changed, Lives
+from mtcool.live.offset import START, Offset, Repeated
 from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
 from mtcool.types import Label, Name
 
 DAMAGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What comes of reading a state that is none."""
-COUNT = 8  # bytes of the number of rounds, before the state of an agent
+COUNT = 8  # bytes of a number before the state of an agent
+HEAD = 3 * COUNT
+"""Bytes of all of them: how many rounds it has learned from, and its offset."""
 
 
 class Residents:
@@ -41,6 +44,8 @@ class Residents:
         """Where past neighbours were whose host is in the network no more."""
         self.learned: Counter[Label] = Counter()
         """Rounds that each agent has ever learned from; kept with its state."""
+        self.offsets: dict[Label, Offset] = {}
+        """How far the rows of a stream were fed to each agent; kept with its state."""
         self.changed: set[Label] = set()
         """Those that are others than in the last transaction."""
         self._moved = False
@@ -58,8 +63,8 @@ class Residents:
         known, home = self.drivers | self.left, self.share.home
         for name, content in kept.agents.items():
             try:
-                self.learned[name] = learned_in(content)
-                known[name].restore(content[COUNT:])
+                self.learned[name], self.offsets[name] = learned_in(content), offset_in(content)
+                known[name].restore(content[HEAD:])
                 near = set(known[name].neighbours)
                 here = name in self.left or home.get(name) == self.share.host
                 if not here or not near <= home.keys():
@@ -78,9 +83,26 @@ class Residents:
         return states, lives
 
     def kept(self, name: Label) -> bytes:
-        """What must be written of an agent: how often it has learned, and its state."""
+        """What must be written of an agent: how often it has learned, its offset, its state."""
         driver = self.drivers[name] if name in self.drivers else self.left[name]
-        return self.learned[name].to_bytes(COUNT) + driver.keep()
+        numbers = self.learned[name], *self.offsets.get(name, START)
+        return b"".join(number.to_bytes(COUNT) for number in numbers) + driver.keep()
+
+    def check_offset(self, name: Label, offset: Offset) -> None:
+        """Refuse a row that an agent has learned from before."""
+        last = self.offsets.get(name, START).row
+        if offset.row <= last:
+            raise Repeated(
+                f"offset must be beyond row {last}, from which agent {name!r} has learned, got "
+                f"row {offset.row}"
+            )
+
+    def rewind(self) -> bool:
+        """Let streams be fed from their beginning again; False if they have not begun."""
+        begun = {name for name, offset in self.offsets.items() if offset != START}
+        self.offsets.clear()
+        self.changed |= begun
+        return bool(begun)
 
     def lives(self) -> Lives:
         """Who lives here, as it is kept."""
@@ -177,10 +199,19 @@ _letters = msgspec.msgpack.Encoder().encode
 
 def learned_in(kept: bytes) -> int:
     """How many rounds an agent had learned from when this was kept of it."""
-    count = int.from_bytes(kept[:COUNT])
-    if count > MOST:
-        raise ValueError(f"rounds must be at most {MOST}, got {count}")
-    return count
+    return _number_in(kept, 0)
+
+
+def offset_in(kept: bytes) -> Offset:
+    """How far rows were fed to an agent when this was kept of it."""
+    return Offset(_number_in(kept, 1), _number_in(kept, 2))
+
+
+def _number_in(kept: bytes, place: int) -> int:
+    number = int.from_bytes(kept[COUNT * place : COUNT * (place + 1)])
+    if number > MOST:
+        raise ValueError(f"counts must be at most {MOST}, got {number}")
+    return number
 
 
 def near_in(change: Changed) -> dict[Label, list[Near]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
@@ -10,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 import msgspec
 
 from mtcool.graphs.labels import label_of
+from mtcool.live.residents import COUNT, HEAD
 from mtcool.types import Label, Name
 
 FORM = 5
@@ -133,6 +135,9 @@ def make_tables(base: sqlite3.Connection) -> None:
 def upgrade(base: sqlite3.Connection) -> None:
     """From the form before to this one, within a transaction."""
     run = base.execute
+    for name, state in run("select name, state from agent").fetchall():  # it has no offset yet
+        told = state[:COUNT] + bytes(HEAD - COUNT) + state[COUNT:]
+        run("update agent set state = ? where name = ?", (told, name))
     run("alter table host add column session integer")
     for table in DIGESTED.keys() - {"lives"}:
         run(f"alter table {table} add column digest integer")
@@ -157,7 +162,19 @@ def check_tables(base: sqlite3.Connection) -> None:
 
 def _statements(base: sqlite3.Connection) -> set[str]:
     found = base.execute("select sql from sqlite_master where sql is not null")
-    return {" ".join(str(sql).split()).replace("( ", "(").replace(" )", ")") for (sql,) in found}
+    return {_spaced(str(sql)) for (sql,) in found}
+
+
+def _spaced(sql: str) -> str:
+    """A statement with one space between words: SQLite leaves them as they were, also in changes.
+
+    Examples
+    --------
+    >>> _spaced("create table one (\\n    id integer\\n, digest integer) strict")
+    'create table one (id integer, digest integer) strict'
+    """
+    words = " ".join(sql.split())
+    return words.replace("( ", "(").replace(" )", ")").replace(" ,", ",")
 
 
 def intact(
@@ -175,11 +192,12 @@ def intact(
     found = base.execute(
         f"select digest is digest({columns}), {columns} from {table} order by {order}"
     )
-    for same, *columns_of_row in found:
-        row = msgspec.convert(columns_of_row, kind)
-        if not same:
-            raise ValueError(f"{what(row)} is damaged: its digest is another")
-        yield row
+    with contextlib.closing(found):  # else a row that is refused keeps the database open
+        for same, *columns_of_row in found:
+            row = msgspec.convert(columns_of_row, kind)
+            if not same:
+                raise ValueError(f"{what(row)} is damaged: its digest is another")
+            yield row
 
 
 def agents_in(base: sqlite3.Connection) -> Iterator[AgentRow]:

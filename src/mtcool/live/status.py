@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
-from mtcool.live.counts import Latency, Paid, without_heartbeats
+from mtcool.live.counts import Latency, Paid, without_overhead
 from mtcool.live.driving import Driver, GradientDriver
+from mtcool.live.offset import START
 from mtcool.types import Label, Plain
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _agent(node: Node, name: Label) -> dict[str, Plain]:
     return {
         "agent": plain_name(name, "told"),
         "activations": node.host.learned[name],
+        "offset": list(node.host.offsets.get(name, START)),
         "loss": paid.loss / paid.count if known else None,
         "alone": paid.alone / paid.count if known and paid.alone is not None else None,
         "counted": paid.count,
@@ -108,8 +110,8 @@ def _link(node: Node, other: str, stopped: Mapping[str, str]) -> dict[str, Plain
         "sent": link.durable,
         "taken": link.taken_durable,
         "trouble": node.host.trouble.get(other),
-        "messages": 0 if traffic is None else without_heartbeats(traffic.messages),
-        "bytes": 0 if traffic is None else without_heartbeats(traffic.bytes),
+        "messages": 0 if traffic is None else without_overhead(traffic.messages),
+        "bytes": 0 if traffic is None else without_overhead(traffic.bytes),
         "stopped": stopped.get(other),
     }
 

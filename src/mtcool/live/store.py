@@ -66,7 +66,7 @@ class Store:
         self._lock = Lock(self.path)
         self._session = secrets.randbits(62) + 1
         """A number that no other process writes with."""
-        self._opened = False
+        self._opened, self._process = False, os.getpid()
         try:
             self._lock.check_not_empty()
             # SQLite gives the files beside it the permissions of the database itself.
@@ -177,7 +177,14 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; what was written stays. A forked process leaves it to its parent."""
+        if self._process != os.getpid():
+            return
+        if self._opened:  # SQLite takes its log away now, and we may be killed right after that
+            with contextlib.suppress(OSError, sqlite3.Error):
+                self._base.execute("pragma busy_timeout = 0")  # nobody waits for who reads it
+                if not self._base.execute("pragma wal_checkpoint(truncate)").fetchone()[0]:
+                    self._lock.note(self._session, CLOSED)
         self._base.close()
         if self._opened and not Path(f"{self.path}-wal").exists():  # all of it is in one file
             with contextlib.suppress(OSError):  # the disk is full: what stands there is true, too
@@ -186,6 +193,7 @@ class Store:
 
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
+        self._check_process()
         try:
             self._roll_back()  # a transaction that failed must not be read
             self.check_ours()
@@ -197,7 +205,7 @@ class Store:
     def _read(self) -> Kept | None:
         base = self._base
         (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
-        found = {one.name: one.state for one in agents_in(base)}
+        found = {one.name: one.state for one in list(agents_in(base))}
         lives = list(intact(base, "lives", BlobRow, lambda _: "what it says of who lives there"))
         if not lives:
             if found:
@@ -212,10 +220,10 @@ class Store:
         agents = {names[key]: state for key, state in found.items()}
         if len(agents) < len(found):
             raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
-        links = {one.host: Numbers(*one[1:]) for one in links_in(base)}
+        links = {one.host: Numbers(*one[1:]) for one in list(links_in(base))}
         outbox = [
             (one.host, one.number, msgspec.msgpack.decode(one.receiver, type=Name), one.content)
-            for one in waiting_in(base)
+            for one in list(waiting_in(base))
         ]
         others = {other for _, other in who.home} - {host.name}
         for other, waiting in itertools.groupby(outbox, key=lambda one: one[0]):
@@ -227,8 +235,17 @@ class Store:
                 raise ValueError(f"messages that wait for {other!r} must end with number {last}")
         return Kept(host.version, host.rounds, agents, links, outbox, who, str(self.path))
 
+    def _check_process(self) -> None:
+        """Refuse a forked process, whose parent goes on with the database."""
+        if self._process != os.getpid():
+            raise OSError(
+                f"database must be used by the process that has opened it, got {str(self.path)!r} "
+                f"of process {self._process} in process {os.getpid()}, which was forked"
+            )
+
     def check_ours(self) -> None:
         """Refuse to go on when another process has opened the database since."""
+        self._check_process()
         (session,) = self._base.execute("select session from host").fetchone() or (0,)
         if session != self._session:
             raise OSError(
@@ -239,6 +256,7 @@ class Store:
     def write(self, changes: Changes) -> None:
         """Write all changes, or none: an OSError says that they could not be written."""
         base = self._base
+        self._check_process()
         try:
             base.execute("begin immediate")
             self.check_ours()
@@ -284,6 +302,20 @@ class Store:
             damaged = getattr(error, "sqlite_errorcode", 0) & FIRST_BYTE == sqlite3.SQLITE_CORRUPT
             what = f"{error}; {MEND}" if damaged else error
             raise OSError(f"{str(self.path)!r} could not be written: {what}") from error
+
+    def prune(self, snapshot: bytes) -> None:
+        """Write a snapshot of the host in place of its journal, and give back the room on disk."""
+        run = self._base.execute
+        try:
+            run("begin immediate")
+            self.check_ours()
+            run("delete from journal")
+            run("insert into journal (entry, digest) values (?1, digest(?1))", (snapshot,))
+            run("commit")
+            run("vacuum")
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise OSError(f"{str(self.path)!r} could not be written: {error}") from error
 
     def _roll_back(self) -> None:
         if self._base.in_transaction:

@@ -79,6 +79,7 @@ def _csv_rows(
                     _agent(agents, record[stream.agent]),
                     [_number(name, record[name], empty=math.nan) for name in features],
                     _number(stream.target, record[stream.target]),
+                    number=first,
                 )
             except ValueError as error:
                 complain(_left_out(str(error), first, reader.line_num))
@@ -140,7 +141,8 @@ def _json_rows(
             try:
                 check_text(line)
                 one = decoder.decode(line)
-                row = Row(_agent(agents, one.agent), _numbers(features, one.features), one.target)
+                numbers = _numbers(features, one.features)
+                row = Row(_agent(agents, one.agent), numbers, one.target, number=number)
             except RecursionError:
                 complain(_left_out("it must not be nested so deeply", number, number))
             except (ValueError, msgspec.DecodeError) as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,11 @@ from mtcool.live.feeding.files import Complain, csv_rows, json_rows
 from mtcool.live.feeding.row import Row
 from mtcool.live.feeding.synthetic import synthetic_rows
 from mtcool.live.feeding.text import arrives
+from mtcool.live.offset import Offset
 from mtcool.types import Label
+
+QUIET = 2.0
+"""Seconds after which people who wait are told how far it is."""
 
 
 class Source(NamedTuple):
@@ -41,7 +46,7 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
     network
         The network.
     rounds
-        How many activations there are at most.
+        How many rows there are at most, from the first of the stream on.
     complain
         Is told of rows that are left out.
 
@@ -100,4 +105,40 @@ def _built_in_rows(
     if learn.task == "classification":
         target = (target > np.median(target)).astype(np.float64)
     found = zip(table.agent.tolist(), table.features.tolist(), target.tolist(), strict=True)
-    return (Row(labels[agent], row, y) for agent, row, y in found), len(target)
+    rows = (Row(labels[agent], row, y, number=k) for k, (agent, row, y) in enumerate(found, 1))
+    return rows, len(target)
+
+
+def check_fed(
+    network: Description, offsets: Mapping[Label, Offset], tell: Callable[[str], None]
+) -> int:
+    """Refuse a stream that is another one than was fed before; returns how many rows were.
+
+    Parameters
+    ----------
+    network
+        The network, with a stream that does not come only once.
+    offsets
+        How far rows were fed to each agent.
+    tell
+        Is told every two seconds how far it is.
+    """
+    fed = {agent: offset for agent, offset in offsets.items() if offset.row > 0}
+    last = max((offset.row for offset in fed.values()), default=0)
+    source = open_stream(network, last, lambda _: None) if fed else None
+    missing, count, said = set(fed), 0, time.monotonic()
+    for row in () if source is None else source.rows:
+        offset = fed.get(row.agent)
+        if offset is not None and row.number <= offset.row:
+            count += 1
+            if row.number == offset.row and row.offset == offset:
+                missing.discard(row.agent)
+        if time.monotonic() > said + QUIET:
+            said = time.monotonic()
+            tell(f"{count:,} rows that were fed before are read again")
+    for agent in sorted(missing, key=str):
+        raise ValueError(
+            f"stream must be the one that was fed before, got another row {fed[agent].row:,} than "
+            f"agent {agent!r} has learned from: --again feeds it from its beginning"
+        )
+    return count

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from mtcool.live.description import Description
 
@@ -22,12 +24,20 @@ NO_TEXT = re.compile("[\udc80-\udcff]")
 
 
 def arrives(network: Description, path: str) -> bool:
-    """Whether lines come when they come, and only once, as from standard input or a pipe."""
+    """Whether lines come when they come, and only once, as from a terminal or a pipe."""
     if path == STANDARD_INPUT:
-        return True
+        return not _is_file(sys.stdin)
     file = Path(network.path(path))
     # What is missing, or a folder, is not waited for: to open it is refused at once.
     return file.exists() and not file.is_file() and not file.is_dir()
+
+
+def _is_file(stream: TextIO) -> bool:
+    """Whether it is read from a file, as by `< rows.csv`."""
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # it is no stream of the system, or closed
+        return False
 
 
 def name_of(path: str) -> str:
@@ -39,8 +49,10 @@ def name_of(path: str) -> str:
 def lines_of(network: Description, path: str) -> Iterator[Iterator[str]]:
     """Open it and give its lines, which `check_text` must see. A pipe waits for a writer."""
     if path == STANDARD_INPUT:
-        if isinstance(sys.stdin, io.TextIOWrapper):
+        if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != KEPT:
             sys.stdin.reconfigure(errors=KEPT)
+        if _is_file(sys.stdin):  # whose beginning may have been read before
+            sys.stdin.seek(0)
         yield _without_mark(sys.stdin)
         return
     with Path(network.path(path)).open(encoding="utf-8", errors=KEPT, newline="") as file:

@@ -79,12 +79,14 @@ class _Counted(Collector):
 
     def _of_links(self) -> Iterator[Metric]:
         node, labels = self._node, ["peer", "kind"]
-        messages = CounterMetricFamily("mtcool_messages", "Messages to a host.", labels=labels)
+        what = "Messages to a host; kind again: sent before, and not acknowledged."
+        messages = CounterMetricFamily("mtcool_messages", what, labels=labels)
         size = CounterMetricFamily("mtcool_message_bytes", "Bytes of these.", labels=labels)
         for peer, traffic in node.counts.to.items():
             for kind, count in traffic.messages.items():
                 messages.add_metric([peer, kind], count)
-                size.add_metric([peer, kind], traffic.bytes[kind])
+            for kind, count in traffic.bytes.items():
+                size.add_metric([peer, kind], count)
         outbox = GaugeMetricFamily(
             "mtcool_outbox", "Messages that wait for a host.", labels=["peer"]
         )

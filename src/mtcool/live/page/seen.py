@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from mtcool.graphs.labels import label_of
-from mtcool.live.counts import STEPS, Latency, without_heartbeats
+from mtcool.live.counts import STEPS, Latency, without_overhead
 from mtcool.live.page.history import History
 from mtcool.types import Label, Plain
 
@@ -303,8 +303,8 @@ class Network:
 def _counts_in(status: Status) -> dict[str, int]:
     """What a process has counted since it began, by name."""
     counts = {
-        "messages": without_heartbeats(status["messages"]["sent"]),
-        "bytes": without_heartbeats(status["bytes"]["sent"]),
+        "messages": without_overhead(status["messages"]["sent"]),
+        "bytes": without_overhead(status["bytes"]["sent"]),
         "stale": status["old"] + status["missing"],
     }
     for other, link in status["links"].items():

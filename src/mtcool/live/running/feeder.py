@@ -6,19 +6,21 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.description import Description
 from mtcool.live.driving import Prediction, feedback_in
-from mtcool.live.feeding import Row, Source
+from mtcool.live.feeding import Row, Source, check_fed
 from mtcool.live.judging import judge_of
+from mtcool.live.offset import START, Offset
 from mtcool.live.running.complaints import Complaints
 from mtcool.live.running.process import Gone, Process
 from mtcool.live.running.rivals import Rival
 from mtcool.live.running.tally import Tally
+from mtcool.live.running.thread import in_thread
 from mtcool.types import Label, Plain
 
 AHEAD = 4
@@ -42,16 +44,24 @@ class Feeder:
         The processes of this machine, by host.
     tell
         Is told of rows that were refused.
+    again
+        Whether a stream is fed from its beginning, also if it was fed before.
     """
 
     def __init__(
-        self, network: Description, processes: Mapping[str, Process], tell: Callable[[str], None]
+        self,
+        network: Description,
+        processes: Mapping[str, Process],
+        tell: Callable[[str], None],
+        *,
+        again: bool = False,
     ) -> None:
         self.tally = Tally()
         self._network, self._processes = network, processes
         self._judge = judge_of(network)
-        self._learned: Counter[Label] = Counter()
-        """How often each agent has learned, as its host has said."""
+        self._tell, self._again = tell, again
+        self._offsets: dict[Label, Offset] = {}
+        """How far each agent was fed, as its host has said."""
         self._queues: dict[Label, deque[tuple[Row, bool]]] = {}
         """Rows that wait for each agent, and whether they take room."""
         self._stuck: set[Label] = set()
@@ -88,14 +98,16 @@ class Feeder:
     async def feed(self, source: Source) -> None:
         """Feed all rows of agents on this machine, and wait until they are learned from."""
         self._source = source
+        self._again = self._again or source.waits  # what comes only once is new
         for process in self._processes.values():
-            await self.note(process)
+            await self.meet(process)
+        await self._go_on()
         here = sum(host in self._processes for host in self._network.home.values())
         room = asyncio.Semaphore(AHEAD * max(16, here))
         try:
             async with asyncio.TaskGroup() as under_way:
                 async for row in _arriving(source, self._stop):
-                    if self._process_of(row.agent) is None:
+                    if self._process_of(row.agent) is None or self._is_fed(row):
                         continue
                     waiting = self._queues.get(row.agent)
                     # Others go on while an agent is stuck: its rows are set aside, up to a limit.
@@ -110,6 +122,27 @@ class Feeder:
                     under_way.create_task(self._feed_agent(row.agent, room))
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        fed = self.tally.activations + self.tally.refused
+        if self.tally.before and not fed and not self.stopped:
+            self._tell("all rows of the stream were fed before: --again feeds them again")
+
+    async def _go_on(self) -> None:
+        """Say how many rows were fed before; refuses a stream that is another one."""
+        offsets = {
+            agent: self._offsets[agent]
+            for agent in self._network.home.keys() & self._offsets.keys()
+        }
+        if self._again or not any(offset.row for offset in offsets.values()):
+            return
+        network = self._network
+        self.tally.before = await in_thread(
+            lambda tell: check_fed(network, offsets, tell), self._tell
+        )
+        self._tell(f"{self.tally.before:,} rows were fed before, and it goes on after them")
+
+    def _is_fed(self, row: Row) -> bool:
+        """Whether an agent has learned from a row, or from one after it."""
+        return row.number <= self._offsets.get(row.agent, START).row
 
     async def _feed_agent(self, agent: Label, room: asyncio.Semaphore) -> None:
         waiting = self._queues[agent]
@@ -129,14 +162,12 @@ class Feeder:
             process = self._process_of(row.agent)
             if process is None:  # the agent has left meanwhile
                 return
-            before = self._learned[row.agent]  # others may note this row while it is under way
             try:
                 reply = await process.ask(request)
             except Gone:
                 self._stuck.add(row.agent)
-                if await self._has_learned(process, row, before):
-                    self.tally.activations += 1
-                    self.tally.unseen += 1
+                if await self._has_learned(process, row):
+                    self._count_unseen()
                     return
                 continue
             if "error" not in reply:
@@ -146,6 +177,9 @@ class Feeder:
                 with contextlib.suppress(Gone):
                     if row.agent not in await self.note(process):  # we have not heard yet
                         return
+                if self._is_fed(row):  # it was written although the disk has said that it was not
+                    self._count_unseen()
+                    return
                 self.tally.refused += 1
                 self.complaints.tell(
                     "refused", f"a row of agent {row.agent} is refused: {reply['error']}"
@@ -156,11 +190,8 @@ class Feeder:
                 self.complaints.tell("waiting", f"agent {row.agent} waits: {reply['error']}")
             await asyncio.sleep(PAUSE)
 
-    async def _has_learned(self, process: Process, row: Row, before: int) -> bool:
-        """Whether a row that was under way when its process died was learned from.
-
-        Its agent had learned as often as `before` when it was asked.
-        """
+    async def _has_learned(self, process: Process, row: Row) -> bool:
+        """Whether a row that was under way when its process died was learned from."""
         while True:
             await process.ready.wait()
             if process.given_up:
@@ -172,19 +203,30 @@ class Feeder:
             except Gone:
                 await asyncio.sleep(PAUSE)
                 continue
-            return self._learned[row.agent] > before
+            return self._is_fed(row)
+
+    async def meet(self, process: Process) -> None:
+        """Begin to feed a process: go on where its agents are, or begin again."""
+        if self._again:
+            reply = await process.ask({"do": "rewind"})
+            if "error" in reply:
+                raise OSError(f"host {process.host!r} could not begin again: {reply['error']}")
+        await self.note(process)
 
     async def note(self, process: Process) -> set[Label]:
-        """Note how often the agents of a process have learned; returns who they are."""
+        """Note how far the agents of a process were fed; returns who they are."""
         reply = await process.ask({"do": "status"})
-        told = {label_of(one["agent"]): one["activations"] for one in reply["status"]["agents"]}
-        for agent, count in told.items():
-            self._learned[agent] = count
+        told = {label_of(one["agent"]): Offset(*one["offset"]) for one in reply["status"]["agents"]}
+        self._offsets |= told
         return set(told)
+
+    def _count_unseen(self) -> None:
+        self.tally.activations += 1
+        self.tally.unseen += 1
 
     def _count(self, row: Row, reply: dict[str, Plain]) -> None:
         value, alone = reply["value"], reply["alone"]
-        self._learned[row.agent] = reply["activations"]
+        self._offsets[row.agent] = row.offset
         said = Prediction(tuple(value) if isinstance(value, list) else value, alone)
         feedback: Any = row.target
         if row.loss is not None:

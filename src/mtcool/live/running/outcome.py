@@ -71,6 +71,7 @@ class Outcome(NamedTuple):
             }
         return {
             "activations": tally.activations,
+            "before": tally.before,
             "seconds": round(self.seconds, 3),
             "per_second": round(tally.activations / self.seconds, 1) if self.seconds else 0.0,
             "messages": self.messages,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import sys
 from collections.abc import Callable
@@ -11,11 +12,14 @@ from pathlib import Path
 import msgspec
 
 from mtcool.live.description import Description
+from mtcool.live.running.log import HostLog
 from mtcool.live.sockets import socket_of
 from mtcool.types import Plain
 
 LONGEST = 1 << 26
 """Bytes of a reply: the status of many agents is long."""
+LAST_WORDS = 1.0
+"""Seconds after the end of a process in which what it has said is read."""
 PATIENCE = 15.0
 """Seconds that a process has to stop by itself."""
 WRONG = 2
@@ -59,7 +63,10 @@ class Process:
         self._stopping = False
         self._child: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._logging: asyncio.Task[None] | None = None
         self._again: asyncio.Task[None] | None = None
+        self._words: str | None = None
+        """The last sentence that it has said for people."""
 
     @property
     def pid(self) -> int | None:
@@ -68,27 +75,34 @@ class Process:
 
     async def begin(self) -> None:
         """Start it, and wait until it is ready."""
-        self.log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
+        log = HostLog(self.log, self._tell)
+        try:
             self._child = await asyncio.create_subprocess_exec(
                 *self._command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=log,
+                stderr=asyncio.subprocess.PIPE,
                 limit=LONGEST,
                 start_new_session=True,  # Ctrl-C is for us, who stop it
             )
+        except BaseException:
+            log.close()
+            raise
+        self._words = None
+        self._logging = asyncio.create_task(self._write(log, self._child))
         assert self._child.stdout is not None  # it is a pipe
         line = await self._child.stdout.readline()
         if not line:
             code = await self._child.wait()
-            words = f"it {_ending(code)}" if code < 0 else self.last_words()
+            await self._logged()
+            words = f"it {_ending(code)}" if code < 0 else self._words or "it has said nothing"
             raise CouldNotBegin(
                 f"host {self.host!r} could not begin: {words}", may_pass=code != WRONG
             )
         if not _is_ready(line):
             self._child.kill()
             await self._child.wait()
+            await self._logged()
             raise CouldNotBegin(
                 f"host {self.host!r} must first say that it is ready, got {line[:200]!r}",
                 may_pass=False,
@@ -96,12 +110,23 @@ class Process:
         self.ready.set()
         self._reading = asyncio.create_task(self._read(self._child))
 
-    def last_words(self) -> str:
-        """Why it has ended, in its own words."""
-        # Another process of the same host, if one runs, writes its events to the same file.
-        lines = self.log.read_text(errors="replace").splitlines()
-        words = [line for line in lines if not line.startswith("{")]
-        return words[-1].removeprefix("mtcool: ") if words else "it has said nothing"
+    async def _write(self, log: HostLog, child: asyncio.subprocess.Process) -> None:
+        """Write what a process says to its log, until it ends."""
+        assert child.stderr is not None  # it is a pipe
+        try:
+            while content := await _next_line(child.stderr):
+                line = content.decode(errors="replace").rstrip()
+                log.write(line)
+                if line and not line.startswith("{"):  # else it is an event
+                    self._words = line.removeprefix("mtcool: ")
+        finally:
+            log.close()
+
+    async def _logged(self) -> None:
+        """Wait until all that a process has said before its end is in its log."""
+        if self._logging is not None:
+            await asyncio.wait({self._logging}, timeout=LAST_WORDS)
+            self._logging.cancel()
 
     async def _read(self, child: asyncio.subprocess.Process) -> None:
         assert child.stdout is not None  # it is a pipe
@@ -116,6 +141,7 @@ class Process:
                 waiting.set_result(reply)
         self.ready.clear()
         code = await child.wait()
+        await self._logged()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(Gone(f"host {self.host!r} has ended"))
@@ -222,6 +248,13 @@ class Process:
                 await child.wait()
         if self._reading is not None:
             await self._reading
+
+
+async def _next_line(reader: asyncio.StreamReader) -> bytes:
+    """The next line, nothing at the end; what is too long for a line is left out."""
+    while True:
+        with contextlib.suppress(ValueError):
+            return await reader.readline()
 
 
 def _ending(code: int) -> str:

@@ -12,6 +12,8 @@ from mtcool.types import Label
 class Tally:
     """What was fed, and what it cost."""
 
+    before: int = 0
+    """Rows of the stream that earlier runs have fed."""
     activations: int = 0
     unseen: int = 0
     """Activations whose prediction was lost with its process; they are learned from."""

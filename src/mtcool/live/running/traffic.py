@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mtcool.live.counts import without_heartbeats
+from mtcool.live.counts import without_overhead
 from mtcool.types import Plain
 
 
@@ -57,4 +57,4 @@ class Traffic:
 
 def _counted(status: dict[str, Plain]) -> Counted:
     messages, size = status["messages"]["sent"], status["bytes"]["sent"]
-    return Counted(without_heartbeats(messages), without_heartbeats(size), status["refused"])
+    return Counted(without_overhead(messages), without_overhead(size), status["refused"])

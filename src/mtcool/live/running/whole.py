@@ -12,7 +12,7 @@ from pathlib import Path
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description, read_description
 from mtcool.live.feeding import Source
-from mtcool.live.journals import read_journal, replay_files
+from mtcool.live.journals import has_begun, read_journal, replay_files
 from mtcool.live.replay import Replayed
 from mtcool.live.running.feeder import Feeder
 from mtcool.live.running.outcome import Outcome
@@ -41,11 +41,19 @@ AT_ONCE = 2
 class Running:
     """A network of processes on this machine, while it runs."""
 
-    def __init__(self, file: Path, network: Description, hosts: Sequence[str], tell: Tell) -> None:
+    def __init__(
+        self,
+        file: Path,
+        network: Description,
+        hosts: Sequence[str],
+        tell: Tell,
+        *,
+        again: bool = False,
+    ) -> None:
         self.network, self.tell = network, tell
         self._file, self._whole = file, set(hosts) == set(network.places)
         self.processes = {host: Process(file, network, host, tell) for host in hosts}
-        self.feeder = Feeder(network, self.processes, tell)
+        self.feeder = Feeder(network, self.processes, tell, again=again)
         self.undo: Callable[[], Awaitable[None]] = _nothing
         """Undoes what was done to it from outside."""
         self._wrong: dict[tuple[str, str], str] = {}
@@ -81,7 +89,7 @@ class Running:
 
     def _check_journals(self, tell: Tell) -> None:
         for path in self._databases():
-            if path.exists():
+            if path.exists() and has_begun(path):
                 read_journal(path, tell)
 
     async def _together(
@@ -205,7 +213,7 @@ class Running:
         try:
             make_missing_certificates(self.network)
             await process.begin()
-            await self.feeder.note(process)
+            await self.feeder.meet(process)
         except (ValueError, OSError) as error:
             await process.stop()
             self.tell(str(error))
