@@ -276,8 +276,27 @@ def test_a_browser_shows_the_token_once(tmp_path):
             kept = right.headers["set-cookie"]
             assert "HttpOnly" in kept
             assert "SameSite=strict" in kept
+            assert "Secure" not in kept
             assert TOKEN not in kept
             assert (await client.get("/status")).status_code == 200
+            back = await client.get("/enter", headers={"accept": "text/html"})
+            assert (back.status_code, back.headers["location"]) == (303, "/")
+            client.cookies.clear()
+            over_tls = {"Origin": "https://rome.example.org"}
+            for proxied in (
+                {"Host": "rome.example.org"},
+                {"X-Forwarded-Host": "rome.example.org"},
+                {"Sec-Fetch-Site": "same-origin"},  # and the proxy has told nothing
+            ):
+                headers = over_tls | proxied
+                right = await client.post("/enter", data={"token": TOKEN}, headers=headers)
+                kept = right.headers["set-cookie"]
+                assert kept.startswith("__Host-mtcool=")
+                assert "Secure" in kept
+                cookie = {"Cookie": kept.partition(";")[0]}
+                assert (await client.get("/status", headers=cookie)).status_code == 200
+            foreign = await client.post("/enter", data={"token": TOKEN}, headers=over_tls)
+            assert foreign.status_code == 403
 
     asyncio.run(run())
 

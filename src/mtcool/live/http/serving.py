@@ -56,7 +56,9 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
         raise ValueError(
             f"token must be given to listen elsewhere than on loopback, got {address!r}"
         )
-    gate = Gate(app, token, (*LOOPBACK, where.name) if where.local else None)
+    # With a token, a name that somebody else has bound to this machine is no way in, and a proxy
+    # with TLS calls us by the name that it has.
+    gate = Gate(app, token, (*LOOPBACK, where.name) if token is None else None)
     with _bound(where) as bound:
         config = uvicorn.Config(
             gate,
