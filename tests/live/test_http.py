@@ -10,6 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import mtcool
 from live.small_network import PRIVATE, greeted, never_idle, opened, play, small
 from mtcool.live.driving import feedback_in
 from mtcool.live.http import http_app, serving, token_in
@@ -197,11 +198,16 @@ def test_metrics_are_the_counts(tmp_path):
                 assert found["mtcool_message_bytes_total", *labels] == traffic.bytes[kind]
             assert found["mtcool_outbox", ("peer", peer)] == 0
             assert found["mtcool_answers", ("peer", peer)] == 1
+            assert found["mtcool_slow", ("peer", peer)] == 0
         for name, latency in (("predict", counts.predict), ("learn", counts.learn)):
             assert found[f"mtcool_{name}_seconds_count",] == latency.count == 8
             assert found[f"mtcool_{name}_seconds_sum",] == latency.total
             assert found[f"mtcool_{name}_seconds_bucket", ("le", "+Inf")] == 8
         assert found["mtcool_rounds_total",] == node.host.rounds
+        assert found["mtcool_revision",] == 0
+        assert found["mtcool_build_info", ("release", mtcool.__version__)] == 1
+        node.host.denied.note("host1", "too late", 3)
+        assert 'mtcool_denied_total{peer="host1"} 3.0' in (await client.get("/metrics")).text
 
     with_node(tmp_path, calls, rounds=24, timing={"rows": 5.0, "delivery": 5.0})
 
@@ -218,7 +224,9 @@ def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):
 def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path):
     async def calls(client, node):
         schema = (await client.get("/openapi.json")).json()
-        assert set(schema["paths"]) == {"/predict", "/learn", "/update", "/status", "/metrics"}
+        assert set(schema["paths"]) == {
+            "/predict", "/learn", "/update", "/status", "/metrics", "/health", "/ready", "/reload",
+        }  # fmt: skip
         assert set(schema["paths"]["/learn"]["post"]["responses"]) == {
             "200", "400", "404", "409", "503",
         }  # fmt: skip
@@ -232,7 +240,7 @@ def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path)
 # --- who gets in ----------------------------------------------------------------------------------
 
 
-def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
+def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path, monkeypatch):
     async def run():
         network = small(tmp_path, hosts=1)
         async with opened(network) as nodes:
@@ -255,8 +263,18 @@ def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
                         assert answer.status_code == 401
                         assert answer.json() == {"error": "token must be given"}
                 assert node.host.version == 0
+                for path in ("/health", "/ready"):  # of who watches over processes
+                    answer = await client.get(path)
+                    assert (answer.status_code, answer.json()) == (200, {"ok": True})
                 right = {"Authorization": f"Bearer {TOKEN}"}
                 assert (await client.post("/learn", json=row, headers=right)).status_code == 200
+                monkeypatch.setattr(node.host, "stopped_by", lambda agent: "another host")
+                for path, status in (("/health", 200), ("/ready", 503)):
+                    answer = await client.get(path)
+                    assert (answer.status_code, answer.json()) == (status, {"ok": status == 200})
+                with monkeypatch.context() as broken:
+                    broken.setattr(node._engine, "closed", "its database cannot be read any more")
+                    assert (await client.get("/health")).status_code == 503
 
     asyncio.run(run())
 

@@ -105,8 +105,13 @@ class Node:
 
     @property
     def silent(self) -> Set[str]:
-        """Hosts that did not answer when they were last asked."""
+        """Hosts that have not answered for a while, although they were asked."""
         return self._connection.silent
+
+    @property
+    def slow(self) -> Set[str]:
+        """Hosts that answer, but later than predictions wait for."""
+        return self._connection.slow
 
     @property
     def cut(self) -> MutableSet[str]:
@@ -195,6 +200,11 @@ class Node:
         for agent, where in self.network.home.items():
             if new.home.get(agent, where) != where:
                 raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
+
+    @property
+    def closed(self) -> str | None:
+        """Why nothing can be asked of it; None while it is open."""
+        return self._engine.closed
 
     @property
     def host(self) -> Host:

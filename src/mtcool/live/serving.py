@@ -16,7 +16,9 @@ from mtcool.types import Plain
 
 
 @contextlib.asynccontextmanager
-async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> AsyncIterator[None]:
+async def _over_http(
+    node: Node, read: Callable[[], Description], web: bool, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
     """Answer over HTTP if the description says where; with `web`, show the node there, too."""
     address = node.network.places[node.name].http
     if address is None:
@@ -28,7 +30,7 @@ async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> Asyn
 
     file = node.network.file.security.token
     token = None if file is None else token_in(node.network.path(file))
-    app = http_app(node)
+    app = http_app(node, read)
     async with contextlib.AsyncExitStack() as stack:
         if web:
             from mtcool.live.page import Watch, of_node, show_on
@@ -74,7 +76,7 @@ async def serve(
         loop.add_signal_handler(number, stop.set)
     async with Node(network, host) as node:
         spoken = Lines(node, read)
-        async with listening(spoken), _over_http(node, web, tell):
+        async with listening(spoken), _over_http(node, read, web, tell):
             agents = len(node.host.drivers)
             broken = asyncio.create_task(node.broken())
             waits: list[asyncio.Task[Plain]] = [

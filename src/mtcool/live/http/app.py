@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -13,10 +14,12 @@ from starlette.exceptions import HTTPException
 
 import mtcool
 from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.description import Description
 from mtcool.live.driving import told_feedback
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal, Stopped
+from mtcool.live.reloading import reload_node
 from mtcool.types import Label, Name
 
 Numbers = list[float | None] | dict[str, float | None]
@@ -86,6 +89,20 @@ class Learned(BaseModel):
     )
 
 
+class Reloaded(BaseModel):
+    """What the host has, now that it has read its file again."""
+
+    agents: list[Any]
+    revision: int
+    release: str
+
+
+class Well(BaseModel):
+    """Whether all is as it should be; `/status` says why not."""
+
+    ok: bool
+
+
 class Problem(BaseModel):
     """Why something was not done, in a sentence."""
 
@@ -104,13 +121,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def http_app(node: Node) -> FastAPI:
+def http_app(node: Node, read: Callable[[], Description] | None = None) -> FastAPI:
     """The app of a node that is open; `serving` lets others call it.
 
     Parameters
     ----------
     node
         An open node; the app asks it and no other.
+    read
+        Reads the description of the network again, for `POST /reload`.
 
     Examples
     --------
@@ -118,7 +137,7 @@ def http_app(node: Node) -> FastAPI:
     >>> node = Node(described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...     "learn": {"features": ["x"]}, "shards": {"count": 1}}))
     >>> sorted(http_app(node).openapi()["paths"])
-    ['/learn', '/metrics', '/predict', '/status', '/update']
+    ['/health', '/learn', '/metrics', '/predict', '/ready', '/reload', '/status', '/update']
     """
     app = FastAPI(
         title="mtcool",
@@ -164,6 +183,23 @@ def http_app(node: Node) -> FastAPI:
         """What the node is doing: its agents, its links, what it has counted."""
         return node.status()
 
+    @app.post("/reload", responses=PROBLEMS)
+    async def reload() -> Reloaded:
+        """Read the network file of this host again; an unchanged file changes nothing."""
+        return Reloaded(**await reload_node(node, read))
+
+    @app.get("/health", responses={503: {"model": Well}})
+    async def health(response: Response) -> Well:
+        """Whether the process works: it answers, and its database is open."""
+        return _well(response, node.closed is None)
+
+    @app.get("/ready", responses={503: {"model": Well}})
+    async def ready(response: Response) -> Well:
+        """Whether it can be given work, too: no agent waits for a memory to be mended."""
+        host = node.host
+        stopped = any(host.stopped_by(agent) is not None for agent in host.drivers)
+        return _well(response, node.closed is None and not stopped)
+
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """The counts of the node, for Prometheus."""
@@ -171,6 +207,11 @@ def http_app(node: Node) -> FastAPI:
 
     _say_what_is_wrong(app)
     return app
+
+
+def _well(response: Response, ok: bool) -> Well:
+    response.status_code = 200 if ok else 503
+    return Well(ok=ok)
 
 
 def _say_what_is_wrong(app: FastAPI) -> None:

@@ -31,6 +31,8 @@ HEADERS = {
 COOKIE, COOKIE_OVER_TLS = "mtcool", "__Host-mtcool"
 """Two names: over TLS, browsers show the second one nowhere else, and no plain page replaces it."""
 DOOR = "/enter"
+OPEN = ("/health", "/ready")
+"""What anybody may ask: whatever watches over processes has no token, and hears yes or no."""
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mtcool</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -77,7 +79,7 @@ class Gate:
         shows = scope["path"] == DOOR and scope.get("method") == "POST"
         if refusal is None and self._token is not None and shows:
             refusal = await self._at_the_door(headers, receive)
-        elif refusal is None and not self._known(headers):
+        elif refusal is None and scope["path"] not in OPEN and not self._known(headers):
             html = scope["type"] == "http" and "text/html" in headers.get(b"accept", "")
             refusal = HTMLResponse(FORM % "", 401) if html else _said(401, "token must be given")
         elif refusal is None and self._token is not None and scope["path"] == DOOR:
