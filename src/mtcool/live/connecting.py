@@ -166,6 +166,7 @@ class Connection:
         others = {other: places[other].address for other in hosts if other in places}
         if self._given is not None or not others:
             return None
+        from mtcool.live.certificates import check_certificate
         from mtcool.live.transport.zenoh import Credentials, Peers
 
         credentials = None
@@ -180,6 +181,8 @@ class Connection:
                         f"certificates must be made by `mtcool certs` in one place and copied to "
                         f"all hosts, got no {path}"
                     )
+            check_certificate(credentials.authority)
+            check_certificate(credentials.certificate, node.name)
         return Peers(
             network.number,
             node.name,

@@ -434,8 +434,10 @@ class Node:
 
     def _notice_turned_away(self) -> None:
         self._inbox.settle()
-        for reason, count in turned_away().items():
-            self.host.refused.note(STRANGER, reason, count)
+        names = {place.address: name for name, place in self.network.places.items()}
+        for (reason, address, by_them), count in turned_away().items():
+            counted = self.host.denied if by_them else self.host.refused
+            counted.note(names.get(address or "", STRANGER), reason, count)
 
 
 def _seconds(name: str, seconds: float) -> float:
