@@ -102,15 +102,60 @@ def test_losses_over_http_move_the_point_as_the_node_does(tmp_path):
         ("/predict", {"agent": 0, "features": [1.0]}, 400, "features must"),
         ("/predict", {"agent": 0, "features": {"c": 1.0}}, 400, "features must be among a, b"),
         ("/predict", {"agent": 0}, 400, "features must be given"),
-        ("/predict", {"agent": 0, "features": [1.0, 1.0], "timeout": 0}, 400, "timeout"),
-        ("/predict", {"agent": 0, "features": [1.0, 1.0], "extra": 0}, 400, "extra"),
-        ("/predict", {"agent": True, "features": [1.0, 1.0]}, 400, "agent"),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, 1.0], "timeout": 0},
+            400,
+            "timeout must be a number of seconds above 0 and at most 5, got 0",
+        ),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, 1.0], "extra": 0},
+            400,
+            "words of a request must be among agent, features, timeout, got 'extra'",
+        ),
+        (
+            "/predict",
+            {"agent": True, "features": [1.0, 1.0]},
+            400,
+            "agent must be the name of an agent, got True",
+        ),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, "x" * 99]},
+            400,
+            "features must be a list of numbers, or an object of numbers by name, with null for "
+            f"unknown ones, got [1.0, '{'x' * 50}...",
+        ),
+        ("/predict", [1], 400, "body must be an object, got [1]"),
         ("/predict", {"agent": [[[]]], "features": [1.0, 1.0]}, 404, "agent must live"),
         ("/predict", {"agent": [{}], "features": [1.0, 1.0]}, 400, "labels must be"),
-        ("/learn", {"agent": 0, "features": [1.0, 1.0]}, 400, "target"),
-        ("/learn", {"agent": 0, "features": [1.0, 1.0], "target": "much"}, 400, "target"),
+        ("/learn", {"agent": 0, "features": [1.0, 1.0]}, 400, "target must be given"),
+        (
+            "/learn",
+            {"agent": 0, "features": [1.0, 1.0], "target": "much"},
+            400,
+            "target must be a number, got 'much'",
+        ),
+        (
+            "/learn",
+            {"agent": 0, "round": 1.5, "target": 1.0},
+            400,
+            "round must be a whole number, got 1.5",
+        ),
+        (
+            "/update",
+            {"agent": 0, "loss": {"kind": "quadratic"}},
+            400,
+            "loss must be an object with a kind, a row of numbers",
+        ),
         ("/update", {"agent": 0, "gradient": [1.0, 1.0]}, 400, "features must be given"),
-        ("/update", {"agent": 0, "gradient": "down"}, 400, "gradient"),
+        (
+            "/update",
+            {"agent": 0, "gradient": "down"},
+            400,
+            "gradient must be a list of numbers, got 'down'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(tmp_path, path, body, status, words):
@@ -250,7 +295,7 @@ def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path, monkeypatch):
                     async with called(node, address):
                         pass
             async with called(node, "0.0.0.0:0", TOKEN) as client:
-                client.base_url = str(client.base_url).replace("0.0.0.0", "127.0.0.1")
+                assert client.base_url.host == "127.0.0.1"  # which can be called
                 row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
                 for given in (None, "Bearer wrong", f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x"):
                     headers = {} if given is None else {"Authorization": given}

@@ -20,13 +20,15 @@ async def _over_http(
     node: Node, read: Callable[[], Description], web: bool, tell: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Answer over HTTP if the description says where; with `web`, show the node there, too."""
-    address = node.network.places[node.name].http
+    place = node.network.places[node.name]
+    address = place.http
     if address is None:
         if web:
             raise ValueError(f"http of host {node.name!r} must be given to show it, got none")
         yield
         return
     from mtcool.live.http import http_app, serving, token_in
+    from mtcool.live.http.urls import url_of
 
     file = node.network.file.security.token
     token = None if file is None else token_in(node.network.path(file))
@@ -37,7 +39,9 @@ async def _over_http(
 
             show_on(app, await stack.enter_async_context(Watch(of_node(node))))
         url = await stack.enter_async_context(serving(app, address, token))
-        tell(f"host {node.name} answers at {url}")
+        port = url.rpartition(":")[2]
+        here = place._replace(http=f"{address.rpartition(':')[0]}:{port}")
+        tell(f"host {node.name} answers at {url_of(here)}")
         yield
 
 

@@ -20,7 +20,7 @@ from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.reloading import reload_node
-from mtcool.types import Label, Name
+from mtcool.types import Label, Name, Plain
 
 Numbers = list[float | None] | dict[str, float | None]
 """Features in their order or by name; null where one is missing."""
@@ -108,6 +108,24 @@ class Problem(BaseModel):
 
     error: str
 
+
+BODIES: dict[str, type[BaseModel]] = {
+    "/predict": ToPredict,
+    "/learn": ToLearn,
+    "/update": ToUpdate,
+}
+WANTED = {
+    "agent": "the name of an agent",
+    "features": "a list of numbers, or an object of numbers by name, with null for unknown ones",
+    "timeout": "a number of seconds above 0 and at most 5",
+    "target": "a number",
+    "round": "a whole number",
+    "gradient": "a list of numbers",
+    "loss": "an object with a kind, a row of numbers, and perhaps parameters",
+}
+"""What each word of a request may be."""
+LONGEST_VALUE = 60
+"""Letters of a wrong value that are told again."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The request is not understood or not allowed."},
@@ -209,6 +227,24 @@ def http_app(node: Node, read: Callable[[], Description] | None = None) -> FastA
     return app
 
 
+def _sentence(path: str, body: Plain, wrong: dict[str, Any]) -> str:
+    """What is wrong with a request, from the first error that was found."""
+    word = wrong["loc"][1] if len(wrong["loc"]) > 1 else None
+    if word is None or not isinstance(body, dict):
+        return f"body must be an object, got {_shortened(body)}"
+    known = BODIES[path].model_fields
+    if word not in known:
+        return f"words of a request must be among {', '.join(known)}, got {_shortened(word)}"
+    if word not in body:
+        return f"{word} must be given"
+    return f"{word} must be {WANTED[word]}, got {_shortened(body[word])}"
+
+
+def _shortened(value: Plain) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+
+
 def _well(response: Response, ok: bool) -> Well:
     response.status_code = 200 if ok else 503
     return Well(ok=ok)
@@ -232,8 +268,7 @@ def _say_what_is_wrong(app: FastAPI) -> None:
             return answer(400, f"Content-Type must be application/json, got {kind}")
         if first["type"] == "json_invalid":
             return answer(400, f"body must be JSON, got an error at character {first['loc'][-1]}")
-        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return answer(400, f"{place} is not valid: {first['msg']}")
+        return answer(400, _sentence(request.url.path, error.body, first))
 
     @app.exception_handler(Refusal)
     async def not_now(request: Request, error: Refusal) -> JSONResponse:

@@ -48,13 +48,13 @@ async def ask_elsewhere(
     try:
         async with at_most(wait), client_of(token, wait) as client:
             if do == "reload":
-                told = await reload_at(client, url)
+                reply = await reload_at(client, url)
             else:
                 status = await status_at(client, url)
-                told = None if status is None else {"status": status}
+                reply = None if status is None else {"status": status}
     except httpx.HTTPStatusError as error:
         return {"error": f"{url} answers with status {error.response.status_code}"}
     except (httpx.HTTPError, TimeoutError) as error:
         why = why_not(error, url, wait)
         return {"error": NOT_HERE if here and why.endswith(NOBODY) else why}
-    return {"error": f"{url} is no host of ours"} if told is None else told
+    return {"error": f"{url} is no host of ours"} if reply is None else reply

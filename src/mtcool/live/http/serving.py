@@ -16,6 +16,8 @@ from mtcool.live.http.gate import Gate
 from mtcool.live.http.impatient import Impatient
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+CALLED = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+"""Addresses to listen at that nobody can call, and what this machine calls them."""
 STEP = 0.01  # seconds between two looks at whether the server is there
 
 
@@ -77,6 +79,7 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
                     raise OSError(f"server at {address} could not start")
                 await asyncio.sleep(STEP)
             name = f"[{where.name}]" if ":" in where.name else where.name
+            name = CALLED.get(name, name)
             yield f"http://{name}:{bound.getsockname()[1]}"
         finally:
             server.should_exit = True

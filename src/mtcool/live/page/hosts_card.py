@@ -51,9 +51,10 @@ def versions_in(network: Network) -> tuple[str, bool]:
     ('revision 0 (oslo), 1 (a, b), release 1.0 (a, b), unknown (oslo)', True)
     """
     found: dict[str, dict[str, list[str]]] = {"revision": {}, "release": {}}
-    for name, seen in network.hosts.items():
-        for what, hosts in found.items() if seen is not None else ():
-            hosts.setdefault(str(seen.status.get(what, "unknown")), []).append(name)
+    statuses = {name: seen.status for name, seen in network.hosts.items() if seen is not None}
+    for name, status in statuses.items():
+        for what, hosts in found.items():
+            hosts.setdefault(str(status.get(what, "unknown")), []).append(name)
     words = []
     for what, hosts in found.items():
         ones = sorted(hosts)
