@@ -21,13 +21,13 @@ from mtcool.live.transport.memory import Exchange, MemoryTransport
 CHROMIUM = "/usr/bin/chromium"
 
 
-def launched(playwright):
+def launched(playwright, *args):
     """A browser; tests without one are left out, but never in continuous integration."""
     if shutil.which(CHROMIUM) is None and not os.environ.get("CI"):
         pytest.skip("chromium is not there")
     return playwright.chromium.launch(
         executable_path=CHROMIUM,
-        args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *args],
         env={**os.environ, "HOME": "/tmp", "no_proxy": "*"},
     )
 

@@ -1,15 +1,19 @@
 """Who gets in: real zenoh sessions with certificates, wrong ones, and none."""
 
 import asyncio
+import datetime
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cryptography import x509
 
 from live.intruding import ask, peers_of, question, without_certificate
 from live.ports import free_ports
 from mtcool.cli.certs import certs
-from mtcool.live import Node
+from mtcool.live import Node, certificates
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description, described
 from mtcool.live.wire import Rows, reply_in
@@ -18,10 +22,8 @@ AGENTS = {"one": ["a"], "two": ["b"], "three": ["c"]}
 """A path: the agent a is a neighbour of b, and b of c."""
 
 
-@pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Description:
-    folder, ports = tmp_path_factory.mktemp("strangers"), free_ports(3)
-    found = described(
+def path_of(folder: Path, ports: list[int]) -> Description:
+    return described(
         {
             "name": "path",
             "graph": {"kind": "edges", "edges": [["a", "b"], ["b", "c"]]},
@@ -33,6 +35,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Description:
         },
         folder,
     )
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Description:
+    folder = tmp_path_factory.mktemp("strangers")
+    found = path_of(folder, free_ports(3))
     places = {name: place.address for name, place in found.places.items()}
     make_certificates(folder / "certs", "path", places)
     make_certificates(folder / "foreign", "path", places)
@@ -115,3 +123,45 @@ def test_the_files_that_each_host_needs_are_printed_with_graph_and_token(
             f"certs/{host}.key"
             for host in ("one", "two")
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "days", "words"),
+    [
+        ("one", (-9.0, -2.0), r"one\.pem, which expired on \d{4}-\d\d-\d\d: remove it"),
+        ("one", (2.0, 9.0), r"one\.pem, which is not valid before .*: is the clock"),
+        ("authority", (-9.0, -2.0), r"authority\.pem, which expired on"),
+        ("two", (-9.0, 9.0), r"certificate must name host 'one', got one of 'two' in "),
+    ],
+    ids=["expired", "not yet valid", "authority", "another's"],
+)
+def test_a_host_does_not_begin_with_a_certificate_that_nobody_accepts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    days: tuple[float, float],
+    words: str,
+) -> None:
+    """It says why, before it is turned away."""
+    certs, own = tmp_path / "certs", "one" if name == "two" else name
+    make, now = certificates._builder, datetime.datetime.now(datetime.UTC)
+
+    def dated(*whose: Any) -> x509.CertificateBuilder:
+        builder = make(*whose)
+        if whose[0].rfc4514_string() in (f"CN={name}", f"CN=mtcool {name}"):
+            first, last = (now + datetime.timedelta(days=day) for day in days)
+            builder._not_valid_before, builder._not_valid_after = first, last
+        return builder
+
+    monkeypatch.setattr(certificates, "_builder", dated)
+    make_certificates(certs, "authority", dict.fromkeys(AGENTS, "127.0.0.1:1"))
+    if own != name:
+        for end in ("pem", "key"):
+            shutil.copy2(certs / f"{name}.{end}", certs / f"{own}.{end}")
+
+    async def begin() -> None:
+        async with Node(path_of(tmp_path, free_ports(3)), "one"):
+            pass
+
+    with pytest.raises(ValueError, match=words):
+        asyncio.run(begin())

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from pathlib import Path
 
 import pytest
 
+from live.ports import free_ports
+from live.processes import write_network
+from live.proxies import Proxy
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.description import Description, described
@@ -228,5 +232,39 @@ def test_a_dead_neighbour_is_noticed_after_a_reload_as_before(tmp_path: Path) ->
                 while sorted(health(one)) != ["cut off", "well"]:
                     await asyncio.sleep(0.01)
             assert 'mtcool_answers{peer="two"} 0.0' in metrics_of(one)
+
+    asyncio.run(play())
+
+
+def test_a_slow_neighbour_is_not_called_dead(tmp_path: Path) -> None:
+    """Behind a connection that takes longer than predictions wait, over zenoh with TLS."""
+    slow, (port, other) = 0.2, free_ports(2)
+
+    async def play() -> None:
+        proxy = Proxy(port, slow)
+        hosts = {
+            "near": {
+                "agents": [0],
+                "listen": f"127.0.0.1:{port}",
+                "address": f"127.0.0.1:{await proxy.open()}",
+            },
+            # Nobody reaches it there: it connects to the other one, through the proxy.
+            "far": {"agents": [1], "listen": f"127.0.0.1:{other}", "address": "127.0.0.1:9"},
+        }
+        table = {"graph": TWO, "learn": {"features": ["x"]}, "timing": {"rows": 0.3}}
+        path = write_network(tmp_path, table | {"hosts": hosts}, {"near": [0], "far": [1]})
+        try:
+            async with Node(path, "near") as near, Node(path, "far"):
+                await becomes(near, ["slow"])  # of which its heartbeat is enough
+                end = time.monotonic() + 3.0
+                while time.monotonic() < end:
+                    said = await near.predict(0, [0.1])
+                    assert said.old or said.missing
+                    assert health(near) == ["slow"]
+                    link = near.status()["links"]["far"]
+                    assert (link["answers"], link["slow"]) == (True, True)
+                assert 'mtcool_slow{peer="far"} 1.0' in metrics_of(near)
+        finally:
+            await proxy.close()
 
     asyncio.run(play())

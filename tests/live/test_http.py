@@ -10,6 +10,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import mtcool
 from live.small_network import PRIVATE, greeted, never_idle, opened, play, small
 from mtcool.live.driving import feedback_in
 from mtcool.live.http import http_app, serving, token_in
@@ -101,15 +102,60 @@ def test_losses_over_http_move_the_point_as_the_node_does(tmp_path):
         ("/predict", {"agent": 0, "features": [1.0]}, 400, "features must"),
         ("/predict", {"agent": 0, "features": {"c": 1.0}}, 400, "features must be among a, b"),
         ("/predict", {"agent": 0}, 400, "features must be given"),
-        ("/predict", {"agent": 0, "features": [1.0, 1.0], "timeout": 0}, 400, "timeout"),
-        ("/predict", {"agent": 0, "features": [1.0, 1.0], "extra": 0}, 400, "extra"),
-        ("/predict", {"agent": True, "features": [1.0, 1.0]}, 400, "agent"),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, 1.0], "timeout": 0},
+            400,
+            "timeout must be a number of seconds above 0 and at most 5, got 0",
+        ),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, 1.0], "extra": 0},
+            400,
+            "words of a request must be among agent, features, timeout, got 'extra'",
+        ),
+        (
+            "/predict",
+            {"agent": True, "features": [1.0, 1.0]},
+            400,
+            "agent must be the name of an agent, got True",
+        ),
+        (
+            "/predict",
+            {"agent": 0, "features": [1.0, "x" * 99]},
+            400,
+            "features must be a list of numbers, or an object of numbers by name, with null for "
+            f"unknown ones, got [1.0, '{'x' * 50}...",
+        ),
+        ("/predict", [1], 400, "body must be an object, got [1]"),
         ("/predict", {"agent": [[[]]], "features": [1.0, 1.0]}, 404, "agent must live"),
         ("/predict", {"agent": [{}], "features": [1.0, 1.0]}, 400, "labels must be"),
-        ("/learn", {"agent": 0, "features": [1.0, 1.0]}, 400, "target"),
-        ("/learn", {"agent": 0, "features": [1.0, 1.0], "target": "much"}, 400, "target"),
+        ("/learn", {"agent": 0, "features": [1.0, 1.0]}, 400, "target must be given"),
+        (
+            "/learn",
+            {"agent": 0, "features": [1.0, 1.0], "target": "much"},
+            400,
+            "target must be a number, got 'much'",
+        ),
+        (
+            "/learn",
+            {"agent": 0, "round": 1.5, "target": 1.0},
+            400,
+            "round must be a whole number, got 1.5",
+        ),
+        (
+            "/update",
+            {"agent": 0, "loss": {"kind": "quadratic"}},
+            400,
+            "loss must be an object with a kind, a row of numbers",
+        ),
         ("/update", {"agent": 0, "gradient": [1.0, 1.0]}, 400, "features must be given"),
-        ("/update", {"agent": 0, "gradient": "down"}, 400, "gradient"),
+        (
+            "/update",
+            {"agent": 0, "gradient": "down"},
+            400,
+            "gradient must be a list of numbers, got 'down'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(tmp_path, path, body, status, words):
@@ -197,11 +243,16 @@ def test_metrics_are_the_counts(tmp_path):
                 assert found["mtcool_message_bytes_total", *labels] == traffic.bytes[kind]
             assert found["mtcool_outbox", ("peer", peer)] == 0
             assert found["mtcool_answers", ("peer", peer)] == 1
+            assert found["mtcool_slow", ("peer", peer)] == 0
         for name, latency in (("predict", counts.predict), ("learn", counts.learn)):
             assert found[f"mtcool_{name}_seconds_count",] == latency.count == 8
             assert found[f"mtcool_{name}_seconds_sum",] == latency.total
             assert found[f"mtcool_{name}_seconds_bucket", ("le", "+Inf")] == 8
         assert found["mtcool_rounds_total",] == node.host.rounds
+        assert found["mtcool_revision",] == 0
+        assert found["mtcool_build_info", ("release", mtcool.__version__)] == 1
+        node.host.denied.note("host1", "too late", 3)
+        assert 'mtcool_denied_total{peer="host1"} 3.0' in (await client.get("/metrics")).text
 
     with_node(tmp_path, calls, rounds=24, timing={"rows": 5.0, "delivery": 5.0})
 
@@ -218,7 +269,9 @@ def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):
 def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path):
     async def calls(client, node):
         schema = (await client.get("/openapi.json")).json()
-        assert set(schema["paths"]) == {"/predict", "/learn", "/update", "/status", "/metrics"}
+        assert set(schema["paths"]) == {
+            "/predict", "/learn", "/update", "/status", "/metrics", "/health", "/ready", "/reload",
+        }  # fmt: skip
         assert set(schema["paths"]["/learn"]["post"]["responses"]) == {
             "200", "400", "404", "409", "503",
         }  # fmt: skip
@@ -232,7 +285,7 @@ def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path)
 # --- who gets in ----------------------------------------------------------------------------------
 
 
-def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
+def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path, monkeypatch):
     async def run():
         network = small(tmp_path, hosts=1)
         async with opened(network) as nodes:
@@ -242,7 +295,7 @@ def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
                     async with called(node, address):
                         pass
             async with called(node, "0.0.0.0:0", TOKEN) as client:
-                client.base_url = str(client.base_url).replace("0.0.0.0", "127.0.0.1")
+                assert client.base_url.host == "127.0.0.1"  # which can be called
                 row = {"agent": 0, "features": [1.0, 1.0], "target": 1.0}
                 for given in (None, "Bearer wrong", f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x"):
                     headers = {} if given is None else {"Authorization": given}
@@ -255,8 +308,18 @@ def test_elsewhere_than_on_loopback_a_token_is_wanted(tmp_path):
                         assert answer.status_code == 401
                         assert answer.json() == {"error": "token must be given"}
                 assert node.host.version == 0
+                for path in ("/health", "/ready"):  # of who watches over processes
+                    answer = await client.get(path)
+                    assert (answer.status_code, answer.json()) == (200, {"ok": True})
                 right = {"Authorization": f"Bearer {TOKEN}"}
                 assert (await client.post("/learn", json=row, headers=right)).status_code == 200
+                monkeypatch.setattr(node.host, "stopped_by", lambda agent: "another host")
+                for path, status in (("/health", 200), ("/ready", 503)):
+                    answer = await client.get(path)
+                    assert (answer.status_code, answer.json()) == (status, {"ok": status == 200})
+                with monkeypatch.context() as broken:
+                    broken.setattr(node._engine, "closed", "its database cannot be read any more")
+                    assert (await client.get("/health")).status_code == 503
 
     asyncio.run(run())
 
@@ -276,8 +339,27 @@ def test_a_browser_shows_the_token_once(tmp_path):
             kept = right.headers["set-cookie"]
             assert "HttpOnly" in kept
             assert "SameSite=strict" in kept
+            assert "Secure" not in kept
             assert TOKEN not in kept
             assert (await client.get("/status")).status_code == 200
+            back = await client.get("/enter", headers={"accept": "text/html"})
+            assert (back.status_code, back.headers["location"]) == (303, "/")
+            client.cookies.clear()
+            over_tls = {"Origin": "https://rome.example.org"}
+            for proxied in (
+                {"Host": "rome.example.org"},
+                {"X-Forwarded-Host": "rome.example.org"},
+                {"Sec-Fetch-Site": "same-origin"},  # and the proxy has told nothing
+            ):
+                headers = over_tls | proxied
+                right = await client.post("/enter", data={"token": TOKEN}, headers=headers)
+                kept = right.headers["set-cookie"]
+                assert kept.startswith("__Host-mtcool=")
+                assert "Secure" in kept
+                cookie = {"Cookie": kept.partition(";")[0]}
+                assert (await client.get("/status", headers=cookie)).status_code == 200
+            foreign = await client.post("/enter", data={"token": TOKEN}, headers=over_tls)
+            assert foreign.status_code == 403
 
     asyncio.run(run())
 

@@ -25,9 +25,11 @@ LINK = {"outbox": 0, "answers": True, "sent": 0, "taken": 0, "trouble": None, "b
 
 def status(health="well", name="rome", reason="it is late"):
     return {
-        "network": "n", "began": 0.0, "activations": 1, "agents": [AGENT | {"health": health}],
+        "network": "n", "revision": 0, "release": name, "began": 0.0, "activations": 1,
+        "agents": [AGENT | {"health": health}],
         "links": {name: LINK}, "outbox": 0, "refused": 1,
-        "reasons": [{"host": name, "reason": reason, "count": 1}], "trouble": {name: reason},
+        "reasons": [{"host": name, "reason": reason, "count": 1}], "denied": [],
+        "trouble": {name: reason},
         "messages": {"sent": {}}, "bytes": {"sent": {}}, "old": 0, "missing": 0, "unwritten": 0,
         "latency": {kind: {"steps": {}} for kind in ("predict", "learn")},
     }  # fmt: skip
@@ -108,7 +110,7 @@ def test_a_long_reply_is_not_read_to_its_end(monkeypatch):
 )
 def test_texts_of_others_are_shown_as_they_are_and_do_nothing(capsys, monkeypatch, text, shown):
     monkeypatch.setenv("COLUMNS", "300")  # else a narrow table breaks the words
-    _show({"x": {"status": status(text, text, text)}, "y": {"error": text}})
+    _show({"x": {"status": status(text, text, text)}, "y": {"error": text}}, 0)
     found = capsys.readouterr().out
     assert found.count(shown) >= 6
     assert found.replace("\n", "").isprintable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -207,10 +208,21 @@ def mtcool(*arguments: object) -> Result:
 
 
 def test_the_commands_certs_reload_and_up_host(tmp_path: Path) -> None:
-    """Also the lines that cut a link and heal it: one network of processes serves all."""
-    ports, file = dict(zip("xyz", free_ports(3), strict=True)), tmp_path / "network.toml"
-    stream = {"stream": {"kind": "synthetic", "rounds": 40}}
-    file.write_text(tomli_w.dumps(table("tables", ports, 0) | stream))
+    """Also the lines that cut a link and heal it: one network of processes serves all.
+
+    Host y is as if on another machine: it has its own folder, and is reached over HTTP.
+    """
+    *firsts, http = free_ports(4)
+    ports, file = dict(zip("xyz", firsts, strict=True)), tmp_path / "network.toml"
+    there = tmp_path / "there" / "network.toml"
+
+    def write(file: Path, revision: int, **more: object) -> None:
+        made = table("tables", ports, revision)
+        made |= {"stream": {"kind": "synthetic", "rounds": 40}, "security": {"token": "token"}}
+        made["hosts"]["y"]["http"] = f"127.0.0.1:{http}"
+        file.write_text(tomli_w.dumps(made | more))
+
+    write(file, 0)
     made = mtcool("certs", file)
     assert made.exit_code == 0
     assert "authority" in made.stdout
@@ -222,19 +234,35 @@ def test_the_commands_certs_reload_and_up_host(tmp_path: Path) -> None:
     nobody = mtcool("reload", file)
     assert nobody.exit_code == 1
     assert "does not run" in nobody.stdout
-    with running(file, ["x", "y"]) as children:
+    (tmp_path / "token").write_text("correct horse battery staple")
+    (tmp_path / "token").chmod(0o600)
+    shutil.copytree(tmp_path / "certs", there.parent / "certs")
+    shutil.copy2(tmp_path / "token", there.parent)
+    write(there, 0)
+    with running(file, ["x", "y"], {"y": there}) as children:
         x, y = children["x"], children["y"]
         assert "value" in x.ask(do="round", agent="a", features=[0.1], target=0.3)
         _cut_and_heal(x, y)
-        file.write_text(tomli_w.dumps(table("tables", ports, 1) | stream))
+        write(file, 1)
         assert mtcool("certs", file).exit_code == 0  # host z is new
-        done = mtcool("reload", file)
+        half = mtcool("reload", file)
+        assert half.exit_code == 1, half.stdout
+        assert "y has read its own file, which has revision 0" in half.stdout
+        told = mtcool("status", file).stdout
+        assert "y has revision 0, and this file 1: use `mtcool reload`" in told
+        write(there, 1)
+        done = mtcool("reload", file)  # x has done so already
         assert done.exit_code == 0, done.stdout
-        assert "x has read it, and has 2 agents" in done.stdout
+        assert "x has read it, and has 2 agents and revision 1" in done.stdout
+        assert "y has read it, and has 1 agent and revision 1" in done.stdout
+        assert "use `mtcool reload`" not in mtcool("status", file).stdout
         assert "value" in x.ask(do="round", agent="d", features=[0.1], target=0.3)
-        again = mtcool("reload", file)  # nothing is new
-        assert again.exit_code == 1
-        assert "revision must be above 1" in again.stdout
+        for wrong in (file, there):
+            write(wrong, 1, timing={"rows": 0.4})
+            again = mtcool("reload", file)
+            assert again.exit_code == 1
+            assert f"{'x' if wrong is file else 'y'}: revision must be above 1" in again.stdout
+            write(wrong, 1)
         up = mtcool("up", file, "--host", "z", "--json")
         told = json.loads(up.stdout)
         assert up.exit_code == (told["waiting"] > 0)

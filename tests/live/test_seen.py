@@ -32,6 +32,7 @@ def status(began=1.0, count=10, activations=10, **changes):
         "host": "south", "network": "towns", "began": began, "agents": [agent],
         "activations": activations,
         "links": {"north": link}, "outbox": 3, "refused": 0, "reasons": [], "trouble": {},
+        "revision": 0, "denied": [],
         "messages": {"sent": {"ask": count}}, "bytes": {"sent": {"ask": 100 * count}},
         "old": count, "missing": 0, "unwritten": 0,
         "latency": {"predict": latency, "learn": latency},

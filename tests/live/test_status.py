@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 
+import httpx
 import pytest
 from fastapi import FastAPI
 
 from live.ports import free_ports
+from live.proxies import Proxy
+from mtcool.cli import asking
 from mtcool.cli import status as command
 from mtcool.live import Node
 from mtcool.live.description import described, read_description
 from mtcool.live.http import http_app, serving
+from mtcool.live.http.client import why_not
 from mtcool.live.http.elsewhere import ask_elsewhere
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
@@ -24,10 +29,10 @@ learn = { features = ["x"] }
 """
 
 
-def written(folder, hosts, more=""):
+def written(folder, hosts, more="", edges="[[0, 1]]"):
     path = folder / "network.toml"
     path.write_text(
-        TABLE
+        TABLE.replace("[[0, 1]]", edges)
         + more
         + "".join(
             f"[hosts.{name}]\nagents = [{k}]\n{fields}\n".replace(
@@ -96,7 +101,7 @@ def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
 def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypatch, capsys):
     asked = []
 
-    async def ask(network, host, wait):
+    async def ask(network, host, wait, do):
         asked.append(host)
         return {"error": "told"}
 
@@ -113,7 +118,8 @@ def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypat
 def test_it_waits_until_all_hosts_are_well(tmp_path, monkeypatch, capsys):
     def told(*healths):
         agents = [{"health": health} for health in healths]
-        counts = {"activations": 0, "outbox": 0, "refused": 0, "reasons": []}
+        counts = {"activations": 0, "outbox": 0, "refused": 0, "reasons": [], "denied": []}
+        counts["revision"] = 0
         return {"status": {"agents": agents, "links": {}, "trouble": {}, **counts}}
 
     well, ill = told("well", "well"), told("cut off", "well")
@@ -122,14 +128,72 @@ def test_it_waits_until_all_hosts_are_well(tmp_path, monkeypatch, capsys):
         {"here": well, "there": ill},
         {"here": well, "there": well},
     ]
-    monkeypatch.setattr(command, "ask_status", lambda _: states.pop(0))
+    monkeypatch.setattr(command, "ask_hosts", lambda *_: states.pop(0))
     monkeypatch.setattr(command.time, "sleep", lambda _: None)
     path = written(tmp_path, {"here": 'listen = "127.0.0.1:9"', "there": 'listen = "127.0.0.1:9"'})
     command.status(path, wait=60.0)
     assert not states
     assert "cut off" not in capsys.readouterr().out
-    monkeypatch.setattr(command, "ask_status", lambda _: {"here": well, "there": ill})
+    monkeypatch.setattr(command, "ask_hosts", lambda *_: {"here": well, "there": ill})
     command.status(path)
     with pytest.raises(command.typer.Exit):
         command.status(path, wait=0.01)
     assert "cut off, well" in capsys.readouterr().out
+
+
+def test_slow_and_stopped_and_missing_processes_are_told_apart(tmp_path, capsys):
+    """Hosts as if elsewhere: behind a slow proxy, a process that says nothing, and none at all."""
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    names = ("slow", "stopped", "missing")
+
+    async def play():
+        stopped = socket.create_server(("127.0.0.1", 0))  # as the system does for a stopped one
+        ports = dict(zip(names, free_ports(3), strict=True))
+        proxy = Proxy(ports["slow"], 0.3)
+        http = ports | {"slow": await proxy.open(), "stopped": stopped.getsockname()[1]}
+        places = {
+            name: f'listen = "127.0.0.1:9"\nhttp = "127.0.0.1:{port}"'
+            for name, port in http.items()
+        }
+        network = read_description(
+            written(tmp_path, places, 'security = { token = "token" }\n', edges="[[0, 1], [1, 2]]")
+        )
+        node = Node(network, "slow", transport=MemoryTransport("slow", Exchange()))
+        async with node, serving(http_app(node), f"127.0.0.1:{ports['slow']}", TOKEN):
+            found = await asyncio.to_thread(asking.ask_hosts, network, "status", 0.7)
+        await proxy.close()
+        stopped.close()
+        return http, found
+
+    http, found = asyncio.run(play())
+    assert found["slow"]["status"]["host"] == "slow"
+    assert found["slow"]["seconds"] > 0.6  # there and back
+    assert found["missing"] == {"error": "does not run on this machine"}
+    place = f"http://127.0.0.1:{http['stopped']}"
+    words = f"{place} takes connections and does not answer within 0.7 seconds"
+    assert found["stopped"] == {"error": words}
+    found["slow"]["status"]["denied"] = [{"host": "missing", "reason": "too late", "count": 2}]
+    found["slow"]["seconds"] = 1.25
+    command._show(found, 1)
+    told = capsys.readouterr().out
+    for sentence in (
+        "slow has taken 1.2 seconds to answer",
+        "slow has revision 0, and this file 1",
+        "missing has refused slow 2 times: too late",
+    ):
+        assert sentence in told
+
+
+def test_where_nobody_is_reached_is_said(tmp_path):
+    """In words that tell a machine that refuses from one of which nothing comes back."""
+    refused = httpx.ConnectError("all connection attempts failed")
+    refused.__cause__ = ConnectionRefusedError()
+    for error, words in (
+        (refused, "has no process that listens"),
+        (httpx.ConnectTimeout(""), "cannot be reached within 5 seconds"),
+        (httpx.ConnectError("no route"), "cannot be reached"),
+        (httpx.ReadTimeout(""), "takes connections and does not answer within 5 seconds"),
+        (httpx.RemoteProtocolError(""), "does not answer as a host does"),
+    ):
+        assert why_not(error, "http://192.0.2.1:8000", 5.0) == f"http://192.0.2.1:8000 {words}"

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import re
+import socket
+import time
 from pathlib import Path
 
 from live.ports import free_ports
@@ -64,3 +66,36 @@ def test_what_is_too_long_arrives_so_that_it_can_be_refused_in_words(tmp_path: P
             return replies["b"]
 
     assert asyncio.run(play()) == bytes(4000)
+
+
+def test_hosts_whose_packets_vanish_keep_nobody_from_those_that_answer() -> None:
+    """Each of them was waited for, for five seconds, before the next one was tried."""
+    here, there = (f"127.0.0.1:{port}" for port in free_ports(2))
+
+    def echo(host: str, content: bytes, reply: Reply) -> None:
+        reply(content)
+
+    async def play(gone: dict[str, str]) -> float:
+        one = ZenohTransport(Peers(1, "a", here, gone | {"b": there}, 5.0, None, 1000))
+        # The other one does not try to reach us: it knows another address.
+        two = ZenohTransport(Peers(1, "b", there, {"a": "127.0.0.1:9"}, 5.0, None, 1000))
+        async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60.0):
+            await two.open(echo)
+            stack.push_async_callback(two.close)
+            began = time.monotonic()
+            await one.open(echo)
+            stack.push_async_callback(one.close)
+            while not await one.ask({"b": b"?"}, 1.0):
+                await asyncio.sleep(0.05)
+            return time.monotonic() - began
+
+    with contextlib.ExitStack() as stack:
+        gone = {}
+        for name in ("x", "y"):
+            server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+            for _ in range(4):  # its queue is full then, and the system drops what else comes
+                caller = stack.enter_context(socket.socket())
+                caller.setblocking(False)
+                caller.connect_ex(server.getsockname())
+            gone[name] = f"127.0.0.1:{server.getsockname()[1]}"
+        assert asyncio.run(play(gone)) < 8.0  # of ten

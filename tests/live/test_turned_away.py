@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
+import socket
+import struct
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,8 +17,10 @@ from live.intruding import announced, ask, peers_of, question, without_certifica
 from live.ports import free_ports
 from live.processes import PATIENCE, Child, running, write_network
 from live.proxies import Proxy
+from mtcool.live import certificates
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import Description, read_description
+from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
 
 HOSTS = {"one": ["a"], "two": ["b"], "three": ["c"]}
 PATH = {"kind": "edges", "edges": [["a", "b"], ["b", "c"]]}
@@ -24,6 +29,7 @@ SLOW = 0.05  # seconds that bytes are under way
 FOREIGN = "it has no certificate of this network's authority"
 NO_NEIGHBOUR = "its certificate is not that of a neighbour"
 FORBIDDEN = "its certificate does not allow this message"
+EXPIRED = "its certificate has expired"
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +43,13 @@ def path(tmp_path_factory):
     network = read_description(file)
     places = {name: place.address for name, place in network.places.items()}
     make_certificates(network.folder / "foreign", "test", places)
+    old = network.folder / "old"
+    shutil.copytree(network.folder / "certs", old)
+    for name in ("two", "three"):
+        (old / f"{name}.pem").unlink()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(certificates, "YEARS", -1 / 3650)  # it expired a tenth of a day ago
+        make_certificates(old, "test", places)
     with running(file, ["one", "two"]) as children:
         yield network, children
 
@@ -118,10 +131,11 @@ def test_neighbours_that_ask_while_connections_are_opened_are_not_turned_away(
     [
         ("two", "foreign", "two", "b", FOREIGN),
         ("two", None, "two", "b", FOREIGN),
+        ("two", "old", "two", "b", EXPIRED),
         ("three", "certs", "three", "c", NO_NEIGHBOUR),
         ("two", "certs", "three", "b", FORBIDDEN),
     ],
-    ids=["foreign authority", "no certificate", "no neighbour", "in another's name"],
+    ids=["foreign authority", "no certificate", "expired", "no neighbour", "in another's name"],
 )
 def test_intruders_are_counted_with_the_reason(
     path: tuple[Description, dict],
@@ -154,3 +168,65 @@ def test_each_message_that_a_neighbour_may_not_send_is_counted(path) -> None:
             assert time.monotonic() < end
             time.sleep(0.05)
     assert set(news) == {("(stranger)", FORBIDDEN)}  # zenoh may say something twice
+
+
+def test_connections_that_end_before_they_are_open_are_no_strangers(path) -> None:
+    """Somebody has died, was cut off, or only looks whether the port is open."""
+    network, children = path
+    before = settled(children["one"])
+    name, _, port = network.places["one"].address.rpartition(":")
+    for begun in (b"", b"\x16\x03\x01\x02\x00\x01"):
+        for reset in (False, True):
+            with socket.create_connection((name, int(port))) as caller:
+                caller.sendall(begun)
+                if reset:
+                    now = struct.pack("ii", 1, 0)
+                    caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
+    with socket.create_connection((name, int(port))) as caller:
+        caller.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        caller.recv(100)
+    end = time.monotonic() + PATIENCE
+    while not (news := counted(children["one"]) - before):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert news == {("(stranger)", "it does not speak TLS"): 1}
+
+
+@pytest.mark.parametrize(
+    ("certs", "authority", "whose", "reason"),
+    [
+        ("old", "certs", "reasons", EXPIRED),
+        ("certs", "foreign", "denied", "our certificate is not what it accepts"),
+    ],
+    ids=["expired", "other authority"],
+)
+def test_who_is_connected_to_and_refuses_or_is_refused_is_named(
+    path, certs: str, authority: str, whose: str, reason: str
+) -> None:
+    """Host two connects to host three, which is not what it should be."""
+    network, children = path
+    folder, other = Path(network.folder), network.places["three"].address
+
+    async def refuse() -> None:
+        files = (
+            folder / authority / "authority.pem",
+            *(folder / certs / f"three.{end}" for end in ("pem", "key")),
+        )
+        # It does not try to reach anybody itself.
+        peers = Peers(
+            network.number, "three", other, {"two": "127.0.0.1:9"}, 5.0, Credentials(*files), 1000
+        )
+        transport = ZenohTransport(peers)
+        await transport.open(lambda host, content, reply: None)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    status = await asyncio.to_thread(children["two"].ask, do="status")
+                    for one in status["status"][whose]:
+                        if (one["host"], one["reason"]) == ("three", reason):
+                            return
+                    await asyncio.sleep(0.1)
+        finally:
+            await transport.close()
+
+    asyncio.run(refuse())

@@ -1,7 +1,8 @@
-"""Ask the hosts of a live network: those of this machine over their sockets."""
+"""Ask the hosts of a live network: those of this machine over their sockets, others over HTTP."""
 
 import asyncio
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Literal
 
 from mtcool.cli.terminal import tell
 
@@ -9,46 +10,27 @@ if TYPE_CHECKING:
     from mtcool.live.description import Description
     from mtcool.types import Plain
 
-WAIT = 2.0
-"""Seconds that a host has to answer."""
+WAIT = 5.0
+"""Seconds that a host has for a sign of life."""
 QUIET = 2.5
 """Seconds after which people who wait are told that it goes on."""
-NOT_HERE = "does not run on this machine"
 
 
 def ask_hosts(
-    network: "Description", request: dict[str, "Plain"], wait: float = WAIT
+    network: "Description", do: Literal["status", "reload"], wait: float = WAIT
 ) -> dict[str, dict[str, "Plain"]]:
-    """What each host of this machine replies, or an error if it does not."""
-    found = asyncio.run(_ask_all(network, request, wait))
-    return {host: {"error": NOT_HERE} if told is None else told for host, told in found.items()}
+    """What each host replies, and after how many seconds, or an error that says why it does not."""
+    from mtcool.live.sockets import socket_of
 
-
-def ask_status(network: "Description") -> dict[str, dict[str, "Plain"]]:
-    """How each host of a network is; those that do not run here are asked over HTTP."""
-
-    async def ask() -> dict[str, dict[str, "Plain"]]:
-        found = await _ask_all(network, {"do": "status"}, WAIT)
-        missing = [host for host, told in found.items() if told is None]
-        answers: list[dict[str, Plain]] = []
-        if missing:
-            from mtcool.live.http.elsewhere import ask_elsewhere
-
-            asked = (ask_elsewhere(network, host, WAIT) for host in missing)
-            answers = await asyncio.gather(*asked)
-        there = dict(zip(missing, answers, strict=True))
-        return {host: there[host] if told is None else told for host, told in found.items()}
-
-    return asyncio.run(ask())
+    if not all(socket_of(network, host).exists() for host in network.places):
+        import mtcool.live.http.elsewhere  # noqa: F401  # takes a second, in which nobody is heard
+    return asyncio.run(_ask_all(network, do, wait))
 
 
 async def _ask_all(
-    network: "Description", request: dict[str, "Plain"], wait: float
-) -> dict[str, dict[str, "Plain"] | None]:
-    """What each host replies; None for those that do not run here."""
-    asked = {
-        host: asyncio.create_task(_ask(network, host, request, wait)) for host in network.places
-    }
+    network: "Description", do: Literal["status", "reload"], wait: float
+) -> dict[str, dict[str, "Plain"]]:
+    asked = {host: asyncio.create_task(_ask(network, host, do, wait)) for host in network.places}
     waiting = set(asked.values())
     while waiting:
         _, waiting = await asyncio.wait(waiting, timeout=QUIET)
@@ -59,13 +41,17 @@ async def _ask_all(
 
 
 async def _ask(
-    network: "Description", host: str, request: dict[str, "Plain"], wait: float
-) -> dict[str, "Plain"] | None:
+    network: "Description", host: str, do: Literal["status", "reload"], wait: float
+) -> dict[str, "Plain"]:
     from mtcool.live.sockets import ask_host
 
+    began = time.monotonic()
     try:
-        return await asyncio.wait_for(ask_host(network, host, request), wait)
+        told = await asyncio.wait_for(ask_host(network, host, {"do": do}), wait)
     except TimeoutError:
-        return {"error": f"does not answer within {wait:g} seconds"}
+        return {"error": f"its process does not answer within {wait:g} seconds"}
     except OSError:
-        return None
+        from mtcool.live.http.elsewhere import ask_elsewhere
+
+        told = await ask_elsewhere(network, host, wait, do)
+    return told if "error" in told else {**told, "seconds": time.monotonic() - began}

@@ -9,13 +9,15 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from mtcool.cli.asking import ask_status
+from mtcool.cli.asking import ask_hosts
 from mtcool.cli.node import NetworkFile
 from mtcool.cli.terminal import console, printable, shown, tell
 
 if TYPE_CHECKING:
     from mtcool.types import Plain
 
+SLOW = 1.0
+"""Seconds after which it is told how long a host has taken."""
 MOST_TOLD = 5
 """Hosts that are named while they are waited for."""
 
@@ -35,18 +37,18 @@ def status(
     from mtcool.live.description import read_description
 
     described, end = read_description(network), time.monotonic() + wait
-    found = ask_status(described)
+    found = ask_hosts(described, "status")
     told = time.monotonic()
     while wait and (ill := _not_well(found)) and time.monotonic() < end:
         if time.monotonic() - told > 2.0:
             tell("waiting for " + "; ".join(ill[:MOST_TOLD]) + (" ..." if ill[MOST_TOLD:] else ""))
             told = time.monotonic()
         time.sleep(0.5)
-        found = ask_status(described)
+        found = ask_hosts(described, "status")
     if as_json:
         print(json.dumps(found))
     else:
-        _show(found)
+        _show(found, described.file.revision)
     if (wait and _not_well(found)) or not any("status" in one for one in found.values()):
         raise typer.Exit(1)
 
@@ -64,9 +66,15 @@ def _health(told: dict[str, "Plain"]) -> str:
     return ", ".join(sorted({agent["health"] for agent in told["status"]["agents"]}))
 
 
-def _show(found: dict[str, dict[str, "Plain"]]) -> None:
+def _show(found: dict[str, dict[str, "Plain"]], revision: int) -> None:
+    """The hosts as a table, and what is wrong in sentences; the file has this revision."""
+    from mtcool.live.told import refused_in
+
     table = Table(box=box.SIMPLE)
-    heads = ("host", "health", "agents", "activations", "outbox", "refused", "positions")
+    heads = (
+        *("host", "health", "revision", "release"),
+        *("agents", "activations", "outbox", "refused", "positions"),
+    )
     for head in heads:
         table.add_column(head, overflow="fold")
     trouble: list[str] = []
@@ -80,6 +88,8 @@ def _show(found: dict[str, dict[str, "Plain"]]) -> None:
         cells = (
             host,
             _health(told),
+            f"{status['revision']}",
+            status.get("release") or "unknown",
             f"{len(status['agents']):,}",
             f"{status['activations']:,}",
             f"{status['outbox']:,}",
@@ -87,11 +97,17 @@ def _show(found: dict[str, dict[str, "Plain"]]) -> None:
             positions,
         )
         table.add_row(*map(_cell, cells))
+        if told.get("seconds", 0.0) > SLOW:
+            trouble.append(f"{host} has taken {told['seconds']:.1f} seconds to answer")
+        if status["revision"] != revision:
+            had = f"{host} has revision {status['revision']}"
+            trouble.append(f"{had}, and this file {revision}: use `mtcool reload`")
         trouble += [f"{host}: {reason}" for reason in status["trouble"].values()]
-        trouble += [
-            f"{host} has refused {one['host']} {one['count']:,} times: {one['reason']}"
-            for one in status["reasons"]
-        ]
+    statuses = {host: told["status"] for host, told in found.items() if "status" in told}
+    trouble += [
+        f"{host} has refused {other} {count:,} times: {reason}"
+        for host, other, reason, count in refused_in(statuses)
+    ]
     screen = console()
     screen.print(table)
     for sentence in trouble:

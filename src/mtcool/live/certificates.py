@@ -56,6 +56,39 @@ def make_certificates(
     return made
 
 
+def check_certificate(path: Path, host: str | None = None) -> None:
+    """Refuse a certificate that others would not accept now, or that is not that of a host.
+
+    Parameters
+    ----------
+    path
+        Its file.
+    host
+        Whose it must be; None for that of an authority.
+    """
+    try:
+        certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"certificate must be in PEM, got {path}: {error}") from None
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    now = datetime.datetime.now(datetime.UTC)
+    if now > ends:
+        raise ValueError(
+            f"certificate must be valid, got {path}, which expired on {ends:%Y-%m-%d}: remove it, "
+            "and make another one with `mtcool certs`"
+        )
+    if now < begins:
+        raise ValueError(
+            f"certificate must be valid, got {path}, which is not valid before "
+            f"{begins:%Y-%m-%d %H:%M} UTC: is the clock of this machine right?"
+        )
+    subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    names = [str(one.value) for one in subject]
+    if host is not None and names != [host]:
+        found = ", ".join(map(repr, names)) or "nobody"
+        raise ValueError(f"certificate must name host {host!r}, got one of {found} in {path}")
+
+
 def _make_authority(place: Path, network: str) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"mtcool {network}")])

@@ -40,7 +40,9 @@ class Connection:
     def __init__(self, node: Node, given: Transport | None, counts: Counts) -> None:
         self._node, self._given, self._counts = node, given, counts
         self.silent: set[str] = set()
-        """Hosts that did not answer when they were last asked."""
+        """Hosts that were asked, and have not answered for as long as a delivery waits."""
+        self.slow: set[str] = set()
+        """Hosts that answer, but later than predictions wait for."""
         self._heard: dict[str, float] = {}
         """When each host answered last, on the clock of the loop."""
         self.cut: set[str] = set()
@@ -82,15 +84,23 @@ class Connection:
             host: self._counts.leaves(host, content, again=again)
             for host, content in reached.items()
         }
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         replies = await self.transport.ask(reached, wait) if reached else {}
-        now = asyncio.get_running_loop().time()
+        now, timing = loop.time(), self._node.network.file.timing
+        in_time = now - began <= timing.rows
         for host in questions:
             if host in replies:
                 self._counts.comes(replies[host], kinds[host])
                 self._heard[host] = now
                 self.silent.discard(host)
-            elif wait >= self._node.network.file.timing.rows:  # else it may be slower than that
-                self.silent.add(host)
+                if in_time:
+                    self.slow.discard(host)
+                elif len(reached) == 1:  # else it was perhaps another one that all waited for
+                    self.slow.add(host)
+            elif wait >= timing.rows:  # else it need not be slow
+                gone = host in self.cut or self.unheard_for(host) >= timing.delivery
+                (self.silent if gone else self.slow).add(host)
         return replies
 
     def unheard_for(self, host: str) -> float:
@@ -101,6 +111,7 @@ class Connection:
     def forget_all_but(self, hosts: Set[str]) -> None:
         """Others are not asked any more, so they are not silent either."""
         self.silent &= hosts
+        self.slow &= hosts
 
     @property
     def changing(self) -> bool:
@@ -163,6 +174,7 @@ class Connection:
         others = {other: places[other].address for other in hosts if other in places}
         if self._given is not None or not others:
             return None
+        from mtcool.live.certificates import check_certificate
         from mtcool.live.transport.zenoh import Credentials, Peers
 
         credentials = None
@@ -177,6 +189,8 @@ class Connection:
                         f"certificates must be made by `mtcool certs` in one place and copied to "
                         f"all hosts, got no {path}"
                     )
+            check_certificate(credentials.authority)
+            check_certificate(credentials.certificate, node.name)
         return Peers(
             network.number,
             node.name,

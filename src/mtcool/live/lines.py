@@ -19,6 +19,7 @@ from mtcool.live.host import NO_NEIGHBOURS
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal
+from mtcool.live.reloading import reload_node
 from mtcool.types import Label, Plain
 
 LONGEST = 1 << 20
@@ -145,10 +146,7 @@ class Lines:
             case "delivered":
                 return {"delivered": await node.delivered(_given(request.timeout, 10.0))}
             case "reload":
-                if self._again is None:
-                    raise ValueError("reload needs a node that was made from a file")
-                await node.reload(self._again())
-                return {"agents": _names(node)}
+                return await reload_node(node, self._again)
             case "rewind":
                 await node.rewind()
                 return {"rewound": True}
@@ -214,11 +212,7 @@ async def _next_line(reader: asyncio.StreamReader) -> bytes | None:
 def ready_line(node: Node) -> bytes:
     """The first line that a node writes: it answers from now on."""
     told = {"ready": True, "host": node.name, "network": node.network.file.name}
-    return _encoded(told | {"agents": _names(node)})
-
-
-def _names(node: Node) -> list[Plain]:
-    return [plain_name(name, "told") for name in node.host.drivers]
+    return _encoded(told | {"agents": [plain_name(name, "told") for name in node.host.drivers]})
 
 
 def _told(said: Prediction) -> dict[str, Plain]:

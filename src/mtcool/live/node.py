@@ -106,8 +106,13 @@ class Node:
 
     @property
     def silent(self) -> Set[str]:
-        """Hosts that did not answer when they were last asked."""
+        """Hosts that have not answered for a while, although they were asked."""
         return self._connection.silent
+
+    @property
+    def slow(self) -> Set[str]:
+        """Hosts that answer, but later than predictions wait for."""
+        return self._connection.slow
 
     @property
     def cut(self) -> MutableSet[str]:
@@ -196,6 +201,11 @@ class Node:
         for agent, where in self.network.home.items():
             if new.home.get(agent, where) != where:
                 raise ValueError(f"agent {agent!r} must stay on {where!r}, got {new.home[agent]!r}")
+
+    @property
+    def closed(self) -> str | None:
+        """Why nothing can be asked of it; None while it is open."""
+        return self._engine.closed
 
     @property
     def host(self) -> Host:
@@ -454,8 +464,10 @@ class Node:
 
     def _notice_turned_away(self) -> None:
         self._inbox.settle()
-        for reason, count in turned_away().items():
-            self.host.refused.note(STRANGER, reason, count)
+        names = {place.address: name for name, place in self.network.places.items()}
+        for (reason, address, by_them), count in turned_away().items():
+            counted = self.host.denied if by_them else self.host.refused
+            counted.note(names.get(address or "", STRANGER), reason, count)
 
 
 def _seconds(name: str, seconds: float) -> float:

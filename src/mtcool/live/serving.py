@@ -16,26 +16,32 @@ from mtcool.types import Plain
 
 
 @contextlib.asynccontextmanager
-async def _over_http(node: Node, web: bool, tell: Callable[[str], None]) -> AsyncIterator[None]:
+async def _over_http(
+    node: Node, read: Callable[[], Description], web: bool, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
     """Answer over HTTP if the description says where; with `web`, show the node there, too."""
-    address = node.network.places[node.name].http
+    place = node.network.places[node.name]
+    address = place.http
     if address is None:
         if web:
             raise ValueError(f"http of host {node.name!r} must be given to show it, got none")
         yield
         return
     from mtcool.live.http import http_app, serving, token_in
+    from mtcool.live.http.urls import url_of
 
     file = node.network.file.security.token
     token = None if file is None else token_in(node.network.path(file))
-    app = http_app(node)
+    app = http_app(node, read)
     async with contextlib.AsyncExitStack() as stack:
         if web:
             from mtcool.live.page import Watch, of_node, show_on
 
             show_on(app, await stack.enter_async_context(Watch(of_node(node))))
         url = await stack.enter_async_context(serving(app, address, token))
-        tell(f"host {node.name} answers at {url}")
+        port = url.rpartition(":")[2]
+        here = place._replace(http=f"{address.rpartition(':')[0]}:{port}")
+        tell(f"host {node.name} answers at {url_of(here)}")
         yield
 
 
@@ -74,7 +80,7 @@ async def serve(
         loop.add_signal_handler(number, stop.set)
     async with Node(network, host) as node:
         spoken = Lines(node, read)
-        async with listening(spoken), _over_http(node, web, tell):
+        async with listening(spoken), _over_http(node, read, web, tell):
             agents = len(node.host.drivers)
             broken = asyncio.create_task(node.broken())
             waits: list[asyncio.Task[Plain]] = [

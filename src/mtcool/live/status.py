@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import mtcool
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
 from mtcool.live.counts import Latency, Paid, without_overhead
@@ -28,6 +29,7 @@ def status_of(node: Node) -> dict[str, Plain]:
     return {
         "host": node.name,
         "network": node.network.file.name,
+        "release": mtcool.__version__,
         "revision": host.share.revision,
         "began": node.began,
         "version": max(0, host.durable),
@@ -81,14 +83,16 @@ def privacy_of(driver: Driver) -> dict[str, Plain] | None:
 
 
 def answers(node: Node, other: str) -> bool:
-    """Whether another host is heard: it answered last time, and nobody has cut it off."""
+    """Whether another host is heard: it is not silent, and nobody has cut it off."""
     return other not in node.silent and other not in node.cut
 
 
 def _health(node: Node, name: Label) -> str:
-    """ "well", "partly" or "cut off" if some or all hosts of neighbours are silent, "trouble".
+    """ "well", "slow", "partly" or "cut off", "trouble".
 
-    Silent is also who has not agreed with us since this process began.
+    "partly" and "cut off" if some or all hosts of neighbours are silent, which those are, too, that
+    have not agreed with us since this process began. With slow neighbours, predictions use their
+    last rows.
     """
     home, here = node.host.share.home, node.name
     hosts = {home[other] for other in node.host.drivers[name].neighbours} - {here}
@@ -97,7 +101,7 @@ def _health(node: Node, name: Label) -> str:
     links = node.host.links
     silent = {other for other in hosts if not (answers(node, other) and links[other].greeted)}
     if not silent:
-        return "well"
+        return "slow" if hosts & node.slow else "well"
     return "cut off" if silent == hosts else "partly"
 
 
@@ -107,6 +111,7 @@ def _link(node: Node, other: str, stopped: Mapping[str, str]) -> dict[str, Plain
         "outbox": len(link.outbox),
         "greeted": link.greeted,
         "answers": answers(node, other),
+        "slow": other in node.slow,
         "sent": link.durable,
         "taken": link.taken_durable,
         "trouble": node.host.trouble.get(other),

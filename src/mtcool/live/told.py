@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -61,6 +62,7 @@ class _Latencies(Struct):
 
 class _Status(Struct):
     network: str
+    revision: Count
     began: float
     activations: Count
     agents: list[_Agent]
@@ -68,6 +70,7 @@ class _Status(Struct):
     outbox: Count
     refused: Count
     reasons: list[_Reason]
+    denied: list[_Reason]
     trouble: dict[str, str]
     messages: _Sent
     bytes: _Sent
@@ -75,6 +78,29 @@ class _Status(Struct):
     missing: Count
     unwritten: Count
     latency: _Latencies
+    release: str | None = None
+    """Hosts of 0.2.0 do not tell it."""
+
+
+def refused_in(statuses: Mapping[str, Mapping[str, Plain]]) -> list[tuple[str, str, str, int]]:
+    """Who has refused whom, why, and how often, as hosts tell of it by name.
+
+    What only those tell who were refused is there, too.
+
+    Examples
+    --------
+    >>> rome = {"reasons": [], "denied": [{"host": "oslo", "reason": "too late", "count": 2}]}
+    >>> refused_in({"rome": rome})
+    [('oslo', 'rome', 'too late', 2)]
+    """
+    found: dict[tuple[str, str, str], int] = {}
+    for host, status in statuses.items():
+        for one in status["reasons"]:
+            found[host, one["host"], one["reason"]] = one["count"]
+    for host, status in statuses.items():
+        for one in status["denied"]:
+            found.setdefault((one["host"], host, one["reason"]), one["count"])
+    return [(*who, count) for who, count in found.items()]
 
 
 def is_status(told: Plain) -> bool:

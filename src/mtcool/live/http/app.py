@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -13,11 +14,13 @@ from starlette.exceptions import HTTPException
 
 import mtcool
 from mtcool.graphs.labels import label_of, plain_name
+from mtcool.live.description import Description
 from mtcool.live.driving import told_feedback
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal, Stopped
-from mtcool.types import Label, Name
+from mtcool.live.reloading import reload_node
+from mtcool.types import Label, Name, Plain
 
 Numbers = list[float | None] | dict[str, float | None]
 """Features in their order or by name; null where one is missing."""
@@ -86,11 +89,43 @@ class Learned(BaseModel):
     )
 
 
+class Reloaded(BaseModel):
+    """What the host has, now that it has read its file again."""
+
+    agents: list[Any]
+    revision: int
+    release: str
+
+
+class Well(BaseModel):
+    """Whether all is as it should be; `/status` says why not."""
+
+    ok: bool
+
+
 class Problem(BaseModel):
     """Why something was not done, in a sentence."""
 
     error: str
 
+
+BODIES: dict[str, type[BaseModel]] = {
+    "/predict": ToPredict,
+    "/learn": ToLearn,
+    "/update": ToUpdate,
+}
+WANTED = {
+    "agent": "the name of an agent",
+    "features": "a list of numbers, or an object of numbers by name, with null for unknown ones",
+    "timeout": "a number of seconds above 0 and at most 5",
+    "target": "a number",
+    "round": "a whole number",
+    "gradient": "a list of numbers",
+    "loss": "an object with a kind, a row of numbers, and perhaps parameters",
+}
+"""What each word of a request may be."""
+LONGEST_VALUE = 60
+"""Letters of a wrong value that are told again."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The request is not understood or not allowed."},
@@ -104,13 +139,15 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def http_app(node: Node) -> FastAPI:
+def http_app(node: Node, read: Callable[[], Description] | None = None) -> FastAPI:
     """The app of a node that is open; `serving` lets others call it.
 
     Parameters
     ----------
     node
         An open node; the app asks it and no other.
+    read
+        Reads the description of the network again, for `POST /reload`.
 
     Examples
     --------
@@ -118,7 +155,7 @@ def http_app(node: Node) -> FastAPI:
     >>> node = Node(described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...     "learn": {"features": ["x"]}, "shards": {"count": 1}}))
     >>> sorted(http_app(node).openapi()["paths"])
-    ['/learn', '/metrics', '/predict', '/status', '/update']
+    ['/health', '/learn', '/metrics', '/predict', '/ready', '/reload', '/status', '/update']
     """
     app = FastAPI(
         title="mtcool",
@@ -164,6 +201,23 @@ def http_app(node: Node) -> FastAPI:
         """What the node is doing: its agents, its links, what it has counted."""
         return node.status()
 
+    @app.post("/reload", responses=PROBLEMS)
+    async def reload() -> Reloaded:
+        """Read the network file of this host again; an unchanged file changes nothing."""
+        return Reloaded(**await reload_node(node, read))
+
+    @app.get("/health", responses={503: {"model": Well}})
+    async def health(response: Response) -> Well:
+        """Whether the process works: it answers, and its database is open."""
+        return _well(response, node.closed is None)
+
+    @app.get("/ready", responses={503: {"model": Well}})
+    async def ready(response: Response) -> Well:
+        """Whether it can be given work, too: no agent waits for a memory to be mended."""
+        host = node.host
+        stopped = any(host.stopped_by(agent) is not None for agent in host.drivers)
+        return _well(response, node.closed is None and not stopped)
+
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> PlainTextResponse:
         """The counts of the node, for Prometheus."""
@@ -171,6 +225,29 @@ def http_app(node: Node) -> FastAPI:
 
     _say_what_is_wrong(app)
     return app
+
+
+def _sentence(path: str, body: Plain, wrong: dict[str, Any]) -> str:
+    """What is wrong with a request, from the first error that was found."""
+    word = wrong["loc"][1] if len(wrong["loc"]) > 1 else None
+    if word is None or not isinstance(body, dict):
+        return f"body must be an object, got {_shortened(body)}"
+    known = BODIES[path].model_fields
+    if word not in known:
+        return f"words of a request must be among {', '.join(known)}, got {_shortened(word)}"
+    if word not in body:
+        return f"{word} must be given"
+    return f"{word} must be {WANTED[word]}, got {_shortened(body[word])}"
+
+
+def _shortened(value: Plain) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+
+
+def _well(response: Response, ok: bool) -> Well:
+    response.status_code = 200 if ok else 503
+    return Well(ok=ok)
 
 
 def _say_what_is_wrong(app: FastAPI) -> None:
@@ -191,8 +268,7 @@ def _say_what_is_wrong(app: FastAPI) -> None:
             return answer(400, f"Content-Type must be application/json, got {kind}")
         if first["type"] == "json_invalid":
             return answer(400, f"body must be JSON, got an error at character {first['loc'][-1]}")
-        place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return answer(400, f"{place} is not valid: {first['msg']}")
+        return answer(400, _sentence(request.url.path, error.body, first))
 
     @app.exception_handler(Refusal)
     async def not_now(request: Request, error: Refusal) -> JSONResponse:

@@ -1,23 +1,26 @@
-"""Ask hosts on other machines how they are."""
+"""Ask hosts on other machines how they are, or to read their files again."""
 
 from __future__ import annotations
 
-import asyncio
+from typing import Literal
 
 import httpx
 
 from mtcool.live.description import Description
 from mtcool.live.description.addresses import address_in
-from mtcool.live.http.client import client_of, status_at
+from mtcool.live.http.client import NOBODY, at_most, client_of, reload_at, status_at, why_not
 from mtcool.live.http.token import token_in
 from mtcool.live.http.urls import url_of
 from mtcool.types import Plain
 
 NOT_ASKED = "elsewhere, not asked"
+NOT_HERE = "does not run on this machine"
 
 
-async def ask_elsewhere(network: Description, host: str, wait: float) -> dict[str, Plain]:
-    """The status of a host that has no socket here, or an error that says why there is none.
+async def ask_elsewhere(
+    network: Description, host: str, wait: float, do: Literal["status", "reload"] = "status"
+) -> dict[str, Plain]:
+    """What a host replies that has no socket here, or an error that says why there is no reply.
 
     Parameters
     ----------
@@ -26,13 +29,15 @@ async def ask_elsewhere(network: Description, host: str, wait: float) -> dict[st
     host
         The name of the host.
     wait
-        Seconds that it has to answer.
+        Seconds that it has for a sign of life.
+    do
+        What it is asked to do.
     """
     place, file = network.places[host], network.file.security.token
     url = url_of(place)
     here = address_in("http", place.http or place.address, least=0).local
     if url is None:
-        told = "does not run on this machine" if here else f"{NOT_ASKED}: it has no http"
+        told = NOT_HERE if here else f"{NOT_ASKED}: it has no http"
         return {"error": told}
     if file is None and not here:
         return {"error": f"{NOT_ASKED}: security.token is not given"}
@@ -41,10 +46,15 @@ async def ask_elsewhere(network: Description, host: str, wait: float) -> dict[st
     except (OSError, ValueError) as error:
         return {"error": f"{NOT_ASKED}: {error}"}
     try:
-        async with asyncio.timeout(wait), client_of(token) as client:
-            status = await status_at(client, url)
+        async with at_most(wait), client_of(token, wait) as client:
+            if do == "reload":
+                reply = await reload_at(client, url)
+            else:
+                status = await status_at(client, url)
+                reply = None if status is None else {"status": status}
     except httpx.HTTPStatusError as error:
         return {"error": f"{url} answers with status {error.response.status_code}"}
-    except (httpx.HTTPError, TimeoutError):
-        return {"error": "does not run on this machine" if here else f"{url} does not answer"}
-    return {"error": f"{url} is no host of ours"} if status is None else {"status": status}
+    except (httpx.HTTPError, TimeoutError) as error:
+        why = why_not(error, url, wait)
+        return {"error": NOT_HERE if here and why.endswith(NOBODY) else why}
+    return {"error": f"{url} is no host of ours"} if reply is None else reply

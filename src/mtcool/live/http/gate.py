@@ -25,18 +25,24 @@ HEADERS = {
         "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # Others are told nothing; of our own pages, browsers must say where a form was sent from.
+    "Referrer-Policy": "same-origin",
 }
-COOKIE = "mtcool"
+COOKIE, COOKIE_OVER_TLS = "mtcool", "__Host-mtcool"
+"""Two names: over TLS, browsers show the second one nowhere else, and no plain page replaces it."""
 DOOR = "/enter"
+OPEN = ("/health", "/ready")
+"""What anybody may ask: whatever watches over processes has no token, and hears yes or no."""
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>mtcool</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <style>body{font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;min-height:90vh}
-form{display:grid;gap:.75rem;width:min(22rem,90vw)}input,button{font:inherit;padding:.5rem}</style>
+form{display:grid;gap:.75rem;width:min(22rem,90vw)}input,button{font:inherit;padding:.5rem}
+p{margin:0;color:light-dark(#b3261e,#f2b8b5)}</style>
 <form method="post" action="/enter"><label for="token">Token of this network</label>
-<input id="token" name="token" type="password" autocomplete="current-password" autofocus>
+<input id="token" name="token" type="password" autocomplete="current-password" autofocus>%s
 <button>Enter</button></form></html>"""
+WRONG = '<p role="alert">This is not the token of this network.</p>'
 
 
 class Gate:
@@ -72,10 +78,12 @@ class Gate:
         refusal = self._refusal(scope, headers)
         shows = scope["path"] == DOOR and scope.get("method") == "POST"
         if refusal is None and self._token is not None and shows:
-            refusal = await self._at_the_door(receive)
-        elif refusal is None and not self._known(headers):
+            refusal = await self._at_the_door(headers, receive)
+        elif refusal is None and scope["path"] not in OPEN and not self._known(headers):
             html = scope["type"] == "http" and "text/html" in headers.get(b"accept", "")
-            refusal = HTMLResponse(FORM, 401) if html else _said(401, "token must be given")
+            refusal = HTMLResponse(FORM % "", 401) if html else _said(401, "token must be given")
+        elif refusal is None and self._token is not None and scope["path"] == DOOR:
+            refusal = RedirectResponse("/", 303)  # who is in already, and goes back to the form
         if refusal is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -89,8 +97,8 @@ class Gate:
         called = headers.get(b"host", "")
         if self._names is not None and _name(called) not in self._names:
             return _said(403, f"host must be {', '.join(sorted(self._names))}, got {called!r}")
-        origin = headers.get(b"origin")
-        if origin is not None and _place(origin) != called:
+        if _foreign(headers):
+            origin = headers[b"origin"]
             return _said(403, f"requests must come from this page, got one from {origin!r}")
         if _embedded(scope, headers):
             return _said(403, "pages of other sites must not load anything from here")
@@ -110,12 +118,13 @@ class Gate:
         if scheme.lower() == "bearer":
             return same_token(given.strip(), self._token)
         try:
-            kept = SimpleCookie(headers.get(b"cookie", "")).get(COOKIE)
+            kept = SimpleCookie(headers.get(b"cookie", ""))
         except CookieError:
             return False
-        return kept is not None and same_token(kept.value, self._pass)
+        shown = [kept[name].value for name in (COOKIE, COOKIE_OVER_TLS) if name in kept]
+        return any(same_token(one, self._pass) for one in shown)
 
-    async def _at_the_door(self, receive: Receive) -> Response:
+    async def _at_the_door(self, headers: dict[bytes, str], receive: Receive) -> Response:
         """A browser shows the token; it is told what to show from now on."""
         assert self._token is not None
         assert self._pass is not None
@@ -126,10 +135,27 @@ class Gate:
             return _said(408, f"token must be given within {impatient.PATIENCE:g} seconds")
         given = parse_qs(content.decode("latin-1")).get("token", [""])[0]
         if not same_token(given, self._token):
-            return HTMLResponse(FORM, 401)
+            return HTMLResponse(FORM % WRONG, 401)
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, self._pass, httponly=True, samesite="strict")
+        # A proxy may have ended TLS before us: the browser says how it has reached the page.
+        secure = headers.get(b"origin", "").startswith("https://")
+        name = COOKIE_OVER_TLS if secure else COOKIE
+        answer.set_cookie(name, self._pass, secure=secure, httponly=True, samesite="strict")
         return answer
+
+
+def _foreign(headers: dict[bytes, str]) -> bool:
+    """Whether a page of another site asks, as browsers tell of it.
+
+    `Sec-Fetch-Site` is what the browser itself has found, over TLS and on its own machine, whatever
+    a proxy makes of the other headers; it does not come with WebSockets, nor over plain HTTP from
+    elsewhere. There the origin must be where the request went, to us or to the proxy. None of these
+    headers can be set by a page of another site.
+    """
+    origin = headers.get(b"origin")
+    if origin is None or headers.get(b"sec-fetch-site") == "same-origin":
+        return False
+    return _place(origin) not in (headers.get(b"host", ""), headers.get(b"x-forwarded-host"))
 
 
 def _embedded(scope: Scope, headers: dict[bytes, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -13,6 +14,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+import mtcool
 from mtcool.live.counts import GROWTH, SHORTEST, Latency
 from mtcool.live.node import Node
 from mtcool.live.status import answers, privacy_of
@@ -38,6 +40,11 @@ class _Counted(Collector):
         """All metrics."""
         yield from self._of_agents()
         yield from self._of_links()
+        revision = self._node.host.share.revision
+        yield GaugeMetricFamily("mtcool_revision", "Which revision it has.", value=revision)
+        release = GaugeMetricFamily("mtcool_build_info", "Which release runs.", labels=["release"])
+        release.add_metric([mtcool.__version__], 1.0)
+        yield release
         counts, host = self._node.counts, self._node.host
         for name, what, total in (
             ("mtcool_old_rows", "Rows that were old when they were used.", counts.old),
@@ -97,21 +104,30 @@ class _Counted(Collector):
         stopped = GaugeMetricFamily(
             "mtcool_stopped", "Whether a host is not heard for what it has said.", labels=["peer"]
         )
+        slow = GaugeMetricFamily(
+            "mtcool_slow",
+            "Whether a host answers later than predictions wait for.",
+            labels=["peer"],
+        )
         unheard = node.stopped
         for peer, link in node.host.links.items():
+            slow.add_metric([peer], float(peer in node.slow))
             stopped.add_metric([peer], float(peer in unheard))
             outbox.add_metric([peer], len(link.outbox))
             heard.add_metric([peer], float(answers(node, peer)))
             trouble.add_metric([peer], float(peer in node.host.trouble))
-        refused = CounterMetricFamily(
-            "mtcool_refused", "Messages of a host that were refused.", labels=["peer"]
-        )
-        totals: dict[str, int] = {}
-        for (peer, _), count in node.host.refused.items():
-            totals[peer] = totals.get(peer, 0) + count
-        for peer, total in totals.items():
-            refused.add_metric([peer], total)
-        yield from (messages, size, outbox, heard, trouble, stopped, refused)
+        yield from (messages, size, outbox, heard, slow, trouble, stopped)
+        for name, what, counted in (
+            ("mtcool_refused", "Messages of a host that were refused.", node.host.refused),
+            ("mtcool_denied", "Messages to a host that it has refused.", node.host.denied),
+        ):
+            found = CounterMetricFamily(name, what, labels=["peer"])
+            totals: Counter[str] = Counter()
+            for (peer, _), count in counted.items():
+                totals[peer] += count
+            for peer, total in totals.items():
+                found.add_metric([peer], total)
+            yield found
 
 
 def _latencies(name: str, what: str, latency: Latency) -> Metric:

@@ -16,6 +16,8 @@ from mtcool.live.http.gate import Gate
 from mtcool.live.http.impatient import Impatient
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+CALLED = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+"""Addresses to listen at that nobody can call, and what this machine calls them."""
 STEP = 0.01  # seconds between two looks at whether the server is there
 
 
@@ -56,7 +58,9 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
         raise ValueError(
             f"token must be given to listen elsewhere than on loopback, got {address!r}"
         )
-    gate = Gate(app, token, (*LOOPBACK, where.name) if where.local else None)
+    # With a token, a name that somebody else has bound to this machine is no way in, and a proxy
+    # with TLS calls us by the name that it has.
+    gate = Gate(app, token, (*LOOPBACK, where.name) if token is None else None)
     with _bound(where) as bound:
         config = uvicorn.Config(
             gate,
@@ -75,6 +79,7 @@ async def serving(app: ASGIApp, address: str, token: str | None = None) -> Async
                     raise OSError(f"server at {address} could not start")
                 await asyncio.sleep(STEP)
             name = f"[{where.name}]" if ":" in where.name else where.name
+            name = CALLED.get(name, name)
             yield f"http://{name}:{bound.getsockname()[1]}"
         finally:
             server.should_exit = True

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from mtcool.live.page.parts import card, piece, text
-from mtcool.live.page.seen import Seen
+from mtcool.live.page.seen import Network, Seen
 from mtcool.live.page.watching import Watch
 from mtcool.live.page.words import size
+from mtcool.live.told import refused_in
 
 Press = Callable[[], Awaitable[None]]
 
@@ -35,6 +36,34 @@ class _Line:
             self._button.text = button
 
 
+def versions_in(network: Network) -> tuple[str, bool]:
+    """Which revision and which release hosts have, and whether they have different revisions.
+
+    Examples
+    --------
+    >>> network = Network()
+    >>> told = {"revision": 1, "release": "1.0"}
+    >>> network.hosts = {"a": Seen(told), "b": Seen(told), "new": None}
+    >>> versions_in(network)
+    ('revision 1, release 1.0', False)
+    >>> network.hosts["oslo"] = Seen({"revision": 0})
+    >>> versions_in(network)
+    ('revision 0 (oslo), 1 (a, b), release 1.0 (a, b), unknown (oslo)', True)
+    """
+    found: dict[str, dict[str, list[str]]] = {"revision": {}, "release": {}}
+    statuses = {name: seen.status for name, seen in network.hosts.items() if seen is not None}
+    for name, status in statuses.items():
+        for what, hosts in found.items():
+            hosts.setdefault(str(status.get(what, "unknown")), []).append(name)
+    words = []
+    for what, hosts in found.items():
+        ones = sorted(hosts)
+        told = [one if len(ones) == 1 else f"{one} ({', '.join(hosts[one])})" for one in ones]
+        if told:
+            words.append(f"{what} {', '.join(told)}")
+    return ", ".join(words), len(found["revision"]) > 1
+
+
 class HostsCard:
     """All hosts and the links between them, and what was refused."""
 
@@ -45,6 +74,7 @@ class HostsCard:
         self._told: list[tuple[str, str, str, int]] = []
         with card():
             text("Hosts", "mt-title")
+            self._versions = text("", "mt-soft", "versions")
             self._host_rows = piece("mt-rows")
         self._link_card = card()
         with self._link_card:
@@ -67,6 +97,9 @@ class HostsCard:
             with self._link_rows:
                 self._links = {pair: self._link(*pair) for pair in pairs}
         self._link_card.set_visibility(bool(pairs))
+        words, mixed = versions_in(self._network)
+        self._versions.text = words
+        self._versions.classes(add="mt-bad") if mixed else self._versions.classes(remove="mt-bad")
         for name, line in self._hosts.items():
             line.show(*self._host_state(name))
         for pair, line in self._links.items():
@@ -160,12 +193,9 @@ class HostsCard:
     # --- refused ----------------------------------------------------------------------------------
 
     def _refresh_refused(self) -> None:
-        told = [
-            (host, reason["host"], reason["reason"], reason["count"])
-            for host, seen in self._network.hosts.items()
-            if seen is not None
-            for reason in seen.status["reasons"]
-        ]
+        told = refused_in(
+            {host: seen.status for host, seen in self._network.hosts.items() if seen is not None}
+        )
         self._refused_card.set_visibility(bool(told))
         if told == self._told:
             return

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fastapi import FastAPI
 
 from mtcool.live.description import Description
+from mtcool.live.description.addresses import ANY, address_in
 from mtcool.live.http import serving, token_in
 from mtcool.live.http.urls import url_of
 from mtcool.live.page.page import show_on
@@ -47,5 +48,7 @@ async def view(network: Description, address: str, tell: Callable[[str], None]) 
         watch = await stack.enter_async_context(Watch(of_urls(urls_of(network), token)))
         show_on(app, watch)
         url = await stack.enter_async_context(serving(app, address, token))
-        tell(f"the page is at {url}")
+        everywhere = address_in("address", address, least=0).name in ANY
+        others = ", and at this port of all addresses of this machine" if everywhere else ""
+        tell(f"the page is at {url}{others}")
         await stop.wait()

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 import httpx
 
-from mtcool.live.http.client import client_of, status_at
+from mtcool.live.http.client import at_most, client_of, status_at
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
 from mtcool.live.page.seen import Network, Paid, Status
@@ -23,7 +23,7 @@ One that is a context manager, too, is open while it is watched.
 EVERY = 1.0
 """Seconds between two looks."""
 PATIENCE = 1.0
-"""Seconds that a host has to answer."""
+"""Seconds that a host has for a sign of life."""
 
 
 class Controls(Protocol):
@@ -174,7 +174,7 @@ class _Urls:
         self._urls, self._token = urls, token
 
     async def __aenter__(self) -> None:
-        self._client = client_of(self._token)
+        self._client = client_of(self._token, PATIENCE)
 
     async def __aexit__(self, *_: object) -> None:
         await self._client.aclose()
@@ -186,7 +186,7 @@ class _Urls:
 
     async def _one(self, url: str) -> Status | None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with at_most(PATIENCE):
                 return await status_at(self._client, url)
         except (httpx.HTTPError, TimeoutError):
             return None

@@ -7,6 +7,9 @@ While a connection is being opened, zenoh does not know yet what the other host 
 tries to send it all questions, also those for others, and the rules of this very host hold them
 back. The log says the same of these as of what came in, but on another thread: what we ask is held
 back on the thread that asks, what came in is turned away on a thread of zenoh's own.
+
+Connections also end before they are open because somebody dies, is cut off, or only looks whether a
+port is open. The log says so in the same place, and nobody is turned away by that.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import re
 import sys
 import threading
 from collections import Counter
+from typing import NamedTuple
 
 from mtcool.live.extra import told_if_missing
 
@@ -26,14 +30,42 @@ REASONS = {
     re.compile(rb"did not match any configured ACL subject"): (
         "its certificate is not that of a neighbour"
     ),
-    re.compile(rb"zenoh_link_tls::unicast"): "it has no certificate of this network's authority",
+    re.compile(rb"certificate expired"): "its certificate has expired",
+    re.compile(rb"certificate not valid yet"): "its certificate is not valid yet",
+    re.compile(rb"received fatal alert: CertificateExpired"): "our certificate has expired",
+    re.compile(rb"Unable to connect.*received fatal alert"): (
+        "our certificate is not what it accepts"
+    ),
+    # Who has another authority ends first what it has begun, because it does not know ours.
+    re.compile(rb"peer sent no certificates|invalid peer certificate|received fatal alert"): (
+        "it has no certificate of this network's authority"
+    ),
+    re.compile(rb"received corrupt message"): "it does not speak TLS",
 }
-"""Why something was turned away, by what zenoh's log says then."""
+"""Why something was turned away, by what zenoh's log says then; the first that fits."""
+BY_THEM = re.compile(rb"received fatal alert: CertificateExpired|Unable to connect.*fatal alert")
+"""In a line of the log: the other one has turned us away."""
+ADDRESS = re.compile(rb"Unable to connect to (?:configured peer )?tls/(\S+)!")
+"""In a line of the log: whom we tried to connect to."""
 RULES = "zenoh::net::routing::interceptor"
-EVENTS = f"off,{RULES}=trace,{RULES}::access_control=info,zenoh_link_tls::unicast=warn"
+EVENTS = (
+    f"off,{RULES}=trace,{RULES}::access_control=info,zenoh_link_tls::unicast=warn,"
+    "zenoh::net::runtime::orchestrator=debug"
+)
 """The events that zenoh is to log: these and no others."""
 
-_COUNTED: Counter[str] = Counter()
+
+class TurnedAway(NamedTuple):
+    """What was turned away, and why."""
+
+    reason: str
+    address: str | None = None
+    """Whom we tried to connect to, if it was we who did."""
+    by_them: bool = False
+    """Whether it was we who were turned away."""
+
+
+_COUNTED: Counter[TurnedAway] = Counter()
 _LOCK = threading.Lock()
 
 
@@ -52,8 +84,8 @@ def listen() -> None:
     zenoh.init_log_from_env_or(EVENTS)
 
 
-def turned_away() -> Counter[str]:
-    """What was turned away since the last call, by reason."""
+def turned_away() -> Counter[TurnedAway]:
+    """What was turned away since the last call."""
     with _LOCK:
         found = Counter(_COUNTED)
         _COUNTED.clear()
@@ -63,7 +95,24 @@ def turned_away() -> Counter[str]:
 def _read(descriptor: int) -> None:
     with os.fdopen(descriptor, "rb") as log:
         for line in log:
-            reason = next((why for words, why in REASONS.items() if words.search(line)), None)
-            if reason is not None:
+            found = turned_away_in(line)
+            if found is not None:
                 with _LOCK:
-                    _COUNTED[reason] += 1
+                    _COUNTED[found] += 1
+
+
+def turned_away_in(line: bytes) -> TurnedAway | None:
+    """What was turned away by a line of the log; None if nothing was.
+
+    Examples
+    --------
+    >>> turned_away_in(b"zenoh_link_tls::unicast: peer sent no certificates").reason
+    "it has no certificate of this network's authority"
+    >>> turned_away_in(b"zenoh_link_tls::unicast: tls handshake eof")
+    """
+    reason = next((why for words, why in REASONS.items() if words.search(line)), None)
+    if reason is None:
+        return None
+    address = ADDRESS.search(line)
+    whom = None if address is None else address[1].decode(errors="replace")
+    return TurnedAway(reason, whom, BY_THEM.search(line) is not None)

@@ -199,7 +199,9 @@ def configuration(peers: Peers) -> dict[str, object]:
         "listen": {"endpoints": [f"{scheme}/{peers.listen}"]},
         "connect": {
             "endpoints": [f"{scheme}/{address}" for address in peers.others.values()],
-            "timeout_ms": 0,
+            # Without end, and in the background: else a host whose packets vanish would be waited
+            # for before the next one is tried.
+            "timeout_ms": -1,
             "exit_on_failure": False,
             "retry": retry,
         },

@@ -41,13 +41,13 @@ window.mtcool = (() => {
     ink: "#1c2430", soft: "#5d6877", line: "#e3e6ea", card: "#ffffff", edge: "#a9b3bf", bad: "#b42318",
     lines: ["#1f6fb4", "#c9650b", "#7a5195"], ramp: ["#d7e8f6", "#5a9fd0", "#0b3c6f"],
     split: ["#b9480a", "#ece7df", "#1f6fb4"], unknown: "#c9d0d8",
-    health: { well: "#2a8f6d", partly: "#e0b13b", "cut off": "#d9782a", trouble: "#b42318", down: "#6b7480", elsewhere: "#c9d0d8" },
+    health: { well: "#2a8f6d", slow: "#9bb23a", partly: "#e0b13b", "cut off": "#d9782a", trouble: "#b42318", down: "#6b7480", elsewhere: "#c9d0d8" },
   };
   const DARK = {
     ink: "#e8ecf1", soft: "#9aa6b4", line: "#2c343f", card: "#1b2129", edge: "#566270", bad: "#ff8a7a",
     lines: ["#62aee8", "#f2a154", "#b694d6"], ramp: ["#17324d", "#3c82bb", "#b9defa"],
     split: ["#f08a45", "#4a4f57", "#62aee8"], unknown: "#414b57",
-    health: { well: "#43b38d", partly: "#e6c157", "cut off": "#ec9350", trouble: "#ff6f5e", down: "#7d8794", elsewhere: "#414b57" },
+    health: { well: "#43b38d", slow: "#b3c95a", partly: "#e6c157", "cut off": "#ec9350", trouble: "#ff6f5e", down: "#7d8794", elsewhere: "#414b57" },
   };
   const look = () => (document.body.classList.contains("body--dark") ? DARK : LIGHT);
 
