@@ -119,7 +119,8 @@ class Node:
         folder = self.network.path(self.network.file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         warm(self.network)
-        store = Store(folder / f"{self.name}.db", self.name, self.network.number)
+        path, private = folder / f"{self.name}.db", self.network.private
+        store = Store(path, self.name, self.network.number, private=private)
         try:
             self._engine.open(store, self._made)
             store.describe(kept_description(self.network))
