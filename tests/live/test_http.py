@@ -215,6 +215,31 @@ def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):
     with_node(tmp_path, calls, rounds=12, **PRIVATE)
 
 
+@pytest.mark.parametrize("more", [{}, {"publish_losses": True}], ids=["unasked", "asked"])
+def test_losses_of_private_agents_are_told_to_those_alone_who_ask_for_it(tmp_path, more):
+    """With a prediction in hand, two sums of losses give the target between them."""
+
+    async def calls(client, node):
+        text = (await client.get("/metrics")).text
+        status = (await client.get("/status")).json()
+        (asked,) = more.values() or [False]
+        assert status["publishes_losses"] == asked
+        assert ('mtcool_loss_total{agent="0"}' in text) == asked
+        assert ('mtcool_losses_total{agent="0"}' in text) == asked
+        agent = status["agents"][0]
+        assert (agent["activations"], agent["counted"]) == (2, 2 if asked else 0)
+        assert (agent["loss"] is not None) == asked
+
+    with_node(tmp_path, calls, rounds=12, **PRIVATE, **more)
+
+
+def test_losses_of_others_can_be_left_out(tmp_path):
+    async def calls(client, node):
+        assert "mtcool_loss_total{" not in (await client.get("/metrics")).text
+
+    with_node(tmp_path, calls, rounds=6, publish_losses=False)
+
+
 def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path):
     async def calls(client, node):
         schema = (await client.get("/openapi.json")).json()

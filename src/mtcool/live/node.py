@@ -100,7 +100,7 @@ class Node:
             self._connection,
             self._deliveries,
             self._counts,
-            judge_of(self.network),
+            judge_of(self.network) if self.network.publishes_losses else None,
         )
 
     @property
@@ -174,7 +174,8 @@ class Node:
     def _check_same(self, new: Description) -> None:
         """Refuse another network, and one in which agents move."""
         before, after = self.network.file, new.file
-        for what in ("name", "learn", "algorithm", "privacy", "state", "journal"):
+        fixed = "name", "learn", "algorithm", "privacy", "state", "journal", "publish_losses"
+        for what in fixed:
             if getattr(before, what) != getattr(after, what):
                 raise ValueError(
                     f"{what} must stay as it was while hosts run, got {getattr(after, what)!r}"
