@@ -126,8 +126,8 @@ def test_a_private_activation_spends_its_budget_once():
     agents = private().agents()
     activation = agents[3].activate()
     activation.predict({0: agents[0].receive(activation.requests[0])})
-    with pytest.raises(ValueError, match="gradient must have norm at most"):
-        activation.learn([1e200])
+    with pytest.raises(ValueError, match="gradient must be finite"):
+        activation.learn([np.inf])
     assert agents[3].account().released == 0
     activation.learn([0.5])
     before, noise = content(agents[3]), agents[3].sanitiser.noise.state()
@@ -144,7 +144,7 @@ def test_noise_of_a_release_that_failed_is_given_back(monkeypatch):
     activation.predict({0: agents[0].receive(activation.requests[0])})
     noise = agents[3].sanitiser.noise.state()
     monkeypatch.setattr("mtcool.agents.private.release_one", lambda *given: False)
-    with pytest.raises(ValueError, match="gradient must have norm"):
+    with pytest.raises(AssertionError):
         activation.learn([0.5])
     assert agents[3].sanitiser.noise.state() == noise
 

@@ -214,6 +214,28 @@ class ComparesNumbersAlone(Host):
         self._mail.compare = lambda *_: None
 
 
+class CountsNoNoise(Host):
+    """Nobody but a neighbour could know how often noise was drawn."""
+
+    found_by = "noise twice"
+
+    def changes(self) -> Changes:
+        return super().changes()._replace(drawn=0)
+
+
+@dataclasses.dataclass
+class CountsLater(Disk):
+    """Noise is counted with the next transaction, when what rests on it was seen."""
+
+    found_by: ClassVar[str] = "noise twice"
+
+    before: int = 0
+
+    def write(self, changes: Changes) -> None:
+        super().write(changes)
+        self.counter, self.before = self.before, changes.drawn
+
+
 @dataclasses.dataclass
 class TwoTransactions(Disk):
     """State and positions are written one after the other, and a crash may come between."""
@@ -259,12 +281,16 @@ HOSTS = (
 DISKS = (TwoTransactions, LosesCommits)
 FORGETFUL = (ComparesNumbersAlone,)
 """Found where hosts forget."""
+PRIVATE = (RedrawsNoise, CountsNoNoise, CountsLater)
+"""Found where agents are private."""
 
 
 def world_with(bug: type, seed: int, small: Small) -> World:
     """A world in which every host has this mistake, or every disk."""
-    if bug in FORGETFUL:
+    if bug in (*FORGETFUL, CountsNoNoise):
         return Forgetful(seed, small, host_class=bug)
+    if bug is CountsLater:
+        return Forgetful(seed, small, disk_class=bug)
     if issubclass(bug, Host):
         return World(seed, small, host_class=bug)
     return World(seed, small, disk_class=bug)

@@ -24,10 +24,10 @@ def test_nothing_is_lost_nothing_comes_twice_and_the_journal_replays(kind: str) 
 
 
 @pytest.mark.parametrize(
-    "bug", [*planted.HOSTS, *planted.DISKS, *planted.FORGETFUL, planted.RedrawsNoise]
+    "bug", [*planted.HOSTS, *planted.DISKS, *planted.FORGETFUL, *planted.PRIVATE]
 )
 def test_planted_mistakes_are_found_by_what_they_do(bug: type) -> None:
-    small = private() if bug is planted.RedrawsNoise else ring()
+    small = private() if bug in planted.PRIVATE else ring()
     for seed in range(FOUND_WITHIN):
         world = planted.world_with(bug, seed, small)
         world.run()

@@ -22,6 +22,7 @@ from mtcool.live.share import Share
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.wire import Deliver, Position, Refused, question_in, to_bytes
 
+COPIED = {".db", ".counter"}
 DIFFERENT = "remember different messages"
 SCHEDULES = {
     "forgetful_ring": 40,
@@ -81,24 +82,27 @@ class Pair:
 
 
 async def begin_again_cut_off(pair: Pair, path: Path, *, removed: bool) -> None:
-    """Let the first host begin from an older database while the other one is not reached."""
+    """Let the first host begin from an older database while the other one is not reached.
+
+    With a counter as old, if it is private, else it would refuse.
+    """
     for name in ("host0", "host1"):
         await pair.begin(name)
     await pair.greeted()
     await pair.learn(5)
     assert await pair.nodes["host0"].delivered()
     await pair.end("host0")
-    older = path / "older.db"
-    shutil.copy(path / "state" / "host0.db", older)
+    files = [file for file in (path / "state").glob("host0.*") if file.suffix in COPIED]
+    older = {file: file.read_bytes() for file in files}
     await pair.begin("host0")
     await pair.greeted()
     await pair.learn(15)
     assert await pair.nodes["host0"].delivered()
     await pair.end("host0")
-    for file in (path / "state").glob("host0.db*"):
+    for file, content in older.items():
         file.unlink()
-    if not removed:
-        shutil.copy(older, path / "state" / "host0.db")
+        if not removed:
+            file.write_bytes(content)
     pair.exchange.cut.add(frozenset(("host0", "host1")))
     await pair.begin("host0")
 

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import mtcool
-from live.small_network import PRIVATE, greeted, never_idle, opened, play, small
+from live.small_network import KT, PRIVATE, greeted, never_idle, opened, play, small
 from mtcool.live.driving import feedback_in
 from mtcool.live.http import http_app, serving, token_in
 
@@ -25,6 +25,9 @@ async def called(node, address="127.0.0.1:0", token=None, **headers):
         httpx.AsyncClient(base_url=url, headers=headers, timeout=60.0) as client,
     ):
         yield client
+
+
+SQUARED = {"algorithm": {"dim": 2, "loss": "squared", **KT}}
 
 
 def with_node(folder, calls, rounds=0, **changes):
@@ -264,6 +267,46 @@ def test_metrics_and_status_know_what_private_agents_have_left(tmp_path):
         assert node.status()["agents"][0]["privacy"]["remaining"] == 48
 
     with_node(tmp_path, calls, rounds=12, **PRIVATE)
+
+
+@pytest.mark.parametrize("more", [{}, {"publish_losses": True}], ids=["unasked", "asked"])
+def test_losses_of_private_agents_are_told_to_those_alone_who_ask_for_it(tmp_path, more):
+    """With a prediction in hand, two sums of losses give the target between them."""
+
+    async def calls(client, node):
+        text = (await client.get("/metrics")).text
+        status = (await client.get("/status")).json()
+        (asked,) = more.values() or [False]
+        assert status["publishes_losses"] == asked
+        assert ('mtcool_loss_total{agent="0"}' in text) == asked
+        assert ('mtcool_losses_total{agent="0"}' in text) == asked
+        agent = status["agents"][0]
+        assert (agent["activations"], agent["counted"]) == (2, 2 if asked else 0)
+        assert (agent["loss"] is not None) == asked
+
+    with_node(tmp_path, calls, rounds=12, **PRIVATE, **more)
+
+
+@pytest.mark.parametrize("more", [PRIVATE, SQUARED], ids=["private", "not private"])
+def test_gradients_of_any_length_are_clipped_and_infinite_losses_are_not_told(tmp_path, more):
+    """Of a private agent, a refusal would tell two targets apart."""
+
+    async def calls(client, node):
+        for target in (1e200, 1.0):
+            row = {"agent": 0, "features": [0.5, 0.5], "target": target}
+            assert (await client.post("/learn", json=row)).status_code == 200
+        status = await client.get("/status")
+        assert status.status_code == 200
+        assert status.json()["agents"][0]["counted"] == 1
+
+    with_node(tmp_path, calls, hosts=1, **more, publish_losses=True)
+
+
+def test_losses_of_others_can_be_left_out(tmp_path):
+    async def calls(client, node):
+        assert "mtcool_loss_total{" not in (await client.get("/metrics")).text
+
+    with_node(tmp_path, calls, rounds=6, publish_losses=False)
 
 
 def test_the_schema_names_every_endpoint_and_no_error_that_never_comes(tmp_path):

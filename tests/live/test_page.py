@@ -406,6 +406,17 @@ def test_private_agents_show_what_is_left(stage, page, tmp_path):
     words(page, "agent-left", "80 %")
 
 
+def test_the_page_of_private_agents_says_why_it_has_no_losses(stage, page, tmp_path):
+    demo = stage.show(small(tmp_path, hosts=1, **PRIVATE))
+    stage.do(demo.play(12))
+    stage.look()
+    page.goto(stage.url)
+    words(page, "activations", "12")
+    words(page, "loss", "–")
+    words(page, "loss-note", "not published")
+    expect(page.get_by_test_id("no-losses")).to_contain_text("targets follow from losses")
+
+
 def test_names_are_shown_as_they_are(stage, page, tmp_path):
     evil = "<img src=x onerror=alert(1)>"
     edges = {"kind": "edges", "edges": [[evil, "rome"]]}

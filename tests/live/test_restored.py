@@ -308,11 +308,14 @@ def test_on_a_host_that_has_forgotten_agents_without_neighbours_elsewhere_stop_t
 
 
 async def with_an_older_copy(network: Description, host: str) -> None:
-    """Let a network learn, and leave one of its hosts with a copy of its database from before."""
+    """Let a network learn, and leave one of its hosts with copies of its files from before.
+
+    The counter is among them, else the host itself would notice.
+    """
     state = network.path(network.file.state)
-    copies = {}
+    copies, files = {}, (f"{host}.db*", f"{host}.counter")
     for _ in range(2):
-        copies = {path: path.read_bytes() for path in state.glob(f"{host}.db*")}
+        copies = {path: path.read_bytes() for name in files for path in state.glob(name)}
         async with opened(network) as nodes:
             links = [link for node in nodes.values() for link in node.host.links.values()]
             async with asyncio.timeout(60):
@@ -321,8 +324,9 @@ async def with_an_older_copy(network: Description, host: str) -> None:
             await play(network, nodes, 12)
             for node in nodes.values():
                 assert await node.delivered()
-    for path in state.glob(f"{host}.db*"):
-        path.unlink()
+    for name in files:
+        for path in state.glob(name):
+            path.unlink()
     for path, content in copies.items():
         path.write_bytes(content)
 

@@ -19,7 +19,9 @@ from mtcool.live.host import Host, Limits
 from mtcool.live.journal import Learned, Lives, entry_bytes, entry_in
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.replay import replay
+from mtcool.live.residents import learned_in
 from mtcool.live.resuming import resume
+from mtcool.live.rollback import check_newest
 from mtcool.live.snapshots import snapshot_of
 from mtcool.live.transactions import Changes, Durable, Kept, Replied
 
@@ -44,6 +46,8 @@ class Disk:
     full: bool = False
     pruned: list = field(default_factory=list)
     """Entries of the journal that a snapshot stands for."""
+    counter: int = 0
+    """How often noise was drawn: in a file beside all of this."""
 
     def prune(self, host: str, network: int) -> None:
         """Put a snapshot in place of the journal."""
@@ -66,8 +70,12 @@ class Disk:
                 del self.outbox[key]
         self.journal += changes.journal
         self.lives = changes.share or self.lives
+        self.counter = changes.drawn
 
     def read(self) -> Kept | None:
+        drawn = sum(map(learned_in, self.agents.values()))
+        check_newest("disk", drawn, self.counter)
+        self.counter = drawn if self.counter else 0
         if self.lives is None:
             return None
         waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
@@ -338,13 +346,15 @@ class World:
         if not process.up or process.commit is None:
             return
         changes, process.commit = process.commit, None
+        counted = process.disk.counter
         try:
             process.disk.write(changes)
         except DiskFull:
             process.begin()
             return
         if self.faults and self.chance.random() < 0.02:
-            process.crash()  # it is durable, and nobody hears of it
+            process.crash()  # it is durable, and nobody hears of it; nor is it counted, perhaps
+            process.disk.counter = self.chance.choice([counted, process.disk.counter])
             return
         self.say(process, process.host.committed(changes))
         if self.faults and self.chance.random() < 0.04:

@@ -140,7 +140,7 @@ def test_a_stream_beyond_the_horizon_is_refused_before_it_begins():
     assert pickle.dumps(net) == before
 
 
-@pytest.mark.parametrize("gradient", [[math.nan, 0.0], [1e200, 0.0], [1.0], "text", lambda x: x])
+@pytest.mark.parametrize("gradient", [[math.nan, 0.0], [math.inf, 0.0], [1.0], "text", lambda x: x])
 def test_refused_gradients_release_nothing(gradient):
     net = private()
     net.update(0, [1.0, 0.0])
@@ -150,10 +150,28 @@ def test_refused_gradients_release_nothing(gradient):
     assert pickle.dumps(net) == before
 
 
-def test_long_gradients_are_clipped():
+@pytest.mark.parametrize("unit", [10.0, 1e200, 4e307])
+@pytest.mark.parametrize("way", ["network", "agent", "simulate"])
+def test_every_finite_gradient_is_clipped(way, unit):
+    """Whether one is refused would tell two losses apart, and no noise hides that."""
     one, two = private(NoNoise()), private(NoNoise())
-    one.update(0, [30.0, 40.0])
+    gradient = [3.0 * unit, 4.0 * unit]
     two.update(0, [2.4, 3.2])  # norm 4, the bound
+    if way == "simulate":
+        trace = mtcool.simulate(one, mtcool.Stream([0], mtcool.streams.linear([gradient])))
+        assert trace.clipped == 1
+    elif way == "network":
+        one.update(0, gradient)
+    else:
+        agents = one.agents()
+        activation = agents[0].activate()
+        asked = activation.requests.items()
+        activation.predict({name: agents[name].receive(request) for name, request in asked})
+        activation.learn(gradient)
+        assert agents[0].released == 1
+        first, other = agents[0].published()[0], two.agents()[0].published()[0]
+        np.testing.assert_allclose(first, other, rtol=1e-14)
+        return
     np.testing.assert_allclose(one.predict(0), two.predict(0), rtol=1e-14)
 
 

@@ -29,7 +29,6 @@ from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
-from mtcool.peers.exchange import LONGEST_GRADIENT, refuse
 from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.private_rounds import account_of
 from mtcool.peers.protocol import Units
@@ -247,7 +246,7 @@ class PrivateAgent:
         return np.split(self.aggregator.published, self.aggregator.start[1:-1])
 
     def checked(self, gradient: ArrayLike, waiting: int = 0) -> Floats:
-        """A gradient that can be clipped, of a round within the horizon; others are refused.
+        """A finite gradient of a round within the horizon; others are refused.
 
         Parameters
         ----------
@@ -257,8 +256,6 @@ class PrivateAgent:
             How many more rounds may be under way.
         """
         given = validation.vector("gradient", gradient, self.settings.dim)
-        if np.abs(given).max() > LONGEST_GRADIENT / np.sqrt(self.settings.dim):
-            refuse(given, self.settings)
         spent = self.released + waiting
         if spent >= self.horizon:
             raise ValueError(
@@ -340,8 +337,8 @@ class PrivateActivation(OneShot):
         if self._experts is None:
             raise ValueError("predict must be called before learn, which needs the experts' rows")
         given = agent.checked(gradient)
-        if not self._release(given.copy(), self._experts):
-            refuse(given, agent.settings)
+        released = self._release(given.copy(), self._experts)
+        assert released  # it is finite, and there is noise for it
         return self._messages()
 
     def _release(self, gradient: Floats, experts: Floats) -> bool:

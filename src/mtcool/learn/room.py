@@ -23,6 +23,11 @@ def first_panel(places: Neighbourhoods, *, logistic: bool, rows: bool) -> Panel:
     return make_panel(ptr, idx, 0, logistic=logistic, rows=rows, end=end)
 
 
+def most_room(agents: int) -> int:
+    """Agents that the block of a model with so many has room for, at most."""
+    return max(FIRST_ROOM, agents + 1 + agents // 2)
+
+
 def seated(panel: Panel, places: Neighbourhoods, *, anew: bool = False) -> Panel:
     """The block in which agents that were added have their places among their neighbours.
 

@@ -1,12 +1,13 @@
 """Saved models: a file of numbers and names, without pickles, that goes on to the bit.
 
-A file may come from a stranger, and compiled code trusts its arrays: they are compared with those
-of a fresh model in type, shape and content before anything is used.
+A file may come from a stranger, and compiled code trusts its arrays: their types and shapes are
+compared before anything is allocated, and what is in them before anything is computed.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,33 +15,19 @@ import numpy as np
 
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.reading.encoding import Encoder
-from mtcool.learn.room import narrowed
+from mtcool.learn.room import most_room, narrowed
 from mtcool.learn.traffic import Traffic
-from mtcool.learners.panel.fields import (
-    BETWEEN,
-    CLIQUE_VARIANCE,
-    FILTER_SIZE,
-    FILTERS,
-    FIRST_FILTER,
-    HIGHEST,
-    ITS_PRECISION,
-    LISTENS,
-    LOWEST,
-    OWN_VARIANCE,
-    PRECISION,
-    ROWS,
-    SOLVED,
-)
+from mtcool.learners.panel.checks import check_panel, panel_shapes
 from mtcool.learners.panel.growth import enlarged
-from mtcool.learners.panel.state import Panel, make_panel
+from mtcool.learners.panel.state import make_panel
 from mtcool.network import storage
-from mtcool.types import AnyArray, Floats, Integers, Plain
+from mtcool.types import AnyArray, Integers, Plain
 
 if TYPE_CHECKING:
     from mtcool.learn.model import Model
 
 FORMAT = 2
-KEPT = ("link", "number", "vector", "scatter", "mixer", "alone")
+KEPT = tuple(panel_shapes(0, 0, 0))
 
 
 class Kind(msgspec.Struct):
@@ -126,19 +113,22 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
     model = Model("complete" if header.complete else None, task=header.task, share=header.share)  # type: ignore[arg-type]
     labels = [label_of(label) for label in header.labels]
     ptr, idx = (_indices(arrays[name]) for name in ("ptr", "idx"))
-    room = len(ptr) - 1
-    if len(set(labels)) < len(labels) or len(labels) >= room:
-        raise ValueError(f"labels must be at most {room - 1} different ones, got {len(labels)}")
+    room, count = len(ptr) - 1, len(labels)
+    if len(set(labels)) < count or count >= room:
+        raise ValueError(f"labels must be at most {room - 1} different ones, got {count}")
+    if room > most_room(count):  # where all are neighbours, there is an entry for every pair
+        raise ValueError(f"ptr must be of at most {most_room(count)} agents, got {room}")
+    if header.complete and len(idx) != count * count + room - count:
+        raise ValueError(f"idx must name all agents as neighbours of each other, got {len(idx)}")
     _check_entries(ptr, idx, room)
     encoder = Encoder.from_plain(header.encoder)
-    features = arrays["vector"].shape[2] - 1 if arrays["vector"].ndim == 3 else -1
-    if features < 0:
-        raise ValueError(f"vector must have three sides, got shape {arrays['vector'].shape}")
+    _check_shapes(arrays, room, len(idx))
     logistic, rows = model.task == "classification", model.share == "rows"
+    features = arrays["vector"].shape[2] - 1
     panel = make_panel(ptr, idx, features, logistic=logistic, rows=rows)
     for name in KEPT:
-        _restore(name, getattr(panel, name), arrays[name])
-    _check_content(panel)
+        getattr(panel, name)[:] = arrays[name]
+    check_panel(panel)
     model._places.add(labels)
     if header.complete:
         if not all(map(np.array_equal, (ptr, idx), model._places.entries(room))):
@@ -172,30 +162,12 @@ def _check_entries(ptr: Integers, idx: Integers, room: int) -> None:
         raise ValueError("idx must name every pair of neighbours once on both sides")
 
 
-def _restore(name: str, into: Floats, array: AnyArray) -> None:
-    if array.dtype != into.dtype or array.shape != into.shape:
-        raise ValueError(
-            f"{name} must be {into.dtype} {into.shape}, got {array.dtype} {array.shape}"
-        )
-    into[:] = array
-
-
-def _check_content(panel: Panel) -> None:
-    """Numbers are finite, counts and variances are not negative."""
-    number = panel.number.copy()
-    number[:, [LOWEST, HIGHEST]] = 0.0  # infinite for an agent without rows
-    for name in KEPT:
-        array = number if name == "number" else getattr(panel, name)
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite")
-    if (number[:, [ROWS, SOLVED, BETWEEN]] < 0.0).any():
-        raise ValueError("number must have counts that are not negative")
-    if not np.isin(panel.link[:, LISTENS], (0.0, 1.0)).all():
-        raise ValueError("link must say 0 or 1")
-    if (panel.link[panel.ptr[:-1], LISTENS] != 1.0).any():
-        raise ValueError("link must say that agents listen to themselves")
-    for f in range(FILTERS):
-        part = panel.vector[:, FIRST_FILTER + f * FILTER_SIZE :]
-        for field in (OWN_VARIANCE, CLIQUE_VARIANCE, PRECISION, ITS_PRECISION):
-            if (part[:, field] < 0.0).any():
-                raise ValueError("vector must have variances that are not negative")
+def _check_shapes(arrays: Mapping[str, AnyArray], room: int, entries: int) -> None:
+    """Refuse arrays that are not as large as those of a panel for so many agents and entries."""
+    sides = arrays["vector"].shape
+    if len(sides) != 3 or sides[2] < 1:
+        raise ValueError(f"vector must have three sides, got shape {sides}")
+    for name, shape in panel_shapes(room, entries, sides[2]).items():
+        array = arrays[name]
+        if array.dtype != np.float64 or array.shape != shape:
+            raise ValueError(f"{name} must be float64 {shape}, got {array.dtype} {array.shape}")

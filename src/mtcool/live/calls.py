@@ -43,7 +43,7 @@ class Calls:
     engine, connection, deliveries, counts
         The parts of the node.
     judge
-        What rounds cost.
+        What rounds cost; None if nobody may know.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Calls:
         connection: Connection,
         deliveries: Deliveries,
         counts: Counts,
-        judge: Judge,
+        judge: Judge | None,
     ) -> None:
         self._engine, self._connection, self._deliveries = engine, connection, deliveries
         self._counts, self._judge = counts, judge
@@ -201,7 +201,9 @@ class Calls:
     ) -> None:
         await done
         self._counts.learn.add(time.monotonic() - began)
-        self._counts.paid.setdefault(agent, Paid()).add(*self._judge(said.prediction, feedback))
+        if self._judge is not None:
+            cost = self._judge(said.prediction, feedback)
+            self._counts.paid.setdefault(agent, Paid()).add(*cost)
 
 
 def _same(one: Floats | None, other: Floats | None) -> bool:

@@ -146,8 +146,8 @@ class Paid:
     alone: float | None = None
 
     def add(self, loss: float | None, alone: float | None) -> None:
-        """Count an activation."""
-        if loss is None:
+        """Count an activation, unless the sum would be larger than all numbers."""
+        if loss is None or not math.isfinite(self.loss + loss + (self.alone or 0.0) + (alone or 0)):
             return
         self.count += 1
         self.loss += loss

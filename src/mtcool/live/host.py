@@ -577,6 +577,7 @@ class Host:
             entries,
             lives,
             effects,
+            drawn=self._drawn() if self.share.private else 0,
         )
 
     @_in_turn

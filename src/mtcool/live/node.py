@@ -101,7 +101,7 @@ class Node:
             self._connection,
             self._deliveries,
             self._counts,
-            judge_of(self.network),
+            judge_of(self.network) if self.network.publishes_losses else None,
         )
 
     @property
@@ -125,7 +125,8 @@ class Node:
         folder = self.network.path(self.network.file.state)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         warm(self.network)
-        store = Store(folder / f"{self.name}.db", self.name, self.network.number)
+        path, private = folder / f"{self.name}.db", self.network.private
+        store = Store(path, self.name, self.network.number, private=private)
         try:
             self._engine.open(store, self._made)
             store.describe(kept_description(self.network))
@@ -179,7 +180,8 @@ class Node:
     def _check_same(self, new: Description) -> None:
         """Refuse another network, and one in which agents move."""
         before, after = self.network.file, new.file
-        for what in ("name", "learn", "algorithm", "privacy", "state", "journal"):
+        fixed = "name", "learn", "algorithm", "privacy", "state", "journal", "publish_losses"
+        for what in fixed:
             if getattr(before, what) != getattr(after, what):
                 raise ValueError(
                     f"{what} must stay as it was while hosts run, got {getattr(after, what)!r}"

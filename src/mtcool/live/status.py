@@ -35,6 +35,7 @@ def status_of(node: Node) -> dict[str, Plain]:
         "version": max(0, host.durable),
         "rounds": host.rounds,
         "activations": sum(host.learned.values()),
+        "publishes_losses": node.network.publishes_losses,
         "agents": [_agent(node, name) for name in host.drivers],
         "links": {other: _link(node, other, stopped) for other in host.links},
         "outbox": sum(len(link.outbox) for link in host.links.values()),

@@ -17,6 +17,8 @@ from mtcool.graphs.labels import label_of, plain_name
 from mtcool.live.journal import Lives
 from mtcool.live.link import Numbers
 from mtcool.live.lock import CLOSED, MEND, Lock
+from mtcool.live.residents import learned_in
+from mtcool.live.rollback import RollbackCounter
 from mtcool.live.schema import (
     DIGESTED,
     FORM,
@@ -59,11 +61,16 @@ class Store:
         The file; it is made if it is not there.
     name, network
         Whose it is: a file of another host or of another network is refused.
+    private
+        Whether agents draw noise: then an older copy is refused, by a counter beside the file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], name: str, network: int) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], name: str, network: int, *, private: bool = False
+    ) -> None:
         self.path = Path(path)
         self._lock = Lock(self.path)
+        self._counter = RollbackCounter(self.path) if private else None
         self._session = secrets.randbits(62) + 1
         """A number that no other process writes with."""
         self._opened, self._process = False, os.getpid()
@@ -96,7 +103,6 @@ class Store:
             form, before = self._check_whose(name, network)
             run("pragma journal_mode = wal")
             run("pragma synchronous = full")
-            self._lock.note(before, self._session)
             run("begin immediate")
             if form == UPGRADED:
                 upgrade(self._base)
@@ -106,8 +112,12 @@ class Store:
                 run("insert into host values (1, ?, ?, ?, 0, 0, 0, null)", new)
             with self._whole():
                 check_tables(self._base)
+                drawn = 0 if self._counter is None else self._drawn()
+            if self._counter is not None:
+                self._counter.begin(drawn, new=form != FORM)
             run("update host set session = ?", (self._session,))
             run(f"update host set digest = digest({DIGESTED['host']})")
+            self._lock.note(before, self._session)
             run("commit")
             self._lock.note(self._session)
             self._opened = True
@@ -156,6 +166,10 @@ class Store:
         self._lock.check_last(host.session)
         return form, host.session
 
+    def _drawn(self) -> int:
+        """How often agents have learned, and so have drawn noise, if they are private."""
+        return sum(learned_in(one.state) for one in agents_in(self._base))
+
     @contextlib.contextmanager
     def _whole(self) -> Iterator[None]:
         """Say of whatever is wrong in which database it is, and what to do."""
@@ -198,7 +212,10 @@ class Store:
             self._roll_back()  # a transaction that failed must not be read
             self.check_ours()
             with self._whole():
-                return self._read()
+                kept = self._read()
+                if self._counter is not None:  # a transaction may be there that was not counted
+                    self._counter.count(self._drawn())
+            return kept
         except sqlite3.Error as error:
             raise OSError(f"{str(self.path)!r} could not be read: {error}") from error
 
@@ -296,6 +313,8 @@ class Store:
             if changes.description is not None:
                 base.execute(DESCRIBE, (changes.description,))
             base.execute("commit")
+            if self._counter is not None:  # before anything is seen that rests on this noise
+                self._counter.count(changes.drawn)
         except Exception as error:
             with contextlib.suppress(sqlite3.Error):  # `read` tries again, and says so
                 self._roll_back()

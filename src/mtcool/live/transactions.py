@@ -56,6 +56,8 @@ class Changes(NamedTuple):
     effects: list[Replied | Durable | Acknowledged]
     description: bytes | None = None
     """Of the network, in words that a replay understands, if that has changed."""
+    drawn: int = 0
+    """How often private agents have drawn noise; 0 if they are not private."""
 
     @property
     def empty(self) -> bool:

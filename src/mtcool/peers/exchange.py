@@ -31,8 +31,6 @@ from mtcool.validation import LARGEST
 if TYPE_CHECKING:
     from mtcool.peers.field.exchange import FieldExchange
 
-LONGEST_GRADIENT = 1e154  # norm of a gradient that can be clipped: its square is finite
-
 
 class Names(Protocol):
     """Names of agents, and their places in all arrays."""
@@ -244,8 +242,6 @@ def one_gradient(gradient: GradientLike, settings: Settings) -> Floats:
 def refuse(gradient: Floats, settings: Settings) -> NoReturn:
     """Say that a gradient is too long."""
     norm = math.hypot(*gradient)
-    if settings.on_excess == "clip":  # too long to be shortened: its square is infinite
-        raise ValueError(f"gradient must have norm at most {LONGEST_GRADIENT:g}, got norm {norm}")
     if settings.adaptive:
         raise ValueError(f"gradient must have norm at most {LARGEST:g}, got norm {norm}")
     raise ValueError(

@@ -13,8 +13,7 @@ one agent at a time and messages in between.
 
 from typing import NamedTuple
 
-import numpy as np
-
+from mtcool.field.vectors import length, normalise
 from mtcool.kernels import dispatched, inline
 from mtcool.streams.losses import Kind, value
 from mtcool.types import Floats, PeersBlock
@@ -97,12 +96,9 @@ class Units(NamedTuple):
 @inline
 def to_units(gradient: Floats, units: Units) -> bool:
     """Divide by `lipschitz` in place, clipping if asked; False if the gradient must be refused."""
-    norm = norm_of(gradient)
+    if not length(gradient) <= units.lipschitz * units.limit:  # also true of a NaN
+        return bool(units.clip and normalise(gradient))
     scale = 1.0 / units.lipschitz
-    if not norm <= units.lipschitz * units.limit:  # also true of a NaN
-        if not (units.clip and norm < np.inf):
-            return False
-        scale = 1.0 / norm
     for k in range(gradient.shape[0]):
         gradient[k] *= scale
     return True
@@ -114,15 +110,6 @@ def count_clipped(gradients: Floats, units: Units) -> int:
     count = 0
     if units.clip:  # else they are refused
         for e in range(gradients.shape[0]):
-            if norm_of(gradients[e]) > units.lipschitz * units.limit:
+            if length(gradients[e]) > units.lipschitz * units.limit:
                 count += 1
     return count
-
-
-@inline
-def norm_of(gradient: Floats) -> float:
-    """The Euclidean norm; infinite for gradients whose square is."""
-    square = 0.0
-    for k in range(gradient.shape[0]):
-        square += gradient[k] * gradient[k]
-    return float(np.sqrt(square))

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from mtcool.field.vectors import length, normalise
 from mtcool.kernels import inline
 from mtcool.types import Floats
 
@@ -17,21 +18,11 @@ GRID = 2.0**-20
 
 
 @inline
-def length(vector: Floats) -> float:
-    """Euclidean norm."""
-    square = 0.0
-    for k in range(vector.shape[0]):
-        square += vector[k] * vector[k]
-    return math.sqrt(square)
-
-
-@inline
 def clip(vector: Floats, bound: float) -> bool:
     """Divide by `bound`, or by its norm if that is larger, in place; False if it is not finite."""
-    norm = length(vector)
-    if not norm < math.inf:
-        return False
-    scale = 1.0 / max(norm, bound)
+    if not length(vector) <= bound:
+        return normalise(vector)
+    scale = 1.0 / bound
     for k in range(vector.shape[0]):
         vector[k] *= scale
     return True

@@ -276,17 +276,16 @@ def _play_one_round(
 
 
 def _refuse(network: Network, stream: Stream, t: int, cause: ValueError | None = None) -> NoReturn:
-    label, lipschitz = network.names.labels[stream.agents[t]], network.settings.lipschitz
-    if network.settings.algorithm.private or network.settings.adaptive:
-        used = "clipped" if network.settings.algorithm.private else "measured"
-        raise ValueError(
-            f"stream has a gradient in round {t} of agent {label!r} that is too long to be {used} "
-            f"or not finite; the network holds the {t} rounds before it"
-        ) from cause
+    label, settings = network.names.labels[stream.agents[t]], network.settings
+    what, advice = "not finite", ""
+    if settings.adaptive:
+        what = "too long to be measured or not finite"
+    elif settings.on_excess != "clip":
+        what = f"not finite or longer than lipschitz = {settings.lipschitz}"
+        advice = '. Give a larger lipschitz, or ask for on_excess="clip"'
     raise ValueError(
-        f"stream has a gradient in round {t} of agent {label!r} that is not finite or longer than "
-        f"lipschitz = {lipschitz}; the network holds the {t} rounds before it. "
-        'Give a larger lipschitz, or ask for on_excess="clip"'
+        f"stream has a gradient in round {t} of agent {label!r} that is {what}; the network holds "
+        f"the {t} rounds before it{advice}"
     ) from cause
 
 

@@ -15,6 +15,7 @@ from mtcool.learners.panel.fields import (
     ALONE,
     ALONE_EXPERTS,
     APART,
+    AROUND,
     BALANCE,
     BETWEEN,
     BY_ITSELF,
@@ -32,6 +33,7 @@ from mtcool.learners.panel.fields import (
     HIGHEST,
     ITS_PRECISION,
     LARGEST,
+    LEVEL_AND_SLOPES,
     LISTENS,
     LOWEST,
     MEAN,
@@ -76,6 +78,8 @@ LARGEST_SCALE = 10.0 * HUGE
 """What neighbours say of means and squares counts as at most `HUGE` and its square."""
 LARGEST_SLOPE = 1e30
 """Of a filter, in units of the target's deviation: steps are limited."""
+LARGEST_RIDGE = 1e200
+"""Of a ridge, in units of the target over those of a feature, which may be tiny."""
 LARGEST_VARIANCE = 1e13
 """They grow by the drift with every row."""
 LEAST_PRECISION, LARGEST_PRECISION = 1e-30, 1e7
@@ -113,7 +117,8 @@ def check_panel(panel: Panel, own: int | None = None) -> None:
     scatter, width = panel.scatter[whole], panel.scatter.shape[1]
     some = max(1, AT_ONCE // width**2)
     for start in range(0, len(scatter), some):
-        _check_products(scatter[start : start + some])
+        with np.errstate(all="ignore"):  # what is too large for a number is refused
+            _check_products(scatter[start : start + some])
     for name in panel_shapes(0, 0, 0):
         if np.isnan(getattr(panel, name)).any():
             raise ValueError(f"{name} must hold numbers, got nan")
@@ -137,8 +142,9 @@ def _check_numbers(number: Floats) -> None:
     _within("largest target", high[begun], low[begun], OVERFLOW)
     _within("smallest target of nobody", low[~begun], np.inf, np.inf)
     _within("largest target of nobody", high[~begun], -np.inf, -np.inf)
+    most = np.where(begun, LARGEST_SCALE, 0.0)  # a scale is kept with the first row
     for side in (GRAPH, ALONE):
-        _within("rows behind a scale", number[:, side + SEEN], 0.0, LARGEST_SCALE)
+        _within("rows behind a scale", number[:, side + SEEN], 0.0, most)
         _within("spread", number[:, side + SPREAD], 0.0, LARGEST_SCALE)
         _within("noise", number[:, side + NOISE], LEAST_NOISE, 1.0)
         _within("share of levels", number[:, side + APART], 0.0, 1.0 + SLACK)
@@ -171,7 +177,10 @@ def _check_vectors(panel: Panel, whole: slice) -> None:
         if panel.logistic == 0:  # its first target is the level
             _within("slope after a row", part[first, BY_ITSELF, 1:], 0.0, 0.0)
     ridges = vector[:, FIRST_RIDGE:]
-    _within("ridge", ridges, -LARGEST_TOLD, LARGEST_TOLD)
+    for which in range(0, ridges.shape[1], RIDGE_SIZE):
+        lines, around = ridges[:, which + LEVEL_AND_SLOPES], ridges[:, which + AROUND]
+        _within("ridge", lines, -LARGEST_RIDGE, LARGEST_RIDGE)
+        _within("centre of a ridge", around, -ROUNDED * OVERFLOW, ROUNDED * OVERFLOW)
     if panel.logistic == 0:
         _within("ridge after a row", ridges[first, RIDGE_SIZE * TO_ITSELF, 1:], 0.0, 0.0)
 

@@ -75,6 +75,12 @@ class Description(NamedTuple):
         """Whether its agents publish noisy sums."""
         return self.file.privacy is not None
 
+    @property
+    def publishes_losses(self) -> bool:
+        """Whether status, metrics and page have losses, from which targets follow."""
+        said = self.file.publish_losses
+        return not self.private if said is None else said
+
     def neighbours(self, agent: Label) -> tuple[Label, ...]:
         """Those that an agent talks to.
 

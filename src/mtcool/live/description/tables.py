@@ -208,6 +208,8 @@ class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The folder of the hosts' databases."""
     journal: bool = False
     """Whether hosts write down what happens, for `mtcool replay`."""
+    publish_losses: bool | None = None
+    """Whether status, metrics and page have losses; None for yes unless agents are private."""
     revision: spec.Whole = 0
     """To be raised whenever the graph of a running network changes."""
     seed: spec.Whole = 0

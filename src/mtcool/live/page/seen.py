@@ -158,6 +158,12 @@ class Network:
         return sum(seen is not None and seen.up for seen in self.hosts.values())
 
     @property
+    def publishes_losses(self) -> bool:
+        """Whether any host tells what its agents have lost; hosts of version 0.2.0 all do."""
+        told = [seen.status for seen in self.hosts.values() if seen is not None]
+        return not told or any(status.get("publishes_losses", True) for status in told)
+
+    @property
     def outbox(self) -> int:
         """Messages that wait, at all hosts."""
         return sum(seen.status["outbox"] for seen in self.hosts.values() if seen is not None)

@@ -28,6 +28,10 @@ CHARTS = {
     "learn": "How long learning takes",
 }
 PRIVACY = "Privacy budget left: the agent with the least"
+NO_LOSSES = (
+    "Not published, because targets follow from losses: publish_losses in the network file would "
+    "show them."
+)
 MODES = {"gain": "Gain", "loss": "Loss", "health": "Health"}
 THEMES = {"Auto": None, "Light": False, "Dark": True}
 
@@ -120,6 +124,8 @@ class View:
                     ),
                 )
                 toggle.props("flat dense data-testid=recent")
+                self._no_losses = text(NO_LOSSES, "mt-soft", "no-losses")
+                self._no_losses.set_visibility(False)
 
     # --- what changes -----------------------------------------------------------------------------
 
@@ -133,6 +139,7 @@ class View:
             f"{up} of {hosts} host{'s' * (hosts != 1)} answer, {agents} agent{'s' * (agents != 1)}"
         )
         self._warn()
+        self._no_losses.set_visibility(not network.publishes_losses)
         self._tiles.refresh(network)
         self._hosts.refresh()
         self._draw()
@@ -251,6 +258,7 @@ class _Tiles:
         alone, pooled = total.paid.mean_alone, total.pooled.mean
         notes = [f"alone {number(alone)}"] * (alone is not None)
         notes += [f"pooled {number(pooled)}"] * (pooled is not None)
+        notes += ["not published"] * (not network.publishes_losses)
         self._say(
             "activations", f"{total.activations:,}", f"{number(point.activations, 3)} a second"
         )

@@ -83,7 +83,9 @@ async def on_the_web(running: Running, place: str = PLACE) -> AsyncIterator[str]
 
     def pooled() -> Paid:
         tally = running.feeder.tally
-        return Paid(tally.counted, tally.pooled or 0.0) if tally.pooled is not None else Paid()
+        if tally.pooled is None or not running.network.publishes_losses:
+            return Paid()
+        return Paid(tally.counted, tally.pooled)
 
     app = FastAPI(title="mtcool", docs_url=None, redoc_url=None, openapi_url=None)
     async with Watch(ask, harm, pooled) as watch:
