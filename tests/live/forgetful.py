@@ -111,7 +111,7 @@ class Forgetful(World):
         """Compare the noise of rounds that are done with what was drawn for them before."""
         known, agents = self.drawn.setdefault(process.name, {}), {}
         rounds: Counter[object] = Counter()
-        for entry in map(entry_in, process.disk.journal):
+        for entry in map(entry_in, [*process.disk.pruned, *process.disk.journal]):
             if isinstance(entry, Begun):
                 agents[entry.number] = entry.agent
             elif isinstance(entry, Learned) and entry.drawn:
