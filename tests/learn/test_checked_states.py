@@ -95,7 +95,8 @@ def forged(path, honest, arrays):
     try:
         return load(path)
     except ValueError as error:
-        assert str(error).startswith("path must be a saved model")
+        if not str(error).startswith("path must be a saved model"):
+            raise
         return None
 
 
