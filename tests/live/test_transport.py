@@ -9,8 +9,9 @@ from pathlib import Path
 
 from live.ports import free_ports
 from mtcool.live.certificates import make_certificates
+from mtcool.live.transport.lingering import linger_not
 from mtcool.live.transport.transport import Reply
-from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
+from mtcool.live.transport.zenoh import LOOK, Credentials, Peers, ZenohTransport
 
 LONG = bytes(100_000)
 
@@ -87,7 +88,11 @@ def test_hosts_whose_packets_vanish_keep_nobody_from_those_that_answer() -> None
             stack.push_async_callback(one.close)
             while not await one.ask({"b": b"?"}, 1.0):
                 await asyncio.sleep(0.05)
-            return time.monotonic() - began
+            took = time.monotonic() - began
+            await asyncio.sleep(1.1 * LOOK)
+            ports = [int(address.rpartition(":")[2]) for address in (here, there)]
+            assert linger_not(ports[0], ports) == 0  # when they end, nobody waits for that either
+            return took
 
     with contextlib.ExitStack() as stack:
         gone = {}

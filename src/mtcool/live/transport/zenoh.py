@@ -26,6 +26,7 @@ os.environ.setdefault(
 )
 
 from mtcool.live.extra import told_if_missing
+from mtcool.live.transport.lingering import linger_not
 from mtcool.live.transport.transport import LONGEST_WAIT, Answer
 
 with told_if_missing():
@@ -36,6 +37,8 @@ QUEUE = {
     "congestion_control": {"drop": {"wait_before_drop": 50_000}},
 }
 """Of zenoh, for each link: batches, and microseconds for which a full one is waited for."""
+LOOK = 1.0
+"""Seconds between two looks for new connections, at most."""
 ENVELOPE = 1 << 16
 """Bytes that zenoh adds to a message, at most, and room for what is too long by less than that."""
 
@@ -76,6 +79,7 @@ class ZenohTransport:
         self._peers = peers
         self._session: zenoh.Session | None = None
         self._queriers: dict[str, zenoh.Querier] = {}
+        self._tending: asyncio.Task[None] | None = None
 
     async def open(self, answer: Answer) -> None:
         """Open the session; peers that are not there yet are tried again and again."""
@@ -91,6 +95,17 @@ class ZenohTransport:
             await self.close()
             where, why = self._peers.listen, str(error).partition(" at /")[0]
             raise OSError(f"listen must be an address that is free, got {where}: {why}") from None
+        self._tending = asyncio.create_task(self._tend())
+
+    async def _tend(self) -> None:
+        """Prepare connections for their end, before any of them can be given up."""
+        here, *there = (
+            int(address.rpartition(":")[2])
+            for address in (self._peers.listen, *self._peers.others.values())
+        )
+        while True:
+            linger_not(here, there)
+            await asyncio.sleep(min(LOOK, self._peers.lease / 4))
 
     def _open(self) -> None:
         config = zenoh.Config.from_json5(json.dumps(configuration(self._peers)))
@@ -134,6 +149,9 @@ class ZenohTransport:
 
     async def close(self) -> None:
         """Close the session."""
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.gather(self._tending, return_exceptions=True)
         session, self._session = self._session, None
         self._queriers.clear()
         if session is not None:
