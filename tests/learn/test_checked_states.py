@@ -135,8 +135,7 @@ def test_forged_models_are_refused_or_predict_numbers(honest, tmp_path):
 def test_arrays_of_other_sizes_are_refused_before_there_is_a_panel(honest, tmp_path, name, shape):
     """The sides of an array without numbers may be anything: a file of some kilobytes."""
     room = 60
-    ptr = np.concatenate([np.arange(room + 1)])
-    arrays = {name: np.zeros(shape), "ptr": ptr, "idx": np.arange(room)}
+    arrays = {name: np.zeros(shape), "ptr": np.arange(room + 1), "idx": np.arange(room)}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert forged(tmp_path / "large", honest, arrays) is None
     assert forged(tmp_path / "large", honest, {name: np.zeros(shape)}) is None
