@@ -13,7 +13,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from live.small_network import PRIVATE, small
 from live.stage import Stage, launched
-from mtcool.live.counts import without_heartbeats
+from mtcool.live.counts import without_overhead
 from mtcool.live.page import page as one_page
 from mtcool.live.page import watching
 from mtcool.live.page.words import number, percent, size
@@ -104,13 +104,13 @@ def test_the_numbers_on_the_page_are_those_of_the_network(stage, page, tmp_path)
         total = sum(one.count for one in paid)
         loss, alone = (sum(getattr(one, name) for one in paid) for name in ("loss", "alone"))
         activations = sum(sum(node.host.learned.values()) for node in demo.nodes.values())
-        messages = sum(without_heartbeats(count.sent.messages) for count in counts)
+        messages = sum(without_overhead(count.sent.messages) for count in counts)
         words(page, "activations", f"{activations:,}")
         words(page, "loss", number(loss / total))
         words(page, "loss-note", f"alone {number(alone / total)}")
         words(page, "gain", percent(1 - loss / alone))
         words(page, "messages", f"{messages:,}")
-        words(page, "bytes", size(sum(without_heartbeats(count.sent.bytes) for count in counts)))
+        words(page, "bytes", size(sum(without_overhead(count.sent.bytes) for count in counts)))
         words(page, "outbox", "0")
         words(page, "refused", "0")
         words(page, "network", "small")
