@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from live.forging import forging
 from live.small_network import KT, greeted
 from mtcool.cli.commands import app
-from mtcool.live import Node
+from mtcool.live import Node, journals
 from mtcool.live.description import described
 from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
 from mtcool.live.journals import kept_description, prune_journal, read_journal, replay_files
@@ -84,6 +84,38 @@ def test_journals_are_read_while_hosts_run(tmp_path):
     assert is_running
     assert not read_journal(files[0]).running
     assert (again.same, again.lost, again.differences) == (20, 0, [])
+
+
+def test_messages_between_the_reading_of_two_journals_are_not_lost(tmp_path, monkeypatch):
+    """A host goes on after the journal of another was read, which has taken what it says then."""
+    found = network(tmp_path)
+
+    async def run():
+        exchange = Exchange()
+        nodes = [Node(found, name, transport=MemoryTransport(name, exchange)) for name in HOSTS]
+        async with nodes[0], nodes[1]:
+            await greeted(*nodes)
+            loop = asyncio.get_running_loop()
+
+            async def go_on():
+                for agent in (0, 3, 0, 3):
+                    await nodes[agent // 2].learn(agent, [1.0], 0.5)
+                assert await nodes[0].delivered()
+                assert await nodes[1].delivered()
+
+            def read(path, tell=None):
+                journal = read_journal(path, tell)
+                asyncio.run_coroutine_threadsafe(go_on(), loop).result(30)
+                return journal
+
+            monkeypatch.setattr(journals, "read_journal", read)
+            return await asyncio.to_thread(replay_files, files)
+
+    files = [tmp_path / "state" / f"{name}.db" for name in HOSTS]
+    play(tmp_path)
+    again = asyncio.run(run())
+    assert (again.same, again.lost, again.twice) == (again.predictions, 0, 0)
+    assert again.differences == []
 
 
 def test_another_prediction_is_found(tmp_path):
