@@ -173,6 +173,19 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path, path, body, status, words
     with_node(tmp_path, calls)
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"agent": "\xff"}', b"[" * 10_000 + b"]" * 10_000, b'{"agent": ' + b"9" * 5000 + b"}"]
+)
+def test_a_body_that_cannot_be_read_is_said_to_be_one(tmp_path, body):
+    async def calls(client, node):
+        kind = {"Content-Type": "application/json"}
+        answer = await client.post("/predict", content=body, headers=kind)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith("body must be JSON in UTF-8")
+
+    with_node(tmp_path, calls)
+
+
 def test_numbers_that_are_none_are_refused(tmp_path):
     async def calls(client, node):
         for text in ("", "[", '{"agent": 0, "features": [NaN, 1], "target": Infinity}', "\xff"):
@@ -416,6 +429,7 @@ def test_pages_of_other_sites_reach_nothing(tmp_path):
             {"Host": "localhost.example.org"},
             {"Host": ""},
             {"Origin": "null"},
+            {"Origin": "http://["},
         ):
             answer = await client.post("/learn", json=row, headers=headers)
             assert answer.status_code == 403, headers

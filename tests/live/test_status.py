@@ -139,6 +139,26 @@ def test_it_waits_until_all_hosts_are_well(tmp_path, monkeypatch, capsys):
     with pytest.raises(command.typer.Exit):
         command.status(path, wait=0.01)
     assert "cut off, well" in capsys.readouterr().out
+    well["status"]["revision"] = 1  # one that the file has not
+    monkeypatch.setattr(command, "ask_hosts", lambda *_: {"here": well, "there": well})
+    with pytest.raises(command.typer.Exit):
+        command.status(path, wait=0.01)
+
+
+def test_the_table_is_read_in_a_narrow_terminal(monkeypatch, capsys):
+    """Numbers and heads are not broken, and why a host is not known is a sentence."""
+    monkeypatch.setenv("COLUMNS", "80")
+    agents, peers = [{"health": "partly"}], [f"host{k}" for k in range(8)]
+    counts = {"activations": 1_234_567, "outbox": 12_345, "refused": 1000, "revision": 12}
+    status = {"agents": agents, "trouble": {}, "release": "0.2.0", "reasons": [], "denied": []}
+    status |= counts | {"links": {name: {"sent": 1, "taken": 1} for name in peers}}
+    reason = "http://192.0.2.1:8000 has no process that listens"
+    command._show({"host0": {"status": status}, "host1": {"error": reason}}, 12)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0][-4:] == ["agents", "activations", "outbox", "refused"]
+    assert lines[1] == "host0 partly 12 0.2.0 1 1,234,567 12,345 1,000".split()
+    assert lines[2] == ["host1", "unknown"]
+    assert " ".join(lines[3]) == f"host1: {reason}"
 
 
 def test_slow_and_stopped_and_missing_processes_are_told_apart(tmp_path, capsys):

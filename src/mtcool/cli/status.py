@@ -5,7 +5,6 @@ import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.markup import escape
 from rich.table import Table
 
@@ -37,9 +36,9 @@ def status(
     from mtcool.live.description import read_description
 
     described, end = read_description(network), time.monotonic() + wait
-    found = ask_hosts(described, "status")
+    found, revision = ask_hosts(described, "status"), described.file.revision
     told = time.monotonic()
-    while wait and (ill := _not_well(found)) and time.monotonic() < end:
+    while wait and (ill := _not_well(found, revision)) and time.monotonic() < end:
         if time.monotonic() - told > 2.0:
             tell("waiting for " + "; ".join(ill[:MOST_TOLD]) + (" ..." if ill[MOST_TOLD:] else ""))
             told = time.monotonic()
@@ -48,15 +47,22 @@ def status(
     if as_json:
         print(json.dumps(found))
     else:
-        _show(found, described.file.revision)
-    if (wait and _not_well(found)) or not any("status" in one for one in found.values()):
+        _show(found, revision)
+    if (wait and _not_well(found, revision)) or not any("status" in one for one in found.values()):
         raise typer.Exit(1)
 
 
-def _not_well(found: dict[str, dict[str, "Plain"]]) -> list[str]:
-    """What is wrong with which hosts, in words."""
+def _not_well(found: dict[str, dict[str, "Plain"]], revision: int) -> list[str]:
+    """What is wrong with which hosts, in words; the file has this revision."""
     healths = {host: _health(told) for host, told in found.items()}
-    return [f"{host}: {printable(health)}" for host, health in healths.items() if health != "well"]
+    ill = [f"{host}: {printable(health)}" for host, health in healths.items() if health != "well"]
+    return ill + [f"{host}: revision {other}" for host, other in _others(found, revision).items()]
+
+
+def _others(found: dict[str, dict[str, "Plain"]], revision: int) -> dict[str, int]:
+    """The revisions of hosts that have another one than the file."""
+    told = {host: one["status"]["revision"] for host, one in found.items() if "status" in one}
+    return {host: other for host, other in told.items() if other != revision}
 
 
 def _health(told: dict[str, "Plain"]) -> str:
@@ -70,21 +76,20 @@ def _show(found: dict[str, dict[str, "Plain"]], revision: int) -> None:
     """The hosts as a table, and what is wrong in sentences; the file has this revision."""
     from mtcool.live.told import refused_in
 
-    table = Table(box=box.SIMPLE)
+    table = Table(box=None, padding=(0, 2, 0, 0))  # all of it is read on 80 columns
     heads = (
         *("host", "health", "revision", "release"),
-        *("agents", "activations", "outbox", "refused", "positions"),
+        *("agents", "activations", "outbox", "refused"),
     )
     for head in heads:
         table.add_column(head, overflow="fold")
     trouble: list[str] = []
     for host, told in found.items():
         if "status" not in told:
-            table.add_row(*map(_cell, (host, _health(told), *[""] * (len(heads) - 2))))
+            table.add_row(*map(_cell, (host, "unknown", *[""] * (len(heads) - 2))))
+            trouble.append(f"{host}: {_health(told)}")
             continue
         status = told["status"]
-        links = status["links"].items()
-        positions = ", ".join(f"{name} {link['sent']}/{link['taken']}" for name, link in links)
         cells = (
             host,
             _health(told),
@@ -94,15 +99,15 @@ def _show(found: dict[str, dict[str, "Plain"]], revision: int) -> None:
             f"{status['activations']:,}",
             f"{status['outbox']:,}",
             f"{status['refused']:,}",
-            positions,
         )
         table.add_row(*map(_cell, cells))
         if told.get("seconds", 0.0) > SLOW:
             trouble.append(f"{host} has taken {told['seconds']:.1f} seconds to answer")
-        if status["revision"] != revision:
-            had = f"{host} has revision {status['revision']}"
-            trouble.append(f"{had}, and this file {revision}: use `mtcool reload`")
         trouble += [f"{host}: {reason}" for reason in status["trouble"].values()]
+    trouble += [
+        f"{host} has revision {other}, and this file {revision}: use `mtcool reload`"
+        for host, other in _others(found, revision).items()
+    ]
     statuses = {host: told["status"] for host, told in found.items() if "status" in told}
     trouble += [
         f"{host} has refused {other} {count:,} times: {reason}"

@@ -124,6 +124,10 @@ WANTED = {
     "loss": "an object with a kind, a row of numbers, and perhaps parameters",
 }
 """What each word of a request may be."""
+UNREADABLE = (
+    "body must be JSON in UTF-8, without deep nesting and endless numbers, got one that cannot be "
+    "read"
+)
 LONGEST_VALUE = 60
 """Letters of a wrong value that are told again."""
 
@@ -258,6 +262,8 @@ def _say_what_is_wrong(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def known(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:  # FastAPI could not read the body, and does not say why
+            return answer(400, UNREADABLE)
         return answer(error.status_code, str(error.detail))
 
     @app.exception_handler(RequestValidationError)

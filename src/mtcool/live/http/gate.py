@@ -155,7 +155,8 @@ def _foreign(headers: dict[bytes, str]) -> bool:
     origin = headers.get(b"origin")
     if origin is None or headers.get(b"sec-fetch-site") == "same-origin":
         return False
-    return _place(origin) not in (headers.get(b"host", ""), headers.get(b"x-forwarded-host"))
+    place = _place(origin)
+    return not place or place not in (headers.get(b"host"), headers.get(b"x-forwarded-host"))
 
 
 def _embedded(scope: Scope, headers: dict[bytes, str]) -> bool:
@@ -203,9 +204,9 @@ def _name(called: str) -> str:
         return ""
 
 
-def _place(origin: str) -> str | None:
-    """The name and port in an `Origin` header; None if it is no address."""
+def _place(origin: str) -> str:
+    """The name and port in an `Origin` header; nothing if it is no address."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
-        return None
+        return ""

@@ -98,7 +98,9 @@ class Feeder:
     async def feed(self, source: Source) -> None:
         """Feed all rows of agents on this machine, and wait until they are learned from."""
         self._source = source
-        self._again = self._again or source.waits  # what comes only once is new
+        if source.waits and not self._again:
+            self._again = True  # what comes only once is new
+            await self._warn_of_new()
         for process in self._processes.values():
             await self.meet(process)
         await self._go_on()
@@ -125,6 +127,16 @@ class Feeder:
         fed = self.tally.activations + self.tally.refused
         if self.tally.before and not fed and not self.stopped:
             self._tell("all rows of the stream were fed before: --again feeds them again")
+
+    async def _warn_of_new(self) -> None:
+        """Say that what comes through a pipe is not compared with what was fed before."""
+        for process in self._processes.values():
+            await self.note(process)
+        if any(offset.row for offset in self._offsets.values()):
+            self._tell(
+                "rows were fed before; what comes through a pipe is new, and learned from, too: "
+                "a file, also `< rows.csv`, goes on after them"
+            )
 
     async def _go_on(self) -> None:
         """Say how many rows were fed before; refuses a stream that is another one."""

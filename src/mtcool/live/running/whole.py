@@ -292,6 +292,7 @@ class Running:
     async def stop(self) -> None:
         """Stop all processes."""
         await self._together(lambda process: process.stop(), "have stopped")
+        self.silent |= self.processes.keys()  # the page is there until the journals are played
 
     def _databases(self) -> list[Path]:
         state = self.network.path(self.network.file.state)
