@@ -173,9 +173,7 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path, path, body, status, words
     with_node(tmp_path, calls)
 
 
-@pytest.mark.parametrize(
-    "body", [b'{"agent": "\xff"}', b"[" * 10_000 + b"]" * 10_000, b'{"agent": ' + b"9" * 5000 + b"}"]
-)
+@pytest.mark.parametrize("body", [b'{"agent": "\xff"}', b"[" * 10_000 + b"]" * 10_000, b"9" * 5000])
 def test_a_body_that_cannot_be_read_is_said_to_be_one(tmp_path, body):
     async def calls(client, node):
         kind = {"Content-Type": "application/json"}

@@ -25,7 +25,7 @@ LINK = {"outbox": 0, "answers": True, "sent": 0, "taken": 0, "trouble": None, "b
 
 def status(health="well", name="rome", reason="it is late"):
     return {
-        "network": "n", "revision": 0, "release": name, "began": 0.0, "activations": 1,
+        "host": "x", "network": "n", "revision": 0, "release": name, "began": 0.0, "activations": 1,
         "agents": [AGENT | {"health": health}],
         "links": {name: LINK}, "outbox": 0, "refused": 1,
         "reasons": [{"host": name, "reason": reason, "count": 1}], "denied": [],
@@ -81,7 +81,7 @@ def test_a_status_is_a_status():
 )
 def test_what_is_no_status_is_none(body):
     told, seen = asked(body)
-    assert told["error"].endswith("is no host of ours")
+    assert told["error"].endswith("is not host 'x' of ours")
     assert seen is None
 
 
@@ -94,7 +94,7 @@ def test_a_long_reply_is_not_read_to_its_end(monkeypatch):
         (zlib.compress(whole + b" " * 5000), "Content-Encoding: deflate\r\n"),
     ):
         told, seen = asked(body, headers)
-        assert told["error"].endswith("is no host of ours")
+        assert told["error"].endswith("is not host 'x' of ours")
         assert seen is None
 
 

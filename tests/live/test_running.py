@@ -226,11 +226,14 @@ def test_a_stream_goes_on_where_it_was_if_it_is_the_same(tmp_path):
 
 
 def test_what_comes_only_once_is_new_each_time(tmp_path):
-    process = Remembering()
-    for _ in range(2):
+    process, told = Remembering(), []
+    for again in (False, True, False):
         rows = iter([Row(0, [1.0], 1.0, number=1), Row(1, [2.0], 1.0, number=2)])
-        asyncio.run(fed(Feeder(ONE, {"host0": process}, print), (), Source(rows, None, True, {})))
-    assert sorted(process.asked) == [1.0, 1.0, 2.0, 2.0]
+        feeder = Feeder(ONE, {"host0": process}, told.append, again=again)
+        asyncio.run(fed(feeder, (), Source(rows, None, True, {})))
+    assert sorted(process.asked) == [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
+    (sentence,) = told  # whoever asks for it with --again knows
+    assert sentence.startswith("rows were fed before; what comes through a pipe is new")
 
 
 # --- a network that changes ----------------------------------------------------------------------
@@ -486,6 +489,7 @@ def test_harm_is_undone_before_a_network_settles_when_its_stream_ends(tmp_path):
         stream, stopped = source_of(rows()), asyncio.Event()
         outcome = await whole.run_network(running, stream, lambda running: None, stopped)
         await harm.kill("host0")  # too late
+        assert running.silent == {"host0", "host1"}  # as the page shows while journals are played
         return outcome, harm
 
     outcome, harm = asyncio.run(run())

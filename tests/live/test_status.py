@@ -94,8 +94,31 @@ def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
     before, found, refused = asyncio.run(run())
     assert before == {"error": "does not run on this machine"}
     assert found[0]["status"]["host"] == "good"
-    assert found[1] == {"error": f"http://{bad} is no host of ours"}
+    assert found[1] == {"error": f"http://{bad} is not host 'bad' of ours"}
     assert refused == {"error": f"http://{bad} answers with status 401"}
+
+
+def test_a_host_elsewhere_is_not_taken_for_one_of_this_machine(tmp_path):
+    """Both are behind proxies of their own machines, and so both have the same `http`."""
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    (port,) = free_ports(1)
+    http = f'http = "127.0.0.1:{port}"'
+    places = {"mine": f'listen = "127.0.0.1:9"\n{http}', "other": f'listen = "192.0.2.1:9"\n{http}'}
+    network = read_description(written(tmp_path, places, 'security = { token = "token" }\n'))
+    read = []
+
+    async def run():
+        node = Node(network, "mine", transport=MemoryTransport("mine", Exchange()))
+        app = http_app(node, lambda: read.append("mine") or network)
+        async with node, serving(app, f"127.0.0.1:{port}", TOKEN):
+            asked = [await ask_elsewhere(network, "other", 60, do) for do in ("status", "reload")]
+        return asked, await ask_elsewhere(network, "other", 60, "reload")
+
+    asked, after = asyncio.run(run())
+    assert asked == [{"error": f"http://127.0.0.1:{port} is not host 'other' of ours"}] * 2
+    assert read == []
+    assert after == {"error": f"http://127.0.0.1:{port} has no process that listens"}
 
 
 def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypatch, capsys):
@@ -156,7 +179,7 @@ def test_the_table_is_read_in_a_narrow_terminal(monkeypatch, capsys):
     command._show({"host0": {"status": status}, "host1": {"error": reason}}, 12)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0][-4:] == ["agents", "activations", "outbox", "refused"]
-    assert lines[1] == "host0 partly 12 0.2.0 1 1,234,567 12,345 1,000".split()
+    assert lines[1] == ["host0", "partly", "12", "0.2.0", "1", "1,234,567", "12,345", "1,000"]
     assert lines[2] == ["host1", "unknown"]
     assert " ".join(lines[3]) == f"host1: {reason}"
 

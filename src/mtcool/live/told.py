@@ -61,6 +61,7 @@ class _Latencies(Struct):
 
 
 class _Status(Struct):
+    host: str
     network: str
     revision: Count
     began: float

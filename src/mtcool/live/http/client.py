@@ -35,17 +35,19 @@ def at_most(wait: float) -> AbstractAsyncContextManager[object]:
     return asyncio.timeout(PARTS * wait)
 
 
-async def status_at(client: httpx.AsyncClient, url: str) -> dict[str, Plain] | None:
-    """What the host at an address says of itself; None if that is no status of a host."""
+async def status_at(client: httpx.AsyncClient, url: str, host: str) -> dict[str, Plain] | None:
+    """What a host says of itself at an address; None if somebody else answers there."""
     told = await _told(client, "GET", f"{url}/status")
-    return told if is_status(told) else None
+    return told if is_status(told) and told["host"] == host else None
 
 
-async def reload_at(client: httpx.AsyncClient, url: str) -> dict[str, Plain] | None:
-    """Let the host at an address read its file again; None if that is no reply of a host.
+async def reload_at(client: httpx.AsyncClient, url: str, host: str) -> dict[str, Plain] | None:
+    """Let a host at an address read its file again; None if somebody else answers there.
 
     The reply has the agents that it has then, and which revision, or an `error`.
     """
+    if await status_at(client, url, host) is None:
+        return None
     told = await _told(client, "POST", f"{url}/reload", also=(400, 409, 503))
     if not isinstance(told, dict):
         return None

@@ -35,11 +35,12 @@ async def ask_elsewhere(
     """
     place, file = network.places[host], network.file.security.token
     url = url_of(place)
-    here = address_in("http", place.http or place.address, least=0).local
+    near = place.http is not None and address_in("http", place.http, least=0).local
+    here = address_in("address", place.address).local and (near or url is None)
     if url is None:
         told = NOT_HERE if here else f"{NOT_ASKED}: it has no http"
         return {"error": told}
-    if file is None and not here:
+    if file is None and not near:
         return {"error": f"{NOT_ASKED}: security.token is not given"}
     try:
         token = None if file is None else token_in(network.path(file))
@@ -48,13 +49,13 @@ async def ask_elsewhere(
     try:
         async with at_most(wait), client_of(token, wait) as client:
             if do == "reload":
-                reply = await reload_at(client, url)
+                reply = await reload_at(client, url, host)
             else:
-                status = await status_at(client, url)
+                status = await status_at(client, url, host)
                 reply = None if status is None else {"status": status}
     except httpx.HTTPStatusError as error:
         return {"error": f"{url} answers with status {error.response.status_code}"}
     except (httpx.HTTPError, TimeoutError) as error:
         why = why_not(error, url, wait)
         return {"error": NOT_HERE if here and why.endswith(NOBODY) else why}
-    return {"error": f"{url} is no host of ours"} if reply is None else reply
+    return {"error": f"{url} is not host {host!r} of ours"} if reply is None else reply

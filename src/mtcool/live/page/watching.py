@@ -181,12 +181,12 @@ class _Urls:
 
     async def __call__(self) -> dict[str, Status | None]:
         """Ask all of them at once."""
-        found = await asyncio.gather(*(self._one(url) for url in self._urls.values()))
+        found = await asyncio.gather(*(self._one(*each) for each in self._urls.items()))
         return dict(zip(self._urls, found, strict=True))
 
-    async def _one(self, url: str) -> Status | None:
+    async def _one(self, host: str, url: str) -> Status | None:
         try:
             async with at_most(PATIENCE):
-                return await status_at(self._client, url)
+                return await status_at(self._client, url, host)
         except (httpx.HTTPError, TimeoutError):
             return None
