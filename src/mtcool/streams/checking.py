@@ -32,12 +32,12 @@ class Point(NamedTuple):
 def check_loss(losses: Losses, radius: float = 1.0) -> None:
     """Refuse losses that are not what the theory takes them for, on a ball around the origin.
 
-    They must be finite and convex, `subgradient` must give one of their subgradients, and none may
-    be longer than `lipschitz` says, if there is one. That is tried on up to 16 rounds, on segments
-    of the ball from its diameter down to a 400th of it, so that slopes are compared with
-    differences, too. Rounds and segments are drawn at random, but always the same: the check takes
-    milliseconds, and finds most mistakes, not all. `simulate` and `mtcool run` make it for kinds
-    that are not the package's own.
+    They must be finite and convex, `subgradient` must give one of their subgradients, none may be
+    longer than `lipschitz` says, if there is one, and points and rows must stay as they are. That
+    is tried on up to 16 rounds, on segments of the ball from its diameter down to a 400th of it, so
+    that slopes are compared with differences, too. Rounds and segments are drawn at random, but
+    always the same: the check takes milliseconds, and finds most mistakes, not all. `simulate` and
+    `mtcool run` make it for kinds that are not the package's own.
 
     Parameters
     ----------
@@ -124,7 +124,13 @@ def _in_ball(x: Vector, radius: float) -> Vector:
 
 def _point(losses: Losses, t: int, x: Vector) -> Point:
     gradient, room = np.zeros_like(x), np.full_like(x, np.nan)  # all of it must be written
-    value = pay_all(losses.kind, losses.rows[t : t + 1], x, gradient, room)
+    rows, given = losses.rows[t : t + 1].copy(), x.copy()
+    value = pay_all(losses.kind, rows, given, gradient, room)
+    if not (np.array_equal(given, x) and np.array_equal(rows, losses.rows[t : t + 1])):
+        raise ValueError(
+            f"losses must leave the point and their rows as they are, got {losses.kind!r} in round "
+            f"{t}, which changes one of them at {_words(x)}"
+        )
     return Point(x, float(value), gradient)
 
 
