@@ -201,6 +201,13 @@ def test_a_command_that_needs_the_cache_ends_with_a_sentence_that_says_why(tmp_p
         cache.require_cache()
 
 
+def test_without_a_home_folder_there_is_no_cache_and_a_command_that_needs_it_says_so(monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "~nobody of this name/cache")
+    assert cache.open_cache() is None
+    with pytest.raises(FileNotFoundError, match=r"no home folder.*NUMBA_CACHE_DIR"):
+        cache.require_cache()
+
+
 def test_where_there_are_no_user_ids_nothing_is_refused(tmp_path, monkeypatch):
     tmp_path.chmod(0o777)
     with contextlib.suppress(AttributeError):
