@@ -18,6 +18,8 @@ MISTAKES = (
     "infinite",
     "undefined",
     "lipschitz",
+    "row",
+    "point",
 )
 
 
@@ -38,6 +40,8 @@ def _(kind: Planted, dim: int) -> int:
 
 @value.register
 def _(kind: Planted, row, x):
+    if kind.mistake == 11:
+        row[x.shape[0]] = abs(row[x.shape[0]])
     error = -row[x.shape[0]]
     for k in range(x.shape[0]):
         error += row[k] * x[k]
@@ -69,6 +73,8 @@ def _(kind: Planted, row, x, out):
             out[k] = 0.0
         elif kind.mistake != 4 or k > 0:
             out[k] = error * row[k]
+    if kind.mistake == 12:
+        x[0] = 0.0
 
 
 @lipschitz.register

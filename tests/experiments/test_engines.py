@@ -122,6 +122,17 @@ def alive(process):
         return False
 
 
+def test_workers_of_commands_import_nothing_from_the_current_folder(tmp_path):
+    """Python looks there first, for `python -m` and `python -c`: it may be a stranger's folder."""
+    for name in ("joblib", "numpy", "mtcool"):
+        (tmp_path / f"{name}.py").write_text("open('marker', 'w')\nraise SystemExit(1)\n")
+    words = ["run", str(small.write(tmp_path)), "--output", str(tmp_path / "out"), "--workers", "2"]
+    command = [sys.executable, "-P", "-m", "mtcool", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+    assert not (tmp_path / "marker").exists()
+    assert done.returncode == 0, done.stderr
+
+
 GROWING = """
 import os, time
 import numpy as np

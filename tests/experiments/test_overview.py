@@ -24,7 +24,7 @@ from mtcool.experiments.report.setting import default_words, setting
 from mtcool.experiments.report.theory_figure import draw_promises
 from mtcool.experiments.running.cells import Job, run_cell
 from mtcool.experiments.running.engines import Local
-from mtcool.experiments.running.runner import run_tasks
+from mtcool.experiments.running.runner import FullSize, run_tasks
 from mtcool.experiments.running.suite import task_of
 
 ROOT = Path(__file__).parents[2]
@@ -254,6 +254,23 @@ def test_a_quick_look_says_so_everywhere_and_judges_no_claim_about_longer_runs(t
     page = (tmp_path / "out/report.html").read_text()
     assert page.index("This is a quick look") < page.index('id="summary"')
     assert "Does not hold" not in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_numbers_at_full_size_are_not_called_a_quick_look_with_others_that_are(tmp_path):
+    whole = task_of(small.write(tmp_path))
+    head = msgspec.structs.replace(whole.experiment.head, name="hedge", title="Hedge")
+    experiment = msgspec.structs.replace(whole.experiment, head=head)
+    few = dataclasses.replace(
+        whole, experiment=experiment, replicates=2, quick=FullSize(3, whole.rounds)
+    )
+    results = run_tasks([whole, few], tmp_path, Local(1), progress=False)
+    Report("T", "", [whole, few], tmp_path).write(results)
+    page = " ".join((tmp_path / "report.html").read_text().split())
+    assert (
+        "This is a quick look at Hedge, with fewer runs than the file asks for. Do not quote those "
+        "numbers"
+    ) in page
 
 
 def test_a_file_that_is_small_enough_is_no_quick_look(tmp_path):

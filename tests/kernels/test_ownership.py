@@ -1,16 +1,18 @@
 """The compile cache holds pickles, which run code: only ours and root's are read."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import pickle
 import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from mtcool.kernels import cache
+from mtcool.kernels import cache, turns
 from mtcool.kernels.ownership import UnsafePathError, read_safely, safe_folder
 
 NOBODY = 65534
@@ -179,10 +181,30 @@ def test_root_does_not_run_what_lies_in_the_home_of_another(tmp_path, monkeypatc
     assert f"{home} belongs to" in capsys.readouterr().err
 
 
+def test_who_may_only_read_the_cache_waits_for_no_turn(tmp_path, monkeypatch):
+    """As with a cache of root's, in which the file for turns is refused as if it were locked."""
+
+    def refused(path, *arguments):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "open", refused)
+    monkeypatch.setattr(turns, "PATIENCE", 5.0)
+    began = time.monotonic()
+    turns.begin_turn(tmp_path / "kernel")
+    assert time.monotonic() - began < 1.0
+
+
 def test_a_command_that_needs_the_cache_ends_with_a_sentence_that_says_why(tmp_path, monkeypatch):
     tmp_path.chmod(0o777)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     with pytest.raises(UnsafePathError, match=r"is not used.*mode 777.*NUMBA_CACHE_DIR"):
+        cache.require_cache()
+
+
+def test_without_a_home_folder_there_is_no_cache_and_a_command_that_needs_it_says_so(monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "~nobody of this name/cache")
+    assert cache.open_cache() is None
+    with pytest.raises(FileNotFoundError, match=r"no home folder.*NUMBA_CACHE_DIR"):
         cache.require_cache()
 
 

@@ -37,6 +37,8 @@ COMPLAINTS = {
     "infinite": NOT_FINITE + r".* which is inf with .* at \[",
     "undefined": NOT_FINITE + r".* which is nan with .* at \[",
     "lipschitz": r"no steeper than lipschitz says, which is [\d.]+ for radius 1, got " + WHERE,
+    "row": r"losses must leave the point and their rows as they are, got " + WHERE,
+    "point": r"losses must leave the point and their rows as they are, got " + WHERE,
 }
 
 

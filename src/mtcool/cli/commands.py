@@ -20,7 +20,7 @@ from mtcool.cli import privacy
 from mtcool.cli.advise import advise
 from mtcool.cli.certs import certs
 from mtcool.cli.ending import end
-from mtcool.cli.keeping import interruptible, stdout_kept_for_json
+from mtcool.cli.keeping import interruptible, stdout_kept_for_json, workers_not_from_here
 from mtcool.cli.learn import learn
 from mtcool.cli.node import node
 from mtcool.cli.predict import predict
@@ -331,7 +331,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 def main() -> None:
     """Run the command; an error is one sentence, not a traceback."""
     prepare_streams()
-    with read_to_the_end():
+    with read_to_the_end(), workers_not_from_here():
         try:
             app()
         except (OSError, ValueError, MemoryError) as error:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 import typer
 
 STDOUT, STDERR = 1, 2  # as the system numbers them
+SAFE = "PYTHONSAFEPATH"
 
 
 @contextmanager
@@ -33,3 +34,21 @@ def stdout_kept_for_json() -> Iterator[None]:
     finally:
         os.dup2(kept, STDOUT)
         os.close(kept)
+
+
+@contextmanager
+def workers_not_from_here() -> Iterator[None]:
+    """Processes that are started import nothing from the current folder, which may be anybody's.
+
+    joblib starts workers with `python -m` and `python -c`, which look there before they look for
+    NumPy. Later they look where this process does.
+    """
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before

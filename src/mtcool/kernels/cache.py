@@ -42,7 +42,7 @@ def open_cache() -> Path | None:
         return require_cache()
     except UnsafePathError as error:
         say_once(f"mtcool: {error}")
-    except (OSError, RuntimeError):  # it cannot be made, or there is no home folder
+    except OSError:  # it cannot be made, or there is no home folder
         pass
     return None
 
@@ -53,6 +53,11 @@ def require_cache() -> Path:
         return safe_folder(cache_folder())
     except UnsafePathError as error:
         raise _explained(error) from None
+    except RuntimeError:  # of Path.expanduser
+        raise FileNotFoundError(
+            "the compile cache has no home folder to be in: set NUMBA_CACHE_DIR to a folder of "
+            "your own"
+        ) from None
 
 
 def _explained(error: UnsafePathError) -> UnsafePathError:

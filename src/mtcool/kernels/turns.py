@@ -28,7 +28,7 @@ PAUSE = 0.02
 def begin_turn(path: Path) -> None:
     """Wait until no other process compiles the kernel that is kept in this file of the cache."""
     end = time.monotonic() + PATIENCE
-    with contextlib.suppress(OSError):  # no locks, or no folder: then nobody waits
+    with contextlib.suppress(OSError):  # no locks, or no file that we may write: then nobody waits
         while not _taken(path) and time.monotonic() < end:
             time.sleep(PAUSE)
 
@@ -43,9 +43,9 @@ def end_turn(path: Path) -> None:
 def _taken(path: Path) -> bool:
     if fcntl is None:
         return True
+    file = _file(path.parent, os.getpid())  # refused, that is no turn of another process
     try:
-        how = fcntl.LOCK_EX | fcntl.LOCK_NB
-        fcntl.lockf(_file(path.parent, os.getpid()), how, 1, _byte(path))
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte(path))
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EAGAIN):
             return False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,19 +94,9 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 
-def read_journal(
-    path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
-) -> Journal:
-    """The journal in a database, which a running host may be writing to.
-
-    Parameters
-    ----------
-    path
-        The database.
-    tell
-        Is told now and then how far it is.
-    """
-    file = Path(path)
+@contextmanager
+def _read(file: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a host as it is at one moment; refuses what is none."""
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
     base = _opened(file)
@@ -119,6 +110,37 @@ def read_journal(
                 "this version, or use the version that has written it"
             )
         check_tables(base)
+        yield base
+    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{file} must be the database of a host, got {error}") from None
+    finally:
+        base.close()
+
+
+def _acknowledged(path: str | os.PathLike[str]) -> tuple[str, dict[str, int]]:
+    """A host, and up to which message each other host has acknowledged its messages."""
+    with _read(Path(path)) as base:
+        (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
+        found = {one.host: one.sent for one in links_in(base)}
+        for one in waiting_in(base):
+            found[one.host] = min(found.get(one.host, one.number), one.number - 1)
+    return host.name, found
+
+
+def read_journal(
+    path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
+) -> Journal:
+    """The journal in a database, which a running host may be writing to.
+
+    Parameters
+    ----------
+    path
+        The database.
+    tell
+        Is told now and then how far it is.
+    """
+    file = Path(path)
+    with _read(file) as base:
         (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
         kept = list(intact(base, "description", BlobRow, lambda _: "its description"))
         entries: list[Entry] = []
@@ -134,10 +156,6 @@ def read_journal(
         for one in waiting_in(base):
             outbox.setdefault(one.host, []).append(one.number)
         agents = {label_in(one.name): one.state for one in agents_in(base)}
-    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file} must be the database of a host, got {error}") from None
-    finally:
-        base.close()
     before = entries[0] if entries and isinstance(entries[0], Snapshot) else None
     begun = sum(isinstance(entry, Begun) for entry in entries)
     begun += 0 if before is None else before.rounds
@@ -264,6 +282,9 @@ def replay_files(
     >>> again.predictions, again.same, again.differences
     (1, 1, [])
     """
+    # Hosts that run go on while one journal is read after the other: what a host had acknowledged
+    # before the first of them was read must be in its journal.
+    acknowledged = dict(map(_acknowledged, paths))
     journals: dict[str, Journal] = {}
     for path in paths:
         journal = read_journal(path, tell)
@@ -289,6 +310,7 @@ def replay_files(
         [one.entries for one in journals.values() if one.entries],
         drivers_of(network),
         outboxes={name: one.outbox for name, one in journals.items()},
+        acknowledged=acknowledged,
         agents={name: one.agents for name, one in journals.items()},
         running=any(one.running for one in journals.values()),
         tell=tell,

@@ -213,6 +213,7 @@ def replay(
     make: Make,
     *,
     outboxes: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+    acknowledged: Mapping[str, Mapping[str, int]] | None = None,
     agents: Mapping[str, Mapping[Label, bytes]] | None = None,
     running: bool = False,
     tell: Callable[[str], None] | None = None,
@@ -227,6 +228,9 @@ def replay(
         Makes a fresh agent by its name.
     outboxes
         Numbers of the messages that each host still keeps for each other one.
+    acknowledged
+        Up to which message of each host each other one had acknowledged when reading began; later
+        ones may be under way, and are not lost. If None, nobody went on meanwhile.
     agents
         What each host keeps of its agents; written with the last entry of its journal, or with the
         one after which they did not change any more.
@@ -255,7 +259,7 @@ def replay(
             _compare_agents(player.host, (agents or {}).get(host), result)
         result.refused += sum(player.host.refused.values())
         result.hosts[host] = player.host
-    _compare_messages(players, outboxes or {}, running, result)
+    _compare_messages(players, outboxes or {}, acknowledged or {}, running, result)
     _compare_rows(players, entries, make, running, result, progress)
     return result
 
@@ -296,6 +300,7 @@ def _compare_agents(host: Host, kept: Mapping[Label, bytes] | None, result: Repl
 def _compare_messages(
     players: Mapping[str, _Player],
     outboxes: Mapping[str, Mapping[str, Sequence[int]]],
+    acknowledged: Mapping[str, Mapping[str, int]],
     running: bool,
     result: Replayed,
 ) -> None:
@@ -319,7 +324,9 @@ def _compare_messages(
             untaken = {number for number in told - taken.keys() - numbers if number > had}
             result.waiting += len(untaken & kept)
             result.kept[name] += len(untaken & kept)
-            result.lost += sum(number > dropped for number in untaken - kept)
+            # What was acknowledged later may not be in a journal that was read before.
+            until = acknowledged[name].get(other, 0) if name in acknowledged else last
+            result.lost += sum(dropped < number <= until for number in untaken - kept)
             more = {number for number in taken.keys() - said.keys() if number > unknown} or any(
                 first + count - 1 > last for first, count, *_ in rejected
             )

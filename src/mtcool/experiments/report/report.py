@@ -95,7 +95,6 @@ class Report:
             coming=coming,
             bounds=bounds,
             tally=counted,
-            quick=any(section["quick"] for section in self.sections),
             shortened=any(task.needs for task in self.tasks),
             environment=about["environment"],
         )
