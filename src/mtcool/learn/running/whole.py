@@ -193,6 +193,8 @@ def _name_strangers(outcome: Outcome, tell: Tell) -> None:
 def _outcome(run: Run) -> Outcome:
     play, settings = run.play, run.settings
     waiting, last = play.progressive.state()
+    encoder = play.learned.encoder
+    texts = [name for name, kind in encoder.kinds.items() if kind == "category"]
     return Outcome(
         name=settings.name if not run.goes_on else run.feed.name,
         target=settings.target,
@@ -210,4 +212,6 @@ def _outcome(run: Run) -> Outcome:
         strangers=play.strangers(),
         near=settings.near or (),
         waiting=int((waiting.arrives > last).sum()),
+        numbers=tuple(name for name in encoder.kinds if name not in texts),
+        categories={name: encoder.columns[name] for name in texts},
     )
