@@ -831,3 +831,23 @@ def test_no_name_is_a_formula_in_a_spreadsheet_and_our_tables_are_read_again(
     assert (status, "not in the graph" in out.lower()) == (0, False), err
     found = predictions(tmp_path / "results" / "predictions" / "agents.csv")
     assert {row["agent"] for row in found} == written
+
+
+def test_a_line_that_was_read_while_it_was_written_is_not_gone_on_with(
+    call, data, tmp_path, undrawn
+):
+    path, folder = tmp_path / "grows.csv", tmp_path / "out"
+    lines = data.read_bytes().splitlines(True)
+    path.write_bytes(b"".join(lines[:200])[:-2])  # without the last digit of a target
+    assert call("learn", path, *OPTIONS, "--output", folder)[0] == 0
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    words = ("learn", path, "--resume", folder / "model.npz", "--output", folder)
+    path.write_bytes(b"".join(lines))
+    status, _, err = call(*words)
+    assert status == 2
+    assert "grows.csv must be as it was when it was read, or have further lines" in err
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    path.write_bytes(b"".join(lines[:200])[:-2] + b"\r\n" + b"".join(lines[200:]))
+    status, _, err = call(*words)
+    assert status == 0, err
+    assert len(predictions(folder / "predictions.csv")) == len(lines) - 1

@@ -82,12 +82,17 @@ class Feed:
         self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
     ) -> Iterator[tuple[Batch, list[BadRow]]]:
         """Rows that were not played yet, with the numbers and times that they go on from."""
+        ending = None
         if isinstance(self.source, Table):
             found = built_in_batches(self.source, task, ROWS)
         else:
+            source = open_source(self.source, settings.columns.agent)
+            ending = source.ending
+            if ending is not None:
+                ending.earlier, settings.within_line = settings.within_line, 0
             after = settings.earlier_time if settings.columns.time is not None else -math.inf
             found = read_batches(
-                self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
+                source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
         done = settings.stop.line if settings.stop is not None else 0
         last = 0
@@ -108,6 +113,8 @@ class Feed:
                 f"{self.name} must be as it was when the run was stopped, or longer, got {last:,} "
                 f"lines after {done:,} were read"
             )
+        if ending is not None:
+            settings.within_line = ending.within_line
 
 
 def open_feed(asked: Asked, columns: Columns | None) -> Feed:
