@@ -71,7 +71,7 @@ def learn(
         if run.rows == 0 and stop is not None and stop.finished is not None:
             raise ValueError(
                 f"data must have rows that {resume} has not learned from, got none in "
-                f"{run.feed.name} after line {stop.line:,}"
+                f"{run.feed.name} after {run.feed.unit} {stop.line:,}"
             )
         save(run, output / MODEL, file)
         if pressed():
@@ -171,7 +171,7 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
 def _note(run: Run, bad: list[BadRow]) -> None:
     """Count bad rows, and name the first of them."""
     for row in bad:
-        said = f"line {row.line}: {row.reason}"
+        said = f"{run.feed.unit} {row.line}: {row.reason}"
         if len(run.complaints) < TOLD:
             run.tell(f"{run.feed.name}, {said} (skipped)")
         if len(run.complaints) < LISTED:
