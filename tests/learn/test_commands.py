@@ -19,7 +19,7 @@ import pytest
 import mtcool.learn
 from mtcool import cli
 
-pytest.importorskip("pyarrow")
+pyarrow = pytest.importorskip("pyarrow")
 
 CITIES = ("rome", "milan", "turin", "paris", "oslo")
 OPTIONS = ("--agent", "city", "--target", "sales", "--time", "day")
@@ -421,8 +421,8 @@ def test_a_target_that_is_no_class_is_a_bad_row(call, tmp_path, undrawn):
     status, _, err = call(*words)
     assert status == 2
     assert (
-        "c.csv, line 11: target 3 is neither 0 nor 1; for classification a target is 0 or 1, "
-        in err
+        "c.csv, line 11: 3 in column 'sales' is neither 0 nor 1; for classification a target is "
+        "0 or 1, " in err
     )
     assert "true or false; --on-bad skip goes on without such rows; predictions up to" in err
     _, out, _ = call(*words, "--on-bad", "skip", "--json")
@@ -831,3 +831,52 @@ def test_no_name_is_a_formula_in_a_spreadsheet_and_our_tables_are_read_again(
     assert (status, "not in the graph" in out.lower()) == (0, False), err
     found = predictions(tmp_path / "results" / "predictions" / "agents.csv")
     assert {row["agent"] for row in found} == written
+
+
+def test_a_line_that_was_read_while_it_was_written_is_not_gone_on_with(
+    call, data, tmp_path, undrawn
+):
+    path, folder = tmp_path / "grows.csv", tmp_path / "out"
+    lines = data.read_bytes().splitlines(True)
+    path.write_bytes(b"".join(lines[:200])[:-2])  # without the last digit of a target
+    assert call("learn", path, *OPTIONS, "--output", folder)[0] == 0
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    words = ("learn", path, "--resume", folder / "model.npz", "--output", folder)
+    path.write_bytes(b"".join(lines))
+    status, _, err = call(*words)
+    assert status == 2
+    assert "grows.csv must be as it was when it was read, or have further lines" in err
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    path.write_bytes(b"".join(lines[:200])[:-2] + b"\r\n" + b"".join(lines[200:]))
+    status, _, err = call(*words)
+    assert status == 0, err
+    assert len(predictions(folder / "predictions.csv")) == len(lines) - 1
+
+
+@pytest.mark.parametrize(("task", "wrong"), [("regression", None), ("classification", 3.0)])
+def test_rows_of_parquet_files_are_called_rows(call, tmp_path, task, wrong, undrawn):
+    pytest.importorskip("pyarrow.parquet")
+    path, targets = tmp_path / "x.parquet", [0.0, 1.0, wrong, 1.0]
+    pyarrow.parquet.write_table(pyarrow.table({"agent": list("abab"), "target": targets}), path)
+    words = ("learn", path, "--agent", "agent", "--target", "target", "--task", task)
+    _, _, err = call(*words)
+    assert "x.parquet, row 3: " in err
+    assert "in column 'target'" in err
+    assert "predictions up to row 2 and the model" in err
+    assert "mend the row" in err
+    _, _, err = call(*words, "--on-bad", "skip")
+    assert "x.parquet, row 3: " in err
+    assert "(skipped)" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_is_refused_before_it_is_waited_for(call, data, tmp_path, undrawn):
+    call("learn", data, *OPTIONS, "--output", tmp_path / "out")
+    os.mkfifo(tmp_path / "pipe")
+    said = f"data must be a file, or - for standard input, got the pipe {tmp_path / 'pipe'}"
+    for words in (
+        ("learn", tmp_path / "pipe", *OPTIONS),
+        ("predict", tmp_path / "out" / "model.npz", tmp_path / "pipe"),
+    ):
+        status, _, err = call(*words)
+        assert (status, said in err) == (2, True)

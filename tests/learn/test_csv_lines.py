@@ -68,7 +68,7 @@ def test_a_quote_that_is_never_closed_is_named_by_its_line_before_all_is_read(mo
     monkeypatch.setattr(records, "LONGEST", 1000)
     monkeypatch.setattr(records, "BLOCK", 400)
     file = Endless()
-    rest = csv_files._Joined(b'a,b\n\na,"b\n', file)
+    rest = csv_files._Joined(b'a,b\n\na,"b\n', file, bytes)
     blocks = records.read_blocks(rest, b",", 2, "data.csv")
     assert next(blocks).lines.tolist() == [2]
     with pytest.raises(
@@ -86,6 +86,10 @@ def test_marks_blank_lines_and_quotes_around_the_header_are_understood(start, he
     rows, wrong = read(text, 99)
     assert rows == [(text.count("\n"), "1", "2")]
     assert wrong == []
+
+
+def test_lines_may_end_as_those_of_old_macintoshes():
+    assert read("x,y\r1,2\r\r3,4\r", 99) == ([(2, "1", "2"), (4, "3", "4")], [])
 
 
 def test_a_header_without_a_line_break_has_no_rows():

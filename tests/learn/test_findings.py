@@ -235,6 +235,18 @@ def test_rows_that_do_not_count_are_told():
     assert "Not in the graph, so without neighbours: Zug, Ulm." in told
 
 
+def test_it_is_told_what_is_predicted_from_and_what_was_taken_for_categories():
+    """So that numbers in a form that is not read are noticed: 1.2 mm, CHF 7."""
+    few = outcome([1, 1, 1], numbers=("rain", "sun"), categories={"city": 1, "height": 58})
+    assert list(findings.about_rows(few))[-2:] == [
+        "Predicted from numbers: rain, sun.",
+        "Predicted from texts, each of which is a category: city (1 category), height (58 "
+        "categories).",
+    ]
+    many = outcome([1, 1, 1], numbers=tuple(f"x{k}" for k in range(12)))
+    assert list(findings.about_rows(many))[-1].endswith("x8, x9 and 2 more.")
+
+
 def test_what_would_be_sent_is_told_and_that_rows_stayed():
     """In one process nothing is."""
     assert findings.costs(outcome([1, 1, 1])) == (

@@ -56,7 +56,14 @@ NOTATIONS = {
     "1'234": "with gaps",
     "1 234": "with gaps",
     "1\u202f234": "with gaps",
+    "1’234.50": "with gaps",
+    "1.234.567": "with several points",
     "$1,234.50": "with a sign of money or percent",
+    "1\u202f234,50\xa0€": "with a sign of money or percent",
+    "₹ 1,234": "with a sign of money or percent",
+    "(1,234.50)": "with a minus that is no hyphen before them",
+    "12.5-": "with a minus that is no hyphen before them",
+    "−3.5": "with a minus that is no hyphen before them",
     "12 %": "with a sign of money or percent",
     "0x1F": "in hexadecimal",
 }
@@ -83,7 +90,10 @@ def test_numbers_in_a_notation_that_is_not_read_do_not_become_categories(number)
     assert f"in column 'x' is not a number, it is written {how}; write decimals" in bad.reason
 
 
-@pytest.mark.parametrize("text", ["1,2,3", "1st, 250", "0xG", "12,", "v1,234", "%", "1, 234", "-"])
+@pytest.mark.parametrize(
+    "text",
+    ["1,2,3", "(a)", "1-", "10.0.0.1", "1st, 250", "0xG", "12,", "v1,234", "%", "1, 234", "-"],
+)
 def test_names_with_digits_and_commas_are_categories(text):
     encoder = Encoder()
     read(f'who,x,y\na,"{text}",1\na,Rome,1\n', encoder=encoder)

@@ -38,6 +38,17 @@ def test_a_row_that_is_wrong_is_left_out_and_the_next_is_read(tmp_path: Path, li
     assert row.target == 3.0
 
 
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_fields_may_have_commas_semicolons_or_tabs_between_them(tmp_path: Path, between) -> None:
+    """As the tables of `mtcool learn`."""
+    text = '\ufeff"agent",a,b,target\r\n0,1.5,,3\r\n'.replace(",", between)
+    (tmp_path / "rows.csv").write_text(text, newline="")
+    told: list[str] = []
+    network = small(tmp_path, stream={"kind": "csv", "path": "rows.csv"})
+    (row,) = open_stream(network, None, told.append).rows
+    assert (row.target, row.number, told) == (3.0, 2, [])
+
+
 STRAY = '0,"1,2,3\n' + "0,1,2,3\n" * 20_000
 
 

@@ -376,6 +376,13 @@ def test_logs_are_few_small_and_their_owners_and_a_full_disk_is_told_once(tmp_pa
     assert "full.log could not be written: [Errno 28] No space left" in told[0]
 
 
+@pytest.mark.parametrize("count", [0, 1234])
+def test_rows_that_were_left_out_are_counted_in_the_end(count, capsys):
+    """While they are left out only the first are told."""
+    conclude(Outcome(Tally(activations=1), 1.0, 0, 0, 0, 0, count, {}, [], Replayed()))
+    assert ("rows that were left out: 1,234" in capsys.readouterr().out) == (count > 0)
+
+
 @pytest.mark.parametrize(("count", "told"), [(0, False), (3, True)])
 def test_hosts_elsewhere_are_named_if_something_waits_for_them(count, told, capsys):
     again = Replayed(elsewhere=Counter({"north": count}))

@@ -205,6 +205,8 @@ def conclude(outcome: "Outcome") -> None:
         f"{told['activations']:,} activations{before}, {told['per_second']:,.0f} a second, with "
         f"{told['messages']:,} messages and {told['bytes']:,} bytes between hosts"
     )
+    if told["left_out"]:
+        print(f"rows that were left out: {told['left_out']:,}")
     if losses:
         print(f"mean loss: {', '.join(losses)}")
     for host, reasons in outcome.trouble.items():

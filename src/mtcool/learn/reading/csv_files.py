@@ -20,17 +20,21 @@ from mtcool.learn.reading.records import (
 from mtcool.types import Given
 
 DELIMITERS = (b",", b";", b"\t")
+LINE_BREAKS = (b"", b"\n", b"\r")
+"""What ends a line; nothing ends none."""
 
 
 class CsvFile:
     """A CSV file whose header has been read: its names, and its rows in pieces."""
 
     def __init__(self, file: Readable, name: str, wanted: str) -> None:
-        self._file, self._name = file, name
+        self._file, self._name, self.ending = file, name, Ending()
         read = file.read(BLOCK)
         if not isinstance(read, bytes):
             raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
         head = read.removeprefix(b"\xef\xbb\xbf")
+        if b"\n" not in head:  # all lines end as those of old Macintoshes
+            head = head.replace(b"\r", b"\n")
         if not head.strip():
             raise ValueError(f"{name} must be a table with a header, got an empty file")
         # Blank lines above the header are counted, and are no header.
@@ -42,28 +46,63 @@ class CsvFile:
         try:
             text = head[:end].decode()
         except UnicodeDecodeError:
-            raise ValueError(f"{name} must be a table of UTF-8 text, got {head[:20]!r}") from None
+            raise ValueError(
+                f"{name} must be a table of UTF-8 text, got {head[:20]!r}; spreadsheets save it as "
+                "CSV UTF-8"
+            ) from None
         self._delimiter, self.names = _split_header(text, wanted)
         self._line += text.count("\n")
         self._rest = head[end:]
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         """All rows, with these columns."""
-        file = _Joined(self._rest, self._file)
+        file = _Joined(self._rest, self._file, lambda read: self.ending.follow(read, self._name))
         parse = _parser(self.names, columns, self._delimiter)
         for block in read_blocks(file, self._delimiter, self._line, self._name):
             yield parse(block)
 
 
+class Ending:
+    """Whether a table ends within a line, which somebody may still be writing.
+
+    Attributes
+    ----------
+    earlier
+        Bytes of its rows when it was read before, if it ended within a line then, else 0.
+    """
+
+    def __init__(self) -> None:
+        self.earlier = self._size = 0
+        self._last = b""
+
+    @property
+    def within_line(self) -> int:
+        """Bytes of its rows, if the last that was read of them is no line break, else 0."""
+        return 0 if self._last in LINE_BREAKS else self._size
+
+    def follow(self, read: bytes, name: str) -> bytes:
+        """Go on to the next bytes; refuses a line that was read in part before."""
+        at = self.earlier - self._size
+        if self.earlier and 0 <= at < len(read) and read[at : at + 1] not in LINE_BREAKS:
+            raise ValueError(
+                f"{name} must be as it was when it was read, or have further lines, got more of "
+                "its last line, which was learned from as it was then; without --resume all of it "
+                "is read again"
+            )
+        self._size += len(read)
+        self._last = read[-1:] or self._last
+        return read
+
+
 class _Joined:
     """Bytes that were read already, and the file that they were read from."""
 
-    def __init__(self, first: bytes, file: Readable) -> None:
-        self._first, self._file = first, file
+    def __init__(self, first: bytes, file: Readable, follow: Callable[[bytes], bytes]) -> None:
+        self._first, self._file, self._follow = first, file, follow
 
     def read(self, size: int, /) -> bytes:
         first, self._first = self._first, b""
-        return first or self._file.read(size)
+        return self._follow(first or self._file.read(size))
 
 
 def _split_header(text: str, wanted: str) -> tuple[bytes, list[str]]:

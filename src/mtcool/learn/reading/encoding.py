@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, final
@@ -97,6 +98,19 @@ class Encoder:
     def kinds(self) -> Mapping[str, Kind]:
         """What each feature is, by its name: "number", "boolean" or "category"."""
         return MappingProxyType(self._kinds)
+
+    @property
+    def columns(self) -> Mapping[str, int]:
+        """How many numeric columns each feature has become so far, by its name.
+
+        Examples
+        --------
+        >>> encoder = Encoder()
+        >>> _ = encoder.encode({"age": [31, 40], "city": ["rome", "milan"]})
+        >>> dict(encoder.columns)
+        {'age': 1, 'city': 2}
+        """
+        return Counter(slot.column for slot in self._slots)
 
     @property
     def crowded(self) -> Mapping[str, int]:

@@ -27,10 +27,18 @@ SAMPLE = 1000
 
 
 DATE = r"^\d{1,4}[-/]\d{1,2}[-/]\d{2,4}([ T].*)?$"
+GAPS = r"'’ \x{a0}\x{202f}"
+GROUPED = rf"\d[\d.,{GAPS}]*"
 NOTATIONS = {
-    "with commas": r"^[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.' \x{a0}\x{202f}]*,\d+)$",
-    "with gaps": r"^[-+]?\d{1,3}(?:[' \x{a0}\x{202f}]\d{3})+(?:[.]\d*)?$",
-    "with a sign of money or percent": r"^[-+]?(?:[$£€¥] ?[\d.,' ]*\d|\d[\d.,' ]* ?[$£€¥%])$",
+    "with commas": rf"^[-+]?(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d*)?|[\d.{GAPS}]*,\d+)$",
+    "with gaps": rf"^[-+]?\d{{1,3}}(?:[{GAPS}]\d{{3}})+(?:[.]\d*)?$",
+    "with several points": r"^[-+]?\d{1,3}(?:\.\d{3}){2,}$",
+    "with a sign of money or percent": (
+        rf"^[-+]?(?:\p{{Sc}}[{GAPS}]?[-+]?{GROUPED}|{GROUPED}[\p{{Sc}}%])$"
+    ),
+    "with a minus that is no hyphen before them": (
+        rf"^(?:[\x{{2212}}\x{{2013}}]{GROUPED}|{GROUPED}[.,]\d+-|\(\p{{Sc}}?{GROUPED}\))$"
+    ),
     "in hexadecimal": r"^[-+]?0[xX][0-9a-fA-F]+$",
 }
 """Numbers as people write them and pyarrow does not read, by what they are."""

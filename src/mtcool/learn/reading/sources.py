@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.learn.reading.csv_files import CsvFile
+from mtcool.learn.reading.csv_files import CsvFile, Ending
 from mtcool.learn.reading.pieces import ROWS, Piece, pyarrow
 from mtcool.types import Given
 
@@ -23,6 +23,8 @@ class Source(NamedTuple):
     """What the number of a row counts: "line" or "row"."""
     names: Sequence[str]
     pieces: Callable[[Sequence[str]], Iterator[Piece]]
+    ending: Ending | None = None
+    """How a CSV file ends, once its rows have been read."""
 
 
 def open_source(source: Given, wanted: str) -> Source:
@@ -53,7 +55,7 @@ def open_source(source: Given, wanted: str) -> Source:
 def _csv(file: Given, name: str, wanted: str) -> Source:
     pyarrow()
     table = CsvFile(file, name, wanted)
-    return Source(name, "line", table.names, table.pieces)
+    return Source(name, "line", table.names, table.pieces, table.ending)
 
 
 def _open_path(path: Path, wanted: str) -> Source:

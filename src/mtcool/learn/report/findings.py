@@ -1,6 +1,6 @@
 """What the numbers say besides the verdict, in sentences that are computed from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -154,10 +154,22 @@ def about_rows(outcome: Outcome) -> Iterator[str]:
             "the model file keeps such rows."
         )
     if outcome.strangers:
-        names = ", ".join(map(str, outcome.strangers[:NAMED]))
-        more = len(outcome.strangers) - NAMED
-        names += f" and {more:,} more" if more > 0 else ""
+        names = _named(list(map(str, outcome.strangers)), NAMED)
         yield f"{outcome.apart[0].upper()}{outcome.apart[1:]}: {names}."
+    if outcome.numbers:
+        yield f"Predicted from numbers: {_named(outcome.numbers, MORE_NAMED)}."
+    if outcome.categories:
+        counted = [
+            f"{name} ({many(count, 'category', 'categories')})"
+            for name, count in outcome.categories.items()
+        ]
+        yield f"Predicted from texts, each of which is a category: {_named(counted, MORE_NAMED)}."
+
+
+def _named(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def size(count: float) -> str:

@@ -1,6 +1,5 @@
 """All of `mtcool predict`: answers of a saved model, which stays as it is."""
 
-import os
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -9,7 +8,13 @@ from mtcool.learn.reading.sources import Source, open_source
 from mtcool.learn.reading.tables import Columns, OnBad, read_batches
 from mtcool.learn.running.answers import Writer
 from mtcool.learn.running.current import Tell
-from mtcool.learn.running.feed import ROWS, STANDARD_INPUT, count_rows, is_dated
+from mtcool.learn.running.feed import (
+    ROWS,
+    STANDARD_INPUT,
+    check_no_pipe,
+    count_rows,
+    is_dated,
+)
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass
 from mtcool.learn.running.whole import TOLD
@@ -60,7 +65,7 @@ def open_question(model: Path, data: str, tell: Tell) -> Question:
     play, settings = read_pass(model)
     play.settle()
     if data != STANDARD_INPUT:
-        os.stat(data)  # whose complaint names the file
+        check_no_pipe(data)
     known = settings.columns
     source = open_source(data, known.agent)
     features = tuple(name for name in play.learned.encoder.kinds if name in source.names)

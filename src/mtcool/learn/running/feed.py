@@ -2,6 +2,7 @@
 
 import math
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,8 @@ class Feed:
         What is predicted.
     total
         Rows, nearly; None if that is not known.
+    unit
+        What the number of a row counts: "line" or "row".
     """
 
     name: str
@@ -61,6 +64,7 @@ class Feed:
     target: str
     total: int | None
     source: str | Table
+    unit: str = "line"
 
     def is_where(self, stop: Stop | None) -> bool:
         """Whether these are the data in which an earlier run ended.
@@ -82,18 +86,23 @@ class Feed:
         self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
     ) -> Iterator[tuple[Batch, list[BadRow]]]:
         """Rows that were not played yet, with the numbers and times that they go on from."""
+        ending = None
         if isinstance(self.source, Table):
             found = built_in_batches(self.source, task, ROWS)
         else:
+            source = open_source(self.source, settings.columns.agent)
+            ending = source.ending
+            if ending is not None:
+                ending.earlier, settings.within_line = settings.within_line, 0
             after = settings.earlier_time if settings.columns.time is not None else -math.inf
             found = read_batches(
-                self.source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
+                source, settings.columns, encoder, on_bad=on_bad, rows=ROWS, after=after
             )
         done = settings.stop.line if settings.stop is not None else 0
         last = 0
         found = _in_order(found)
         if task == "classification":
-            found = _two_classes(found, self.name, on_bad)
+            found = self._two_classes(found, on_bad)
         for batch, bad in found:
             if settings.columns.time is None and not isinstance(self.source, Table):
                 # Without a clock every row has a time of its own, which goes on from file to file.
@@ -108,6 +117,24 @@ class Feed:
                 f"{self.name} must be as it was when the run was stopped, or longer, got {last:,} "
                 f"lines after {done:,} were read"
             )
+        if ending is not None:
+            settings.within_line = ending.within_line
+
+    def _two_classes(
+        self, found: Iterator[tuple[Batch, list[BadRow]]], on_bad: OnBad
+    ) -> Iterator[tuple[Batch, list[BadRow]]]:
+        """The rows whose target is 0 or 1; others are bad."""
+        for batch, bad in found:
+            wrong = np.flatnonzero((batch.target != 0.0) & (batch.target != 1.0))
+            rows = [
+                BadRow(line, f"{value:g} in column {self.target!r} is neither 0 nor 1{CLASSES}")
+                for line, value in zip(batch.line[wrong].tolist(), batch.target[wrong], strict=True)
+            ]
+            if rows and on_bad == "stop":
+                yield _rows(batch, np.arange(wrong[0])), bad
+                raise refused_row(self.name, self.unit, rows[0])
+            kept = np.delete(np.arange(batch.line.size), wrong)
+            yield _rows(batch, kept), sorted([*bad, *rows])
 
 
 def open_feed(asked: Asked, columns: Columns | None) -> Feed:
@@ -126,18 +153,24 @@ def open_feed(asked: Asked, columns: Columns | None) -> Feed:
     if asked.data == STANDARD_INPUT:
         return Feed("standard input", STANDARD_INPUT, str(columns.target), None, STANDARD_INPUT)
     path = Path(asked.data)
-    place = os.path.realpath(path)
-    return Feed(path.name, place, str(columns.target), count_rows(path), asked.data)
+    unit, rows = open_source(asked.data, columns.agent).unit, count_rows(path)
+    return Feed(path.name, os.path.realpath(path), str(columns.target), rows, asked.data, unit)
 
 
 def check_data(data: str) -> None:
     """Refuse a name that is neither a file nor one of our words."""
     if data != STANDARD_INPUT and not is_built_in(data):
         try:
-            os.stat(data)
+            check_no_pipe(data)
         except FileNotFoundError:
             words = ", ".join(BUILT_IN)
             raise ValueError(f"{data}: no such file, and no built-in stream ({words})") from None
+
+
+def check_no_pipe(data: str) -> None:
+    """Refuse a pipe, which can be read only once; a file that is missing is an OSError."""
+    if stat.S_ISFIFO(os.stat(data).st_mode):
+        raise ValueError(f"data must be a file, or - for standard input, got the pipe {data}")
 
 
 def is_built_in(data: str) -> bool:
@@ -197,23 +230,6 @@ def _in_order(
         ahead = [row for row in ahead if row.line > last]
     if batch is not None and ahead:
         yield _rows(batch, np.arange(0)), ahead
-
-
-def _two_classes(
-    found: Iterator[tuple[Batch, list[BadRow]]], name: str, on_bad: OnBad
-) -> Iterator[tuple[Batch, list[BadRow]]]:
-    """The rows whose target is 0 or 1; others are bad."""
-    for batch, bad in found:
-        wrong = np.flatnonzero((batch.target != 0.0) & (batch.target != 1.0))
-        rows = [
-            BadRow(line, f"target {value:g} is neither 0 nor 1{CLASSES}")
-            for line, value in zip(batch.line[wrong].tolist(), batch.target[wrong], strict=True)
-        ]
-        if rows and on_bad == "stop":
-            yield _rows(batch, np.arange(wrong[0])), bad
-            raise refused_row(name, "line", rows[0])
-        kept = np.delete(np.arange(batch.line.size), wrong)
-        yield _rows(batch, kept), sorted([*bad, *rows])
 
 
 def _after(batch: Batch, line: int) -> Batch:

@@ -20,11 +20,12 @@ def kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
         if run.rows == 0 or run.busy:
             raise
         save(run, path, file)
-        told = f"predictions up to line {run.line:,} and the model that learned from them are kept"
+        where = f"{run.feed.unit} {run.line:,}"
+        told = f"predictions up to {where} and the model that learned from them are kept"
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(f"{told}: go on with --resume {path}") from None
         raise ValueError(
-            f"{error}; {told}: mend the line in this file, or skip it, and go on with "
+            f"{error}; {told}: mend the {run.feed.unit} in this file, or skip it, and go on with "
             f"--resume {path}"
         ) from None
 

@@ -55,6 +55,10 @@ class Outcome:
         Columns of the places that the graph was made from, if it was.
     waiting
         Rows whose targets have not arrived yet.
+    numbers
+        Features that are numbers or truth values.
+    categories
+        Features that are texts, with the number of columns that each has become.
     """
 
     name: str
@@ -73,6 +77,8 @@ class Outcome:
     strangers: tuple[Label, ...] = ()
     near: tuple[str, ...] = ()
     waiting: int = 0
+    numbers: tuple[str, ...] = ()
+    categories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:

@@ -52,6 +52,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
         Longitude and latitude of agents, where they are known.
     stop
         Where the last run ended in its file; None if it read to the end of standard input.
+    within_line
+        Bytes of the rows of that file if it was read to its end, and ended within a line.
     """
 
     name: str
@@ -69,11 +71,13 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True):
     skipped: int = 0
     positions: dict[str, tuple[float, float]] = {}
     stop: Stop | None = None
+    within_line: int = 0
 
     def begin(self, *, same: bool) -> None:
         """Prepare for a file; `same` says that it is the one in which the last run ended."""
         if not same:
             self.earlier_rows, self.earlier_time, self.stop = self.rows, self.time, None
+            self.within_line = 0
 
     def finish(self, beginning: Beginning | None) -> None:
         """Remember that the file was read to its end, and how it begins."""

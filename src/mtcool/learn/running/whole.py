@@ -71,7 +71,7 @@ def learn(
         if run.rows == 0 and stop is not None and stop.finished is not None:
             raise ValueError(
                 f"data must have rows that {resume} has not learned from, got none in "
-                f"{run.feed.name} after line {stop.line:,}"
+                f"{run.feed.name} after {run.feed.unit} {stop.line:,}"
             )
         save(run, output / MODEL, file)
         if pressed():
@@ -171,7 +171,7 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
 def _note(run: Run, bad: list[BadRow]) -> None:
     """Count bad rows, and name the first of them."""
     for row in bad:
-        said = f"line {row.line}: {row.reason}"
+        said = f"{run.feed.unit} {row.line}: {row.reason}"
         if len(run.complaints) < TOLD:
             run.tell(f"{run.feed.name}, {said} (skipped)")
         if len(run.complaints) < LISTED:
@@ -193,6 +193,8 @@ def _name_strangers(outcome: Outcome, tell: Tell) -> None:
 def _outcome(run: Run) -> Outcome:
     play, settings = run.play, run.settings
     waiting, last = play.progressive.state()
+    encoder = play.learned.encoder
+    texts = [name for name, kind in encoder.kinds.items() if kind == "category"]
     return Outcome(
         name=settings.name if not run.goes_on else run.feed.name,
         target=settings.target,
@@ -210,4 +212,6 @@ def _outcome(run: Run) -> Outcome:
         strangers=play.strangers(),
         near=settings.near or (),
         waiting=int((waiting.arrives > last).sum()),
+        numbers=tuple(name for name in encoder.kinds if name not in texts),
+        categories={name: encoder.columns[name] for name in texts},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from textwrap import shorten
@@ -26,6 +27,7 @@ Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
 Features: TypeAlias = list[float | None] | dict[str, float | None]
 """Numbers in the order of the network file, or by name; None is unknown."""
+DELIMITERS = ",;\t"
 LONGEST = 200
 """Characters of a file's own words in a sentence."""
 
@@ -40,8 +42,15 @@ def csv_rows(
     features = _features(network)
     if not arrives(network, stream.path):
         with lines_of(network, stream.path) as lines:
-            _header(stream, features, csv.reader(lines))
+            _header(stream, features, _reader(stream, lines))
     return _csv_rows(network, stream, features, agents, complain)
+
+
+def _reader(stream: tables.Csv, lines: Iterator[str]) -> Reader:
+    """A reader of the fields, between which are commas, semicolons or tabs: the header tells."""
+    first = next(lines, "")
+    found = (d for d in DELIMITERS if stream.agent in (f.strip('" \r\n') for f in first.split(d)))
+    return csv.reader(itertools.chain([first], lines), delimiter=next(found, ","))
 
 
 def _header(stream: tables.Csv, features: list[str], reader: Reader) -> list[str]:
@@ -68,7 +77,7 @@ def _csv_rows(
     complain: Complain,
 ) -> Iterator[Row]:
     with lines_of(network, stream.path) as lines:
-        reader = csv.reader(lines)
+        reader = _reader(stream, lines)
         names = _header(stream, features, reader)
         for first, fields in _records(reader, complain):
             try:
