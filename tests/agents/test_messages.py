@@ -62,6 +62,15 @@ def test_damaged_bytes_are_refused_or_another_message(name):
             decode(bytes(cut))
 
 
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_with_more_in_it_is_refused(name):
+    """Journals keep messages as they came."""
+    kind, *fields = msgspec.msgpack.decode(encode(MESSAGES[name])[1:])
+    more = msgspec.msgpack.encode([kind, *fields, bytes(900)])
+    with pytest.raises(ValueError, match="content must be a message"):
+        decode(bytes([SCHEMA]) + more)
+
+
 def test_another_schema_is_refused_by_its_number():
     with pytest.raises(ValueError, match=f"schema {SCHEMA}, got schema {SCHEMA + 1}"):
         decode(bytes([SCHEMA + 1]) + encode(RowRequest("rome"))[1:])

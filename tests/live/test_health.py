@@ -12,7 +12,7 @@ import pytest
 from live.ports import free_ports
 from live.processes import write_network
 from live.proxies import Proxy
-from live.small_network import small
+from live.small_network import opened, small
 from mtcool.live import Node
 from mtcool.live.description import Description, described
 from mtcool.live.host import Host
@@ -232,6 +232,24 @@ def test_a_dead_neighbour_is_noticed_after_a_reload_as_before(tmp_path: Path) ->
                 while sorted(health(one)) != ["cut off", "well"]:
                     await asyncio.sleep(0.01)
             assert 'mtcool_answers{peer="two"} 0.0' in metrics_of(one)
+
+    asyncio.run(play())
+
+
+def test_who_is_silent_is_not_slow_any_more(tmp_path: Path) -> None:
+    timing = {"rows": 0.05, "delivery": 0.5, "heartbeat": 0.2}
+    network = small(tmp_path, hosts=2, timing=timing, graph=TWO)
+
+    async def play() -> None:
+        async with opened(network) as nodes:
+            one = nodes["host0"]
+            await becomes(one, ["well"])
+            nodes["host1"].cut.add("host0")  # which does not hear it any more
+            await one.predict(0, [0.1, 0.2])
+            assert one.slow == {"host1"}
+            await becomes(one, ["cut off"])
+            assert one.slow == set()
+            assert 'mtcool_slow{peer="host1"} 0.0' in metrics_of(one)
 
     asyncio.run(play())
 

@@ -6,13 +6,15 @@ import asyncio
 import logging
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from live.intruding import asking, peers_of
 from live.ports import free_ports
 from live.small_network import greeted, never_idle, opened, play, small
-from mtcool.agents.messages import Gradient, encode
+from mtcool.agents.messages import Gradient, Lesson, encode
+from mtcool.learn.exchange import lesson_size
 from mtcool.live import Node, inbox, replay_files
 from mtcool.live.certificates import make_certificates
 from mtcool.live.description import described
@@ -57,6 +59,13 @@ def wrong(length: int = LONG) -> bytes:
     return encode(Gradient(5, 1.0, np.full(length // 8, np.nan)))
 
 
+def padded(length: int = LONG) -> bytes:
+    """A right message, and something more in it."""
+    right = encode(Lesson(5, 1.0, np.full(lesson_size(3), 0.01)))
+    head, more = bytes([right[0], right[1] + 1]), msgspec.msgpack.encode(bytes(length))
+    return head + right[2:] + more
+
+
 async def lied(nodes: dict[str, Node], victim: str = "host0", liar: str = "host2") -> Liar:
     """One who lies in the name of a host, which is cut off, to a host that has learned a little."""
     await greeted(*nodes.values())
@@ -67,7 +76,10 @@ async def lied(nodes: dict[str, Node], victim: str = "host0", liar: str = "host2
     return Liar(nodes[liar], nodes[victim])
 
 
-def test_what_is_refused_is_not_kept_and_the_journal_is_played_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [wrong(), padded()], ids=["wrong", "padded"])
+def test_what_is_refused_is_not_kept_and_the_journal_is_played_again(
+    tmp_path: Path, content: bytes
+) -> None:
     async def scenario() -> None:
         network = small(tmp_path, journal=True)
         async with opened(network) as nodes:
@@ -75,7 +87,7 @@ def test_what_is_refused_is_not_kept_and_the_journal_is_played_again(tmp_path: P
             one, liar = nodes["host0"], await lied(nodes)
             taken = one.host.links[liar.name].taken
             for k in range(20):
-                liar.say(10, wrong())
+                liar.say(10, content)
                 await liar.heard(k + 1)
             assert not any(isinstance(reply, Refused) for reply in liar.replies)
             assert one.host.links[liar.name].taken == taken + 200

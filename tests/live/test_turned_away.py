@@ -196,7 +196,7 @@ def test_connections_that_end_before_they_are_open_are_no_strangers(path) -> Non
     ("certs", "authority", "whose", "reason"),
     [
         ("old", "certs", "reasons", EXPIRED),
-        ("certs", "foreign", "denied", "our certificate is not what it accepts"),
+        ("certs", "foreign", "denied", "the certificate that was shown is not accepted"),
     ],
     ids=["expired", "other authority"],
 )

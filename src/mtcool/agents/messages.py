@@ -25,7 +25,11 @@ SCHEMA = 1
 NUMBER = np.dtype("<f8")
 
 
-class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
+class _Message(msgspec.Struct, frozen=True, eq=False, array_like=True, forbid_unknown_fields=True):
+    """Any of them. One with more in it than it should have is refused: journals keep messages."""
+
+
+class RowRequest(_Message, frozen=True, tag=1):
     """Step 2: ask for the receiver's model of the sender's task.
 
     Examples
@@ -40,7 +44,7 @@ class RowRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=1):
     """Name of the agent that asks."""
 
 
-class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
+class Rows(_Message, frozen=True, tag=2):
     """The answer: the model of the asker's task, in units of the radius.
 
     Examples
@@ -56,7 +60,7 @@ class Rows(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=2):
     """Of private agents: the asker's row of every expert, one after the other; else empty."""
 
 
-class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
+class Gradient(_Message, frozen=True, tag=3):
     """Step 5: a gradient, in units of `lipschitz` if that is a number, else as it is.
 
     The receiver knows the sender's weight.
@@ -73,7 +77,7 @@ class Gradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=3):
     gradient: np.ndarray
 
 
-class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
+class Sums(_Message, frozen=True, tag=4):
     """Step 5 of private agents: all that the sender has published for the receiver.
 
     A message with a larger number replaces what was known.
@@ -93,7 +97,7 @@ class Sums(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=4):
     """Noisy sums of their products with the rows of the receiver's experts."""
 
 
-class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
+class LossShared(_Message, frozen=True, tag=5):
     """Step 5 of ST-FTRL: the loss itself, by its kind and its numbers.
 
     Examples
@@ -111,7 +115,7 @@ class LossShared(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=5):
     row: np.ndarray
 
 
-class SumsRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=8):
+class SumsRequest(_Message, frozen=True, tag=8):
     """Ask an agent of `mtcool.learn` for its knowledge and for its sums of rows.
 
     Examples
@@ -123,7 +127,7 @@ class SumsRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=8)
     sender: Name
 
 
-class Knowledge(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=6):
+class Knowledge(_Message, frozen=True, tag=6):
     """The answer of an agent of `mtcool.learn`: what its neighbours use of what it knows.
 
     Examples
@@ -137,7 +141,7 @@ class Knowledge(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=6):
     """As `mtcool.learn.exchange.knowledge_of` lays them out."""
 
 
-class Lesson(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=7):
+class Lesson(_Message, frozen=True, tag=7):
     """Step 5 of `mtcool.learn`: the gradient of a row, and how much information it carries.
 
     Examples
@@ -153,7 +157,7 @@ class Lesson(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=7):
     """As `mtcool.learn.exchange.lesson_of` lays them out."""
 
 
-class FieldRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=9):
+class FieldRequest(_Message, frozen=True, tag=9):
     """Step 2 in the field: ask for the receiver's model of the sender's task.
 
     Examples
@@ -167,7 +171,7 @@ class FieldRequest(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=9
     """How many rounds the sender had begun before this one."""
 
 
-class FieldRow(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=10):
+class FieldRow(_Message, frozen=True, tag=10):
     """The answer in the field: the model of the asker's task, in units of the radius.
 
     Examples
@@ -185,7 +189,7 @@ class FieldRow(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=10):
     """The model as it was coded; of few coordinates, what is added to the asker's copy."""
 
 
-class FieldGradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=11):
+class FieldGradient(_Message, frozen=True, tag=11):
     """Step 5 in the field: a gradient in units of `lipschitz`, and the weight of the round.
 
     Examples
@@ -205,7 +209,7 @@ class FieldGradient(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=
     """The gradient as it was coded."""
 
 
-class Announcement(msgspec.Struct, frozen=True, eq=False, array_like=True, tag=12):
+class Announcement(_Message, frozen=True, tag=12):
     """Tell a neighbour how much the sender's gradients may weigh from now on.
 
     Examples

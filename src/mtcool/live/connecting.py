@@ -100,6 +100,8 @@ class Connection:
                     self.slow.add(host)
             elif wait >= timing.rows:  # else it need not be slow
                 gone = host in self.cut or self.unheard_for(host) >= timing.delivery
+                self.silent.discard(host)
+                self.slow.discard(host)
                 (self.silent if gone else self.slow).add(host)
         return replies
 

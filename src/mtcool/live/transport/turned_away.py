@@ -32,9 +32,12 @@ REASONS = {
     ),
     re.compile(rb"certificate expired"): "its certificate has expired",
     re.compile(rb"certificate not valid yet"): "its certificate is not valid yet",
-    re.compile(rb"received fatal alert: CertificateExpired"): "our certificate has expired",
+    # Who has refused whom is told by both, so these words must not say whose certificate it is.
+    re.compile(rb"received fatal alert: CertificateExpired"): (
+        "the certificate that was shown has expired"
+    ),
     re.compile(rb"Unable to connect.*received fatal alert"): (
-        "our certificate is not what it accepts"
+        "the certificate that was shown is not accepted"
     ),
     # Who has another authority ends first what it has begun, because it does not know ours.
     re.compile(rb"peer sent no certificates|invalid peer certificate|received fatal alert"): (
