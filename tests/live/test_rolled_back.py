@@ -185,8 +185,14 @@ alter table journal drop column digest;
 """
 
 
-def test_a_database_of_the_version_before_has_no_counter_and_gets_one(state: Path) -> None:
+@pytest.mark.parametrize("full", [False, True])
+def test_a_database_of_the_version_before_has_no_counter_and_gets_one(
+    state: Path, full: bool
+) -> None:
+    """If the disk is full then, an empty one is left behind."""
     (state / COUNTER).unlink()
+    if full:
+        (state / COUNTER).touch()
     with sqlite3.connect(state / DATABASE) as base:
         base.executescript(FORM_4)
         for name, kept in base.execute("select name, state from agent").fetchall():
