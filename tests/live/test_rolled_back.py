@@ -6,6 +6,7 @@ They remember nothing of what it drew meanwhile, and applications have seen what
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from pathlib import Path
 
@@ -166,6 +167,34 @@ def test_nothing_is_seen_of_noise_that_could_not_be_counted(state: Path) -> None
     (state / COUNTER).write_text("7\n")
     begin(state)
     assert counted(state) == 8
+
+
+def test_who_is_told_of_a_count_that_failed_is_told_that_it_was_learned_from(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = Pair(network(state.parent))
+
+    async def run() -> None:
+        for name in ("host0", "host1"):
+            await pair.begin(name)
+        await pair.greeted()
+        with monkeypatch.context() as patch:
+
+            def hiccup(*_: object) -> None:
+                patch.undo()
+                raise OSError("the disk hiccups")
+
+            patch.setattr(os, "pwrite", hiccup)
+            with pytest.raises(OSError, match=r"hiccups; the database was, .* do not learn"):
+                await pair.learn(1)
+        await pair.greeted()
+        assert pair.nodes["host0"].host.learned[1] == 8
+        await pair.learn(1)
+        for name in ("host0", "host1"):
+            await pair.end(name)
+
+    asyncio.run(run())
+    assert counted(state) == 9
 
 
 FORM_4 = """
