@@ -1,12 +1,12 @@
 """An attacker who sees all that private agents publish bounds their epsilon from below.
 
 In many pairs of neighbours, one agent promises little: it is active first, until all experts
-predict the end of the ball for both tasks, so that every product in the other agent's leaf moves as
-far as it can. Then that one, the victim, is active with the gradient 1 in one world and -1 in the
-other. The attacker knows noise scales and weights, which are public, computes the likelihood ratio
-of what the victim has published, and calls it the one world where that is large. How large is
-decided on runs that are not counted. `make attack-privacy` counts a million in each world,
-`privacy/test_attack.py` some thousands.
+predict nearly the end of the ball for both tasks, so that every product in the other agent's leaf
+moves nearly as far as it can. Then that one, the victim, is active with the gradient 1 in one world
+and -1 in the other. The attacker knows noise scales and weights, which are public, computes the
+likelihood ratio of what the victim has published as if products moved as far as they can, and calls
+it the one world where that is large. How large is decided on runs that are not counted. `make
+attack-privacy` counts a million in each world, `privacy/test_attack.py` some thousands.
 """
 
 import csv
@@ -28,7 +28,7 @@ from mtcool.streams import Stream, linear
 DOUBT = 1e-6
 RUNS, BATCH = 1_000_000, 100_000
 WARM = 8
-"""Rounds after which all experts predict the end of the ball."""
+"""Rounds after which all experts predict nearly the end of the ball."""
 TABLE = Path(__file__).parents[1] / "docs" / "data" / "attack-privacy.csv"
 
 
