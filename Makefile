@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Tests start a hundred processes: where bytecode is not kept, each translates the package again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: venv lock test lint types layers unit browser docs gallery package paper bench bench-learn bench-live fidelity blt fuzz fuzz-databases disasters soak clean
+.PHONY: venv lock test lint types layers unit browser docs gallery package paper bench bench-learn bench-live fidelity blt fuzz fuzz-databases attack-privacy disasters soak clean
 
 venv: .venv/installed
 
@@ -83,6 +83,10 @@ fuzz: venv
 # Ten thousand forged databases of live hosts, uncompiled, and a thousand more compiled.
 fuzz-databases: venv
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m tests.fuzz_databases
+
+# A million runs of private pairs in each of two worlds: a lower bound on what is given away, in docs/data.
+attack-privacy: venv
+	$(BIN)/python -m tests.attack_privacy
 
 # Ten thousand schedules of faults on simulated networks and disks: nothing lost, nothing twice.
 disasters: venv

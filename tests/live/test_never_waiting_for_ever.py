@@ -190,3 +190,19 @@ def test_a_process_ends_when_its_database_cannot_be_read(
 
     monkeypatch.setattr("mtcool.live.serving.Node", made)
     asyncio.run(play())
+
+
+def test_a_call_from_the_loop_of_another_thread_is_refused_and_spoils_nothing(
+    tmp_path: Path,
+) -> None:
+    """Its locks would belong to that loop, and the node's own calls be refused for ever."""
+
+    async def run() -> None:
+        async with Node(small(tmp_path, hosts=1)) as node:
+            learning = node.learn(0, [1.0, 1.0], 1.0)
+            with pytest.raises(ValueError, match="called on the loop that has opened it"):
+                await asyncio.to_thread(asyncio.run, learning)
+            await node.learn(0, [1.0, 1.0], 1.0)
+            assert node.host.learned[0] == 1
+
+    asyncio.run(run())

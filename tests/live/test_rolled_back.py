@@ -6,6 +6,7 @@ They remember nothing of what it drew meanwhile, and applications have seen what
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from live.small_network import PRIVATE, small
 from live.test_histories import Pair
 from mtcool.live import Node
 from mtcool.live.description import Description
+from mtcool.live.residents import COUNT, HEAD
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 DATABASE, COUNTER = "host0.db", "host0.counter"
@@ -167,6 +169,34 @@ def test_nothing_is_seen_of_noise_that_could_not_be_counted(state: Path) -> None
     assert counted(state) == 8
 
 
+def test_who_is_told_of_a_count_that_failed_is_told_that_it_was_learned_from(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = Pair(network(state.parent))
+
+    async def run() -> None:
+        for name in ("host0", "host1"):
+            await pair.begin(name)
+        await pair.greeted()
+        with monkeypatch.context() as patch:
+
+            def hiccup(*_: object) -> None:
+                patch.undo()
+                raise OSError("the disk hiccups")
+
+            patch.setattr(os, "pwrite", hiccup)
+            with pytest.raises(OSError, match=r"hiccups; the database was, .* do not learn"):
+                await pair.learn(1)
+        await pair.greeted()
+        assert pair.nodes["host0"].host.learned[1] == 8
+        await pair.learn(1)
+        for name in ("host0", "host1"):
+            await pair.end(name)
+
+    asyncio.run(run())
+    assert counted(state) == 9
+
+
 FORM_4 = """
 alter table host rename to new;
 create table host (
@@ -184,10 +214,19 @@ alter table journal drop column digest;
 """
 
 
-def test_a_database_of_the_version_before_has_no_counter_and_gets_one(state: Path) -> None:
+@pytest.mark.parametrize("full", [False, True])
+def test_a_database_of_the_version_before_has_no_counter_and_gets_one(
+    state: Path, full: bool
+) -> None:
+    """If the disk is full then, an empty one is left behind."""
     (state / COUNTER).unlink()
+    if full:
+        (state / COUNTER).touch()
     with sqlite3.connect(state / DATABASE) as base:
         base.executescript(FORM_4)
+        for name, kept in base.execute("select name, state from agent").fetchall():
+            old = kept[:COUNT] + kept[HEAD:]  # without offsets
+            base.execute("update agent set state = ? where name = ?", (old, name))
     base.close()
     of_before = (state / DATABASE).read_bytes()
     begin(state)

@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from tests.private import private_network
 
 import mtcool
-from mtcool.privacy import ExactNoise, NoNoise, SimulatedNoise
+from mtcool.privacy import ExactNoise, NoNoise, PerGradient, SimulatedNoise
 
 RING = mtcool.graphs.ring(5)
 
@@ -147,6 +148,39 @@ def test_threads_take_turns_on_a_private_network():
     width = int(net.peers.state.aggregator.width[0])
     published = net.peers.state.aggregator.published.reshape(5, width)
     np.testing.assert_allclose(published[:, 0], 200 / 4.0)
+
+
+class SlowNoise(SimulatedNoise):
+    """A source whose draws take a while, as those of exact noise do: other threads come between."""
+
+    def draw(self, law, scales):
+        drawn = super().draw(law, scales)
+        time.sleep(0.002)
+        return drawn
+
+
+def test_threads_take_turns_on_private_agents():
+    """Without turns two of their sums have the same noise, and the difference has none."""
+    net, noise = private(epsilon=1.0, aggregator=PerGradient()), SlowNoise(3)
+    agents = [net.agent(k).with_source(noise) for k in (0, 2)]
+    published = [[], []]
+
+    def play(k):
+        agent = agents[k % 2]
+        near = {name: net.agent(name).rows(agent.name) for name in agent.activate().requests}
+        for _ in range(5):
+            activation = agent.activate()
+            activation.predict(near)
+            published[k % 2].append(activation.learn([0.0, 0.0])[1])
+
+    assert in_threads(6, play) == []
+    noises = set()
+    for agent, sums in zip(agents, published, strict=True):
+        assert agent.released == 15
+        assert sorted(one.number for one in sums) == list(range(1, 16))
+        totals = np.array([one.total for one in sorted(sums, key=lambda one: one.number)])
+        noises |= {tuple(step) for step in np.diff(totals, axis=0).round(9)}
+    assert len(noises) == 28
 
 
 def test_a_simulation_is_one_turn():

@@ -37,7 +37,12 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
+from mtcool.turns import Turn
 from mtcool.types import AnyArray, Floats, Integers, Label, Name
+
+TURN = Turn("private agents")
+"""Of all agents, because some share their source of noise: else one thread publishes with the noise
+that another one has drawn, and both with the same."""
 
 
 class PrivateAgent:
@@ -115,10 +120,11 @@ class PrivateAgent:
     def _given(self, noise: Noise, own_noise: bool) -> tuple[Any, ...]:
         """Arguments of the constructor for a copy of this agent with another source of noise."""
         whole = PrivateState(self.state, self.aggregator)
-        arrays = {name: array.copy() for name, array in state_arrays(whole)}
         products = tuple(self.products.tolist())
         given = (self.name, self.settings, self.links, products, self.clique)
-        known = arrays, dict(self.heard), copy.copy(self.talking)
+        with TURN.lock:
+            arrays = {name: array.copy() for name, array in state_arrays(whole)}
+            known = arrays, dict(self.heard), copy.copy(self.talking)
         return (*given, self.sanitiser.channels, noise, own_noise, *known)
 
     def with_noise(self, seed: int | None = None) -> PrivateAgent:
@@ -158,7 +164,8 @@ class PrivateAgent:
 
     def activate(self) -> PrivateActivation:
         """Begin a round."""
-        return PrivateActivation(self)
+        with TURN.lock:
+            return PrivateActivation(self)
 
     def rows(self, asker: Label) -> Rows:
         """The model of an agent's task, and the rows of all experts for it.
@@ -172,9 +179,10 @@ class PrivateAgent:
         model = np.empty(self.settings.dim)
         count = int(self.state.first[row + 1] - self.state.first[row])
         experts = np.empty((count, self.settings.dim))
-        read_row(self.state, 0, row, model)
-        if count > 0:
-            read_experts(self.state, row, experts)
+        with TURN.lock:
+            read_row(self.state, 0, row, model)
+            if count > 0:
+                read_experts(self.state, row, experts)
         return Rows(self.sender, model, experts.ravel())
 
     def receive(self, message: Message) -> Message | None:
@@ -211,10 +219,10 @@ class PrivateAgent:
         count = int(self.state.first[row + 1] - self.state.first[row])
         total = _bounded("total", sums.total, self.settings.dim)
         products = _bounded("products", sums.products, count)
-        if number <= self.heard.get(sender, 0):
-            return
-        self.heard[sender] = number
-        self._tell(row, self.clique.weights[sender], np.concatenate((total, products)))
+        with TURN.lock:
+            if number > self.heard.get(sender, 0):
+                self.heard[sender] = number
+                self._tell(row, self.clique.weights[sender], np.concatenate((total, products)))
 
     def take_own(self, place: int, count: int) -> None:
         """Let its clique learn what it has published.
@@ -332,14 +340,17 @@ class PrivateActivation(OneShot):
 
     def learn(self, gradient: ArrayLike) -> dict[Label, Message]:
         """Publish the agent's next noisy sums; returns them for each that keeps a clique for it."""
-        self.check_open()
-        agent = self._agent
-        if self._experts is None:
-            raise ValueError("predict must be called before learn, which needs the experts' rows")
-        given = agent.checked(gradient)
-        released = self._release(given.copy(), self._experts)
-        assert released  # it is finite, and there is noise for it
-        return self._messages()
+        with TURN.lock:
+            self.check_open()
+            agent = self._agent
+            if self._experts is None:
+                raise ValueError(
+                    "predict must be called before learn, which needs the experts' rows"
+                )
+            given = agent.checked(gradient)
+            released = self._release(given.copy(), self._experts)
+            assert released  # it is finite, and there is noise for it
+            return self._messages()
 
     def _release(self, gradient: Floats, experts: Floats) -> bool:
         agent, scratch = self._agent, self._agent.scratch

@@ -28,7 +28,7 @@ from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
-from mtcool.network.turns import Turn
+from mtcool.turns import Turn
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]

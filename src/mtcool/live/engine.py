@@ -73,10 +73,15 @@ class Engine:
                 done.set_exception(OSError(f"node {self._name!r} is closed"))
 
     def check_open(self) -> None:
-        """Refuse what is asked of a node that is not open."""
+        """Refuse what is asked of a node that is not open, and calls from the loops of others."""
         if self.closed is not None:
             kind = OSError if self.broken.is_set() else ValueError
             raise kind(f"node {self._name!r} must be open, and {self.closed}")
+        if asyncio.get_running_loop() is not self._loop:  # its locks would be of no use after that
+            raise ValueError(
+                f"node {self._name!r} must be called on the loop that has opened it, got a call on "
+                "another: other threads may use asyncio.run_coroutine_threadsafe"
+            )
 
     def _check_still_open(self) -> None:
         """Refuse what was asked while it was open, and would wait for ever now."""

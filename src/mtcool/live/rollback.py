@@ -51,10 +51,8 @@ class RollbackCounter:
         path = str(self._database)
         try:
             counted = int(self.path.read_text("ascii"))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):  # it is empty if it could not be written at first
             counted = 0 if new else -1
-        except ValueError:
-            counted = -1
         if counted < 0 < drawn:
             raise ValueError(
                 f"'{self.path}' must be the number of draws of noise that database {path!r} has "

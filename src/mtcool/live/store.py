@@ -313,14 +313,23 @@ class Store:
             if changes.description is not None:
                 base.execute(DESCRIBE, (changes.description,))
             base.execute("commit")
-            if self._counter is not None:  # before anything is seen that rests on this noise
-                self._counter.count(changes.drawn)
         except Exception as error:
             with contextlib.suppress(sqlite3.Error):  # `read` tries again, and says so
                 self._roll_back()
             damaged = getattr(error, "sqlite_errorcode", 0) & FIRST_BYTE == sqlite3.SQLITE_CORRUPT
             what = f"{error}; {MEND}" if damaged else error
             raise OSError(f"{str(self.path)!r} could not be written: {what}") from error
+        if self._counter is not None:  # before anything is seen that rests on this noise
+            self._count(self._counter, changes.drawn)
+
+    def _count(self, counter: RollbackCounter, drawn: int) -> None:
+        try:
+            counter.count(drawn)
+        except OSError as error:
+            raise OSError(
+                f"'{counter.path}' could not be written: {error}; the database was, so what was to "
+                "be learned is: do not learn from it again"
+            ) from error
 
     def prune(self, snapshot: bytes) -> None:
         """Write a snapshot of the host in place of its journal, and give back the room on disk."""

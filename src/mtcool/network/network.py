@@ -20,7 +20,6 @@ from mtcool.network.header import encode_header
 from mtcool.network.saved_field import field_arrays, resumed
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states import check_saved
-from mtcool.network.turns import Turn
 from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
@@ -32,6 +31,7 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.theory import Received
+from mtcool.turns import Turn
 from mtcool.types import Floats, GradientLike, Label, PeersBlock
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
