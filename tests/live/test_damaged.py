@@ -100,6 +100,22 @@ def test_a_damaged_journal_is_refused(good, tmp_path, statement):
         replay_files([file])
 
 
+def test_tables_whose_text_is_none_are_refused(good, tmp_path):
+    file = damaged(good, tmp_path, "delete from lives")
+    content = file.read_bytes()
+    assert content.count(b"create table ") == 0 != content.count(b"CREATE TABLE host")
+    file.write_bytes(content.replace(b"CREATE TABLE host", b"CREATE TABLE\xa0host"))
+
+    async def begin() -> None:
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
+            pass
+
+    with pytest.raises(ValueError, match=r"^database must be .*host0.db'.* put a copy of it in"):
+        asyncio.run(begin())
+    with pytest.raises(ValueError, match=rf"^{file} must .* give a copy of it that is"):
+        replay_files([file])
+
+
 def test_a_host_that_was_killed_before_its_first_transaction_begins(tmp_path):
     file = tmp_path / "host0.db"
     for _ in range(2):

@@ -154,7 +154,7 @@ def test_what_is_no_journal_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no file"):
         replay_files([tmp_path / "nothing.db"])
     (tmp_path / "text.db").write_text("no database at all, only words")
-    with pytest.raises(ValueError, match="must be the database of a host"):
+    with pytest.raises(ValueError, match="must be the database of a host, and whole"):
         replay_files([tmp_path / "text.db"])
     paths = play(tmp_path / "without", journal=False)
     with pytest.raises(ValueError, match="must have a journal of all 10 rounds, got one of 0"):

@@ -135,7 +135,10 @@ def read_journal(
             outbox.setdefault(one.host, []).append(one.number)
         agents = {label_in(one.name): one.state for one in agents_in(base)}
     except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file} must be the database of a host, got {error}") from None
+        raise ValueError(
+            f"{file} must be the database of a host, and whole, got one that is not: {error}; give "
+            "a copy of it that is"
+        ) from None
     finally:
         base.close()
     before = entries[0] if entries and isinstance(entries[0], Snapshot) else None
