@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,6 +94,18 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 
+@contextlib.contextmanager
+def _whole(file: Path) -> Iterator[None]:
+    """Say of whatever is wrong in which database it is, and what to do."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{file} must be the database of a host, and whole, got one that is not: {error}; give "
+            "a copy of it that is"
+        ) from None
+
+
 def read_journal(
     path: str | os.PathLike[str], tell: Callable[[str], None] | None = None
 ) -> Journal:
@@ -108,39 +121,33 @@ def read_journal(
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
-    base = _opened(file)
-    try:
-        prepare(base)
-        base.execute("begin")  # all that follows is of one moment
-        found = base.execute("select form from host").fetchone()
+    with contextlib.closing(_opened(file)) as base:
+        with _whole(file):
+            prepare(base)
+            base.execute("begin")  # all that follows is of one moment
+            found = base.execute("select form from host").fetchone()
         if found == (UPGRADED,):
             raise ValueError(
-                f"form must be {FORM}, got {UPGRADED}: begin its host once, which brings it up to "
-                "this version, or use the version that has written it"
+                f"{file} must be of form {FORM}, got one of form {UPGRADED}: begin its host once, "
+                "which brings it up to this version, or use the version that has written it"
             )
-        check_tables(base)
-        (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
-        kept = list(intact(base, "description", BlobRow, lambda _: "its description"))
-        entries: list[Entry] = []
-        last = time.monotonic()
-        number = lambda _: f"entry {len(entries) + 1} of its journal"  # noqa: E731
-        for row in intact(base, "journal", BlobRow, number, "number"):
-            entries.append(entry_in(row.content))
-            if tell is not None and time.monotonic() > last + QUIET:
-                last = time.monotonic()
-                tell(f"{len(entries):,} entries of the journal of {host.name} are read")
-        links = {one.host: one.taken for one in links_in(base)}
-        outbox: dict[str, list[int]] = {}
-        for one in waiting_in(base):
-            outbox.setdefault(one.host, []).append(one.number)
-        agents = {label_in(one.name): one.state for one in agents_in(base)}
-    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(
-            f"{file} must be the database of a host, and whole, got one that is not: {error}; give "
-            "a copy of it that is"
-        ) from None
-    finally:
-        base.close()
+        with _whole(file):
+            check_tables(base)
+            (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
+            kept = list(intact(base, "description", BlobRow, lambda _: "its description"))
+            entries: list[Entry] = []
+            last = time.monotonic()
+            number = lambda _: f"entry {len(entries) + 1} of its journal"  # noqa: E731
+            for row in intact(base, "journal", BlobRow, number, "number"):
+                entries.append(entry_in(row.content))
+                if tell is not None and time.monotonic() > last + QUIET:
+                    last = time.monotonic()
+                    tell(f"{len(entries):,} entries of the journal of {host.name} are read")
+            links = {one.host: one.taken for one in links_in(base)}
+            outbox: dict[str, list[int]] = {}
+            for one in waiting_in(base):
+                outbox.setdefault(one.host, []).append(one.number)
+            agents = {label_in(one.name): one.state for one in agents_in(base)}
     before = entries[0] if entries and isinstance(entries[0], Snapshot) else None
     begun = sum(isinstance(entry, Begun) for entry in entries)
     begun += 0 if before is None else before.rounds
