@@ -177,6 +177,7 @@ insert into host select new.id, 4, name, network, version, rounds, content from 
 drop table new;
 drop table lives;
 alter table agent drop column digest;
+update agent set state = cast(substr(state, 1, 8) || substr(state, 25) as blob);
 alter table link drop column digest;
 alter table outbox drop column digest;
 alter table description drop column digest;
