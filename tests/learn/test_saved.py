@@ -122,3 +122,16 @@ def test_headers_that_say_something_else_are_refused(saved, tmp_path, old, new):
     storage.write(tmp_path / "wrong.npz", header.replace(old, new, 1), arrays, secret=False)
     with pytest.raises(ValueError, match="model must be a file that mtcool learn saved"):
         read_pass(tmp_path / "wrong.npz")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e200])
+def test_waiting_targets_that_no_row_has_are_refused_by_the_name_of_the_file(
+    saved, tmp_path, wrong
+):
+    header, arrays, _ = storage.read(saved[0])
+    target = arrays["waiting.target"].copy()
+    target[0] = wrong
+    path = tmp_path / "model.npz"
+    storage.write(path, header, arrays | {"waiting.target": target}, secret=False)
+    with pytest.raises(ValueError, match=r"must be a file that mtcool learn saved.*: y must be"):
+        read_pass(path)

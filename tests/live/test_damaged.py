@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import resource
 import shutil
 import sqlite3
+import sys
 
+import msgspec
 import pytest
 
 from live.forging import forging
@@ -14,6 +17,7 @@ from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
 from mtcool.live.lock import Lock
+from mtcool.live.residents import HEAD
 from mtcool.live.store import Store
 
 WAITS = "insert into outbox (host, number, receiver, content) values "
@@ -97,6 +101,49 @@ def test_a_host_does_not_begin_from_a_damaged_database(good, tmp_path, what):
 def test_a_damaged_journal_is_refused(good, tmp_path, statement):
     file = damaged(good, tmp_path, statement)
     with pytest.raises(ValueError, match=rf"^{file} must "):
+        replay_files([file])
+
+
+def test_a_name_that_is_none_is_refused_in_a_sentence_and_nothing_else(good, tmp_path, monkeypatch):
+    file = damaged(good, tmp_path, "update agent set name = x'c1' where name = x'01'")
+    more = []
+    monkeypatch.setattr(sys, "unraisablehook", more.append)
+    with contextlib.suppress(ValueError):
+        replay_files([file])
+    gc.collect()
+    assert more == []
+
+
+def test_a_name_that_cannot_be_written_again_is_refused(good, tmp_path):
+    file = damaged(good, tmp_path, "delete from journal")
+    with forging(file) as base:
+        (state,) = base.execute("select state from agent where name = x'01'").fetchone()
+        driver, *rest = msgspec.msgpack.decode(state[HEAD:])
+        driver[1].append([2**64 - 1, 1, []])
+        state = state[:HEAD] + msgspec.msgpack.encode([driver, *rest])
+        base.execute("update agent set state = ? where name = x'01'", (state,))
+
+    async def begin() -> None:
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
+            pass
+
+    with pytest.raises(ValueError, match=r"^database must be whole, .*: labels must be numbers"):
+        asyncio.run(begin())
+
+
+def test_tables_whose_text_is_none_are_refused(good, tmp_path):
+    file = damaged(good, tmp_path, "delete from lives")
+    content = file.read_bytes()
+    assert content.count(b"create table ") == 0 != content.count(b"CREATE TABLE host")
+    file.write_bytes(content.replace(b"CREATE TABLE host", b"CREATE TABLE\xa0host"))
+
+    async def begin() -> None:
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
+            pass
+
+    with pytest.raises(ValueError, match=r"^database must be .*host0.db'.* put a copy of it in"):
+        asyncio.run(begin())
+    with pytest.raises(ValueError, match=rf"^{file} must .* give a copy of it that is"):
         replay_files([file])
 
 

@@ -186,7 +186,7 @@ def test_what_is_no_journal_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no file"):
         replay_files([tmp_path / "nothing.db"])
     (tmp_path / "text.db").write_text("no database at all, only words")
-    with pytest.raises(ValueError, match="must be the database of a host"):
+    with pytest.raises(ValueError, match="must be the database of a host, and whole"):
         replay_files([tmp_path / "text.db"])
     paths = play(tmp_path / "without", journal=False)
     with pytest.raises(ValueError, match="must have a journal of all 10 rounds, got one of 0"):
@@ -199,6 +199,28 @@ def test_what_is_no_journal_is_refused(tmp_path):
         replay_files([first[0], other[1]])
     with pytest.raises(ValueError, match="different hosts"):
         replay_files([first[0], first[0]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "what"),
+    [
+        (ALGORITHM, {"dim": 10**12}, "algorithm.dim"),
+        (LEARN, {"features": [f"f{k}" for k in range(200_000)]}, "number of learn.features"),
+    ],
+    ids=["gradients", "tables"],
+)
+def test_a_description_that_asks_for_more_than_the_memory_is_refused(tmp_path, kind, changes, what):
+    path = play(tmp_path, kind)[0]
+    (part,) = kind
+    large = network(tmp_path, {part: kind[part] | changes})
+    with forging(path) as base:
+        base.execute("update description set content = ?", (kept_description(large),))
+        base.execute("update host set network = ?", (large.number,))
+        (first,) = base.execute("select entry from journal where number = 1").fetchone()
+        first = msgspec.structs.replace(entry_in(first), network=large.number)
+        base.execute("update journal set entry = ? where number = 1", (entry_bytes(first),))
+    with pytest.raises(ValueError, match=rf"^{what} must fit into memory, got "):
+        replay_files([path])
 
 
 def at_another_version(entry, ago):

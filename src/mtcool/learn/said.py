@@ -75,5 +75,5 @@ def checked_said(given: Given, rows: int) -> Floats:
     few |= ~missing[:, SAID_ALONE] & missing[:, SAID_EXPERTS:].any(axis=1)
     wrong = (np.abs(said) > LARGEST_TOLD).any(axis=1) | few
     if wrong.any():
-        raise ValueError(f"said must be scores that were predicted, got {said[wrong][0]}")
+        raise ValueError(f"said must be scores that were predicted, got {said[wrong][0].tolist()}")
     return said

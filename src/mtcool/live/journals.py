@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,27 +94,36 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 
-@contextmanager
+@contextlib.contextmanager
+def _whole(file: Path) -> Iterator[None]:
+    """Say of whatever is wrong in which database it is, and what to do."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{file} must be the database of a host, and whole, got one that is not: {error}; give "
+            "a copy of it that is"
+        ) from None
+
+
+@contextlib.contextmanager
 def _read(file: Path) -> Iterator[sqlite3.Connection]:
     """The database of a host as it is at one moment; refuses what is none."""
     if not file.is_file():
         raise ValueError(f"journals must be databases of hosts, got no file {str(file)!r}")
-    base = _opened(file)
-    try:
-        prepare(base)
-        base.execute("begin")  # all that follows is of one moment
-        found = base.execute("select form from host").fetchone()
+    with contextlib.closing(_opened(file)) as base:
+        with _whole(file):
+            prepare(base)
+            base.execute("begin")  # all that follows is of one moment
+            found = base.execute("select form from host").fetchone()
         if found == (UPGRADED,):
             raise ValueError(
-                f"form must be {FORM}, got {UPGRADED}: begin its host once, which brings it up to "
-                "this version, or use the version that has written it"
+                f"{file} must be of form {FORM}, got one of form {UPGRADED}: begin its host once, "
+                "which brings it up to this version, or use the version that has written it"
             )
-        check_tables(base)
-        yield base
-    except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
-        raise ValueError(f"{file} must be the database of a host, got {error}") from None
-    finally:
-        base.close()
+        with _whole(file):
+            check_tables(base)
+            yield base
 
 
 def _acknowledged(path: str | os.PathLike[str]) -> tuple[str, dict[str, int]]:

@@ -192,12 +192,15 @@ def intact(
     found = base.execute(
         f"select digest is digest({columns}), {columns} from {table} order by {order}"
     )
-    with contextlib.closing(found):  # else a row that is refused keeps the database open
+    try:
         for same, *columns_of_row in found:
             row = msgspec.convert(columns_of_row, kind)
             if not same:
                 raise ValueError(f"{what(row)} is damaged: its digest is another")
             yield row
+    finally:  # else a row that is refused keeps the database open, if that is not closed by now
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            found.close()
 
 
 def agents_in(base: sqlite3.Connection) -> Iterator[AgentRow]:

@@ -121,7 +121,7 @@ class Store:
             run("commit")
             self._lock.note(self._session)
             self._opened = True
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             number = getattr(error, "sqlite_errorcode", 0)  # none if a text is no UTF-8
             if number & FIRST_BYTE in PASSING:
                 raise OSError(f"{path!r} could not be opened: {error}") from None

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from mtcool.graphs import Graph
+from mtcool.learn.checks import check_targets
 from mtcool.learn.metrics.evaluation import Evaluation
 from mtcool.learn.model import Model, Share, Task
 from mtcool.learn.reading.progressive import Progressive
@@ -129,6 +130,7 @@ def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
     sides = {key: array.shape[: 2 if key == "features" else None] for key, array in rows.items()}
     if {shape[:1] for shape in sides.values()} != {agents.shape} or len(sides["features"]) != 2:
         raise ValueError(f"rows that wait must have {agents.size} entries each, got {sides}")
+    check_targets(rows["target"].astype(np.float64), classes=header.task == "classification")
     last = -np.inf if header.last is None else header.last
     play.progressive = Progressive.from_state(Batch(agents=agents, **rows), last)
     play.said = arrays["said"].astype(np.float64)

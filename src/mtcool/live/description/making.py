@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 import mtcool
+from mtcool import memory
 from mtcool.agents import FieldAgent
 from mtcool.algorithms.making import make_network
 from mtcool.experiments.files import spec
@@ -24,6 +25,7 @@ from mtcool.streams.kinds import kind_of
 from mtcool.streams.losses import Kind
 from mtcool.types import Label
 
+NUMBER = 8  # bytes
 _Whole = TypeVar("_Whole", Model, Network)
 
 
@@ -128,8 +130,10 @@ def _model(description: Description, graph: Graph) -> Model:
     learn = description.file.learn
     if learn is None:
         raise ValueError("network must learn from tables, got an algorithm")
+    count = len(learn.features)
+    memory.require("number of learn.features", count, NUMBER * graph.size * (count + 1) ** 2)
     model = Model(graph, task=learn.task, share=learn.share)
-    model.expect_features(len(learn.features))
+    model.expect_features(count)
     return model
 
 
@@ -172,6 +176,7 @@ def _network(description: Description, table: tables.Algorithm, graph: Graph) ->
         )
     elif _changes(description, table):
         settings["messages"] = mtcool.Messages()
+    memory.require("algorithm.dim", table.dim, NUMBER * graph.size * table.dim)
     return make_network(record, graph, table.dim, **settings)
 
 

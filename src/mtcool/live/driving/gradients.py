@@ -69,21 +69,29 @@ class GradientDriver:
 
     @property
     def neighbours(self) -> Collection[Label]:
-        """Those that may ask and tell it something."""
+        """Those that it asks and tells something, and those that may ask and tell it something.
+
+        With weights that are not symmetric, as those of delegation, they differ.
+        """
         agent: Any = self.agent
         if isinstance(agent, FieldAgent):
             return agent.neighbours.keys()
         if isinstance(agent, SingleTaskAgent):
             return agent.neighbours
-        cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
-        others = dict.fromkeys(name for clique in cliques for name in clique.rows)
-        return tuple(name for name in others if name != self.name)
+        asked = (name for link in agent.links for name in link.keepers)
+        return tuple(dict.fromkeys((*self.senders, *asked)))
 
     @property
     def senders(self) -> Collection[Label]:
-        """Those whose messages it learns from: its neighbours, and those that it had."""
-        agent = self.agent
-        return agent.clique.rows.keys() if isinstance(agent, FieldAgent) else self.neighbours
+        """Those whose messages it learns from: among the neighbours that it has and had."""
+        agent: Any = self.agent
+        if isinstance(agent, FieldAgent):
+            return agent.clique.rows.keys()
+        if isinstance(agent, SingleTaskAgent):
+            return agent.neighbours
+        cliques = (agent.clique,) if isinstance(agent, PrivateAgent) else agent.cliques
+        others = dict.fromkeys(name for clique in cliques for name in clique.rows)
+        return tuple(name for name in others if name != self.name)
 
     def check_meeting(self, neighbours: Sequence[Near]) -> None:
         """Refuse neighbours that it cannot have while it runs."""

@@ -304,6 +304,7 @@ def _by_name(
     found: dict[Label, _Value] = {}
     for name, value in pairs:
         label = label_of(name)
+        plain_name(label, "kept")  # refuses what cannot be written again
         if label in found or (known is not None and label not in known):
             raise ValueError(f"agents must be known, and named once, got {label!r}")
         found[label] = value
