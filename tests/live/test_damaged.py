@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import sqlite3
+import subprocess
 import sys
 
 import msgspec
@@ -147,6 +148,28 @@ def test_tables_whose_text_is_none_are_refused(good, tmp_path):
         replay_files([file])
 
 
+ENDLESS = "with recursive c (x) as (select 1 union all select x + 1 from c) select max(x)"
+"""A statement that never has a result."""
+
+
+def test_a_view_is_refused_before_anything_is_read_from_it(good, tmp_path):
+    file = damaged(good, tmp_path, "delete from lives")
+    with sqlite3.connect(file) as base:
+        base.execute("drop table host")
+        base.execute(f"create view host as {ENDLESS} as form, 'host0' as name, 0 as network from c")
+    base.close()
+    read = [sys.executable, "-m", "mtcool", "replay", str(file)]
+    done = subprocess.run(read, capture_output=True, text=True, timeout=30, check=False)
+    assert "must have tables and nothing else" in done.stderr
+
+    async def begin() -> None:
+        async with Node(small(tmp_path, agents=4, hosts=1, journal=True)):
+            pass
+
+    with pytest.raises(ValueError, match=r"^database must be whole, .* tables and nothing else"):
+        asyncio.run(begin())
+
+
 def test_a_host_that_was_killed_before_its_first_transaction_begins(tmp_path):
     file = tmp_path / "host0.db"
     for _ in range(2):
@@ -215,6 +238,25 @@ def test_a_forked_process_changes_nothing_of_a_host_that_its_parent_goes_on_with
     asyncio.run(play())
     again = replay_files([tmp_path / "state" / "host0.db"])
     assert (again.learned, again.same, again.differences) == (2, 2, [])
+
+
+def test_a_database_that_was_closed_may_be_opened_while_a_forked_process_lives(tmp_path):
+    store = Store(tmp_path / "one.db", "one", 1)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)  # until the end of this test
+        os._exit(0)
+    try:
+        with pytest.raises(ValueError, match="which another process has"):
+            Store(store.path, "one", 1)
+        store.close()
+        Store(store.path, "one", 1).close()
+    finally:
+        os.close(writing)
+        os.close(reading)
+        os.waitpid(child, 0)
 
 
 FORM_4 = """

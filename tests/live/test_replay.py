@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import sys
 
 import msgspec
@@ -352,6 +353,29 @@ def test_what_waits_beyond_a_pruned_journal_is_counted_and_what_is_wrong_after_i
     assert (again.waiting, again.lost, again.differences) == (0, 0, [])
     change(paths[1], Taken)  # one of those that were said before
     assert replay_files(paths).differences
+
+
+def test_a_journal_is_pruned_though_the_disk_has_no_room_for_a_copy(tmp_path, monkeypatch):
+    class Full:
+        def __init__(self, base):
+            self._base = base
+
+        def execute(self, statement, *values):
+            if statement == "vacuum":
+                raise sqlite3.OperationalError("database or disk is full")
+            return self._base.execute(statement, *values)
+
+        def __getattr__(self, name):
+            return getattr(self._base, name)
+
+    def prune(store, snapshot):
+        store._base = Full(store._base)
+        good(store, snapshot)
+
+    paths, good = play(tmp_path, rounds=4), Store.prune
+    monkeypatch.setattr(Store, "prune", prune)
+    assert prune_journal(paths[0]).rounds == 2
+    assert replay_files(paths).differences == []
 
 
 def test_a_journal_that_lacks_something_or_whose_host_runs_is_not_pruned(tmp_path):

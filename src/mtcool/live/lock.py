@@ -77,6 +77,7 @@ class Lock:
 
     def close(self) -> None:
         """Let others have the database."""
+        fcntl.flock(self._file, fcntl.LOCK_UN)  # a forked process may have the file open, too
         os.close(self._file)
 
 

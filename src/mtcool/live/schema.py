@@ -124,6 +124,9 @@ def prepare(base: sqlite3.Connection) -> None:
     base.create_function("digest", -1, digest, deterministic=True)
     base.execute("pragma trusted_schema = off")
     base.execute("pragma cell_size_check = on")
+    # To read a view may take for ever, and nobody knows yet whether a name is that of a table.
+    if base.execute("select 1 from sqlite_master where sql not like 'create table%'").fetchone():
+        raise ValueError("it must have tables and nothing else, got a view, say")
 
 
 def make_tables(base: sqlite3.Connection) -> None:

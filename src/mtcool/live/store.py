@@ -99,7 +99,8 @@ class Store:
     def _open(self, name: str, network: int) -> None:
         run, path = self._base.execute, str(self.path)
         try:
-            prepare(self._base)
+            with self._whole():
+                prepare(self._base)
             form, before = self._check_whose(name, network)
             run("pragma journal_mode = wal")
             run("pragma synchronous = full")
@@ -340,10 +341,11 @@ class Store:
             run("delete from journal")
             run("insert into journal (entry, digest) values (?1, digest(?1))", (snapshot,))
             run("commit")
-            run("vacuum")
         except sqlite3.Error as error:
             self._roll_back()
             raise OSError(f"{str(self.path)!r} could not be written: {error}") from error
+        with contextlib.suppress(sqlite3.Error):  # no room for a copy: entries to come use this one
+            run("vacuum")
 
     def _roll_back(self) -> None:
         if self._base.in_transaction:
