@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 
 from live.intruding import asking, peers_of
 from live.ports import free_ports
-from live.small_network import greeted, never_idle, opened, play, small
+from live.small_network import greeted, never_idle, opened, play, small, stop_the_clock
 from mtcool.agents.messages import Gradient, Lesson, encode
 from mtcool.learn.exchange import lesson_size
 from mtcool.live import Node, inbox, replay_files
@@ -139,6 +140,33 @@ def test_a_neighbour_does_not_wait_for_another_one_that_says_much(tmp_path: Path
             await honest.heard(1)
             assert one.host.refused.total() <= 4 * inbox.SLICE
             await liar.heard(10)
+
+    asyncio.run(scenario())
+
+
+class Watched(inbox._Queue):
+    """A queue at which other threads look all the time."""
+
+    lock: threading.Lock
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if name in ("stopped", "until") and not self.lock.locked():
+            with self.lock:
+                self.why_not(7.0)
+
+
+def test_who_is_not_heard_stays_so_when_a_thread_looks_at_this_moment(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        network = small(tmp_path, limits={"refused": 100})
+        async with opened(network) as nodes:
+            one, liar = nodes["host0"], await lied(nodes)
+            stop_the_clock(one)
+            Watched.lock = one._inbox._lock
+            one._inbox._queue(liar.name).__class__ = Watched
+            liar.say(170, wrong(8))
+            await liar.heard(1)
+            assert "is not heard for 60 seconds" in one.stopped[liar.name]
 
     asyncio.run(scenario())
 

@@ -231,17 +231,18 @@ class Inbox:
         queue.refusals.take(refused)
         if queue.refusals.wait(now, most / PAUSE, most) == 0.0:
             return
-        queue.stopped = (
+        why = (
             f"host {queue.host!r} is not heard for {PAUSE:g} seconds, because more than {most} of "
             "its messages in a minute were refused (limits.refused)"
         )
-        queue.until, queue.refusals = now + PAUSE, Bucket()
-        with self._lock:
+        queue.refusals = Bucket()
+        with self._lock:  # other threads ask `why_not`, which forgets a reason that is over
+            queue.stopped, queue.until = why, now + PAUSE
             waiting, queue.questions, queue.length = queue.questions, deque(), 0
-            queue.turned_away[queue.stopped] += len(waiting)
+            queue.turned_away[why] += len(waiting)
         for _, reply in waiting:
-            reply(to_bytes(Refused(queue.stopped)))
-        self._report.tell("stopped", peer=queue.host, reason=queue.stopped, level=logging.ERROR)
+            reply(to_bytes(Refused(why)))
+        self._report.tell("stopped", peer=queue.host, reason=why, level=logging.ERROR)
 
     def _schedule(self) -> None:
         if self._timer is not None:
