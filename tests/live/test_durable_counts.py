@@ -41,6 +41,8 @@ def test_a_status_tells_nothing_that_a_full_disk_undoes(
         async with opened(small(tmp_path, agents=4, hosts=2)) as nodes:
             node = nodes["host0"]
             await node.learn(0, [1.0, 1.0], 1.0)
+            for refusals in (counted := (node.host.refused, node.host.denied)):
+                refusals.note("host1", "it was too late")
             before, good = told(node), node._engine.store.write
             node._engine.store.write = full
             learning = asyncio.create_task(node.learn(0, [2.0, 2.0], 1.0))
@@ -51,6 +53,7 @@ def test_a_status_tells_nothing_that_a_full_disk_undoes(
             assert isinstance((await asyncio.gather(learning, return_exceptions=True))[0], OSError)
             node._engine.store.write = good
             assert told(node) == before
+            assert (node.host.refused, node.host.denied) == counted
             await node.learn(0, [2.0, 2.0], 1.0)
             assert node.status()["activations"] == 2
 

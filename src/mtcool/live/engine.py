@@ -191,6 +191,7 @@ class Engine:
             self.broken.set()
         else:
             self.host.refused.update(before.refused)
+            self.host.denied.update(before.denied)
             for other, link in self.host.links.items():  # what has left is sent again, if at all
                 link.left = before.links[other].left if other in before.links else 0
             self._after_a_restart()
