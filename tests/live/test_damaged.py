@@ -201,6 +201,47 @@ def test_a_host_notices_after_a_crash_that_its_write_ahead_log_is_gone(tmp_path)
     assert asyncio.run(learn(crashed)) == 2
 
 
+class Checkpointing:
+    """A connection that does something else instead of, or after, a checkpoint."""
+
+    def __init__(self, base, instead):
+        self._base, self._instead = base, instead
+
+    def execute(self, statement, *values):
+        if statement == "pragma wal_checkpoint(truncate)":
+            return self._instead(lambda: self._base.execute(statement, *values))
+        return self._base.execute(statement, *values)
+
+    def __getattr__(self, name):
+        return getattr(self._base, name)
+
+
+def test_a_host_that_is_killed_when_its_log_is_empty_begins_again(tmp_path):
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            store = Store(tmp_path / "one.db", "one", 1)
+            store._base = Checkpointing(store._base, lambda good: [good(), os._exit(0)])
+            store.close()
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    Store(tmp_path / "one.db", "one", 1).close()
+
+
+def test_a_log_that_could_not_be_emptied_must_be_there(tmp_path):
+    def fail(good):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    store = Store(tmp_path / "one.db", "one", 1)
+    store._base = Checkpointing(store._base, fail)
+    reader = sqlite3.connect(store.path)  # which keeps the log, too
+    reader.execute("select * from host").fetchall()
+    store.close()
+    assert (tmp_path / "one.lock").read_text() == f"{store._session}"
+    assert (tmp_path / "one.db-wal").stat().st_size > 0
+    reader.close()
+
+
 def test_a_full_disk_takes_nothing_from_the_file_of_a_lock(tmp_path):
     lock = Lock(tmp_path / "host0.db")
     lock.note(17, 4)

@@ -195,16 +195,25 @@ class Store:
         """Close the file; what was written stays. A forked process leaves it to its parent."""
         if self._process != os.getpid():
             return
-        if self._opened:  # SQLite takes its log away now, and we may be killed right after that
+        if self._opened:
             with contextlib.suppress(OSError, sqlite3.Error):
-                self._base.execute("pragma busy_timeout = 0")  # nobody waits for who reads it
-                if not self._base.execute("pragma wal_checkpoint(truncate)").fetchone()[0]:
-                    self._lock.note(self._session, CLOSED)
+                self._empty_log()
         self._base.close()
         if self._opened and not Path(f"{self.path}-wal").exists():  # all of it is in one file
             with contextlib.suppress(OSError):  # the disk is full: what stands there is true, too
                 self._lock.note(CLOSED)
         self._lock.close()
+
+    def _empty_log(self) -> None:
+        """Let all stand in one file; we may be killed as soon as the log is empty."""
+        self._lock.note(self._session, CLOSED)
+        busy = 1
+        try:
+            self._base.execute("pragma busy_timeout = 0")  # nobody waits for who reads it
+            (busy, *_) = self._base.execute("pragma wal_checkpoint(truncate)").fetchone()
+        finally:
+            if busy:  # the log is still wanted
+                self._lock.note(self._session)
 
     def read(self) -> Kept | None:
         """What the host was when it stopped; None if it is new."""
