@@ -12,7 +12,8 @@ PATIENCE = 10.0
 
 Callers must not hold a door open, whether they know a token or not. Who is late at two looks, so
 long after each other, has its connection closed. Who has not shown the token by then is answered,
-and the connection is closed: there is no second request before the token is known.
+and the connection is closed: there is no second request before the token is known, unless both are
+of those that need none.
 """
 MOST_CONNECTIONS = 256
 
