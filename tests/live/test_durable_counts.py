@@ -106,6 +106,31 @@ def test_a_row_is_learned_from_once_and_how_far_they_were_fed_is_as_durable(
     assert "must be beyond row 5" in again.differences[0]
 
 
+def test_a_row_that_was_learned_from_before_is_refused_before_anything_is_predicted(
+    tmp_path: Path,
+) -> None:
+    async def play() -> None:
+        async with opened(small(tmp_path, agents=4, hosts=1, journal=True)) as nodes:
+            (node,) = nodes.values()
+            await node.learn(0, [1.0, 1.0], 1.0, offset=(5, 77))
+            waits = await node.predict(0, [2.0, 1.0])
+            request = {"do": "round", "agent": 0, "features": [3.0, 1.0], "target": 1.0}
+            request["offset"] = [5, 77]
+            before = node.host.rounds
+            for _ in range(70):
+                with pytest.raises(ValueError, match="must be beyond row 5"):
+                    await node.learn(0, [3.0, 1.0], 1.0, offset=(5, 77))
+                reply = await Lines(node).answer(json.dumps(request).encode())
+                assert b"must be beyond row 5" in reply
+            assert node.host.rounds == before
+            await node.learn(0, None, 1.0, round=waits.round)  # which has not given way
+            for wrong in ((6,), (6, 1, 1), 6, "ab", {6: 1}):
+                with pytest.raises(ValueError, match=r"^offset must be "):
+                    await node.learn(0, [3.0, 1.0], 1.0, offset=wrong)  # type: ignore[arg-type]
+
+    asyncio.run(play())
+
+
 def test_the_count_in_a_reply_is_durable(tmp_path: Path) -> None:
     """Another round of the agent may be learned from, and not written yet, when a reply is made."""
 

@@ -122,7 +122,7 @@ class Calls:
             if name is None:
                 said = self._newest(agent)
                 if said is None or not _same(said.features, row):
-                    said = await self._round(agent, row, wait)
+                    said = await self._round(agent, row, wait, offset)
             else:
                 said = self._named(agent, name)
                 if row is not None and not _same(said.features, row):
@@ -148,13 +148,16 @@ class Calls:
                         f"gradient must be that of a prediction of {agent!r} that was not learned "
                         "from yet, got one without: predict first"
                     )
-                said = await self._round(agent, None, wait)
+                said = await self._round(agent, None, wait, offset)
             learning = self._learn(agent, said, feedback, offset)
         await learning
 
-    async def _round(self, agent: Label, row: Floats | None, wait: float) -> Said:
+    async def _round(
+        self, agent: Label, row: Floats | None, wait: float, offset: Offset | None
+    ) -> Said:
         """A round to learn from: one that has not given way to many others meanwhile."""
-        self._engine.host.check_may_learn(agent)  # who must wait predicts nothing meanwhile
+        # Who must wait, or has learned from this row, predicts nothing, and no round gives way.
+        self._engine.host.check_may_learn(agent, offset)
         while True:
             said = await self.predict(agent, row, wait)
             if self._engine.host.is_open(said.number):

@@ -274,9 +274,7 @@ class Host:
         begun = self._open[number]
         if not begun.predicted:
             raise ValueError(f"round must have been predicted, got round {number}")
-        self.check_may_learn(begun.agent)
-        if offset is not None:
-            self._residents.check_offset(begun.agent, offset)
+        self.check_may_learn(begun.agent, offset)
         packed = _packed(feedback) if self._journal else []  # before anything changes
         told = begun.round.learn(feedback, draws)
         self._open.pop(number)
@@ -305,14 +303,19 @@ class Host:
         else:
             self._residents.changed.add(driver.name)
 
-    def check_may_learn(self, agent: Label) -> None:
-        """Refuse an agent that does not live here, or that would lose what it learned."""
+    def check_may_learn(self, agent: Label, offset: Offset | None = None) -> None:
+        """Refuse an agent that does not live here, or that would lose what it learned.
+
+        And one that has learned from this row of a stream, or from one after it.
+        """
         host = self.stopped_by(agent)
         if host is not None:
             raise self._mail.stopped(host)
         if self.share.private:
             self._mail.check_memory(self.neighbours)
         self._mail.check_room(self._homes(agent), self.limits.outbox)
+        if offset is not None:
+            self._residents.check_offset(agent, offset)
 
     def stopped_by(self, agent: Label) -> str | None:
         """The host that an agent cannot learn because of, until its memory or ours is back."""

@@ -18,6 +18,7 @@ from mtcool.live.driving import Prediction, told_feedback
 from mtcool.live.host import NO_NEIGHBOURS
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
+from mtcool.live.offset import checked_offset
 from mtcool.live.refusals import Refusal
 from mtcool.live.reloading import reload_node
 from mtcool.types import Label, Plain
@@ -182,9 +183,9 @@ class Lines:
         """Predict, then learn from what the request brings along."""
         if (request.target is None) == (request.loss is None):
             raise ValueError("a round must have one of target and loss")
-        self.node.host.check_may_learn(agent)  # who must wait is asked again, and journals grow
+        offset = None if request.offset is None else checked_offset(request.offset)
+        self.node.host.check_may_learn(agent, offset)  # asked again and again, journals would grow
         said = await self.node.predict(agent, request.features, timeout=request.timeout)
-        offset = request.offset
         if request.loss is None:  # not by its round, which may be over since the graph has changed
             target = _wanted("target", request.target)
             await self.node.learn(agent, request.features, target, offset=offset)

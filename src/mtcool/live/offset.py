@@ -40,6 +40,8 @@ def checked_offset(given: Place) -> Offset:
     >>> checked_offset((12, 8123))
     Offset(row=12, check=8123)
     """
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ValueError(f"offset must be two numbers, got {given!r}")
     row, check = given
     most = validation.count("offset", row), validation.count("offset", check, 0)
     if max(most) > MOST:
