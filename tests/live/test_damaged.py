@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import errno
+import fcntl
 import gc
 import os
 import resource
@@ -279,6 +281,15 @@ def test_a_forked_process_changes_nothing_of_a_host_that_its_parent_goes_on_with
     asyncio.run(play())
     again = replay_files([tmp_path / "state" / "host0.db"])
     assert (again.learned, again.same, again.differences) == (2, 2, [])
+
+
+def test_a_disk_without_locks_is_not_taken_for_another_process(tmp_path, monkeypatch):
+    def flock(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(OSError, match=r"one\.lock' could not be locked: .*No locks available"):
+        Lock(tmp_path / "one.db")
 
 
 def test_a_database_that_was_closed_may_be_opened_while_a_forked_process_lives(tmp_path):

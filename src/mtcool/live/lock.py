@@ -34,8 +34,11 @@ class Lock:
         for _ in range(LOOKS):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 time.sleep(LOOK / LOOKS)
+            except OSError as error:
+                os.close(self._file)
+                raise OSError(f"{str(self.path)!r} could not be locked: {error}") from error
             else:
                 # SQLite makes an empty one when it opens the database.
                 log = Path(f"{database}-wal")
