@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import sys
 
@@ -353,6 +354,22 @@ def test_what_waits_beyond_a_pruned_journal_is_counted_and_what_is_wrong_after_i
     assert (again.waiting, again.lost, again.differences) == (0, 0, [])
     change(paths[1], Taken)  # one of those that were said before
     assert replay_files(paths).differences
+
+
+def test_pruning_after_a_crash_says_how_much_of_the_disk_is_free_again(tmp_path):
+    crashed = tmp_path / "crashed"
+
+    async def learn():
+        async with Node(network(tmp_path), "host0", transport=MemoryTransport("host0", Exchange())):
+            shutil.copytree(tmp_path / "state", crashed)
+
+    play(tmp_path)
+    asyncio.run(learn())
+    before = sum(file.stat().st_size for file in crashed.glob("host0.db*"))
+    pruned = prune_journal(crashed / "host0.db")
+    after = sum(file.stat().st_size for file in crashed.glob("host0.db*"))
+    shared = 1 << 15  # of the index of the log, which is memory
+    assert pruned.bytes == before - after - shared > 0
 
 
 def test_a_journal_is_pruned_though_the_disk_has_no_room_for_a_copy(tmp_path, monkeypatch):

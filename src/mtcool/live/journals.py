@@ -205,7 +205,7 @@ class Pruned(NamedTuple):
     rounds: int
     """All that the host has ever begun; a replay begins after them now."""
     bytes: int
-    """By which the database is smaller."""
+    """By which the database and its log are smaller."""
 
 
 def prune_journal(
@@ -226,13 +226,19 @@ def prune_journal(
     journal = read_journal(path, tell)
     if not journal.entries:
         raise ValueError(f"{path} must have a journal, got none")
-    size = Path(path).stat().st_size
+    size = _size(path)
     with Store(path, journal.host, journal.network) as store:
         kept = store.read()
         assert kept is not None  # it has a journal
         snapshot = snapshot_of(kept, journal.host, journal.network)
         store.prune(entry_bytes(snapshot))
-    return Pruned(len(journal.entries), kept.rounds, size - Path(path).stat().st_size)
+    return Pruned(len(journal.entries), kept.rounds, size - _size(path))
+
+
+def _size(path: str | os.PathLike[str]) -> int:
+    """Bytes of a database and its log, which a host that has crashed leaves behind."""
+    files = Path(path), Path(f"{os.fspath(path)}-wal")
+    return sum(one.stat().st_size for one in files if one.exists())
 
 
 def _description(kept: bytes) -> Description:
