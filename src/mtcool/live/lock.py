@@ -87,7 +87,8 @@ class Lock:
 def is_running(database: Path) -> bool:
     """Whether a process has the database of a host."""
     try:
-        lock = os.open(_beside(database), os.O_RDONLY)
+        # A stranger's lock may be a pipe, which would wait for its other end.
+        lock = os.open(_beside(database), os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return False
     try:
