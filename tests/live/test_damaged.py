@@ -120,12 +120,17 @@ def test_a_journal_that_a_host_could_not_begin_with_is_told_from_those_of_others
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_a_replay_does_not_wait_for_a_lock_that_is_a_pipe(good, tmp_path):
-    file = tmp_path / "host0.db"
-    shutil.copy(good, file)
-    os.mkfifo(tmp_path / "host0.lock")
-    command = [sys.executable, "-m", "mtcool", "replay", file]
-    assert subprocess.run(command, timeout=100, capture_output=True).returncode == 0
+@pytest.mark.parametrize("end", [".lock", ".db-journal", ".db-wal", ".db-shm"])
+def test_a_replay_waits_for_no_pipe_beside_a_database(good, tmp_path, end):
+    shutil.copy(good, tmp_path / "host0.db")
+    os.mkfifo(tmp_path / f"host0{end}")
+    command = [sys.executable, "-m", "mtcool", "replay", tmp_path / "host0.db"]
+    done = subprocess.run(command, timeout=100, capture_output=True, text=True)
+    if end == ".lock":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == 2
+        assert f"journals must be in files, got '{tmp_path}/host0{end}'" in done.stderr
 
 
 def test_a_name_that_is_none_is_refused_in_a_sentence_and_nothing_else(good, tmp_path, monkeypatch):
