@@ -209,7 +209,7 @@ def test_every_file_with_compiled_code_is_in_the_key():
     package = Path(mtcool.__file__).parent
     marks = re.compile(
         r"^@(kernel|routine|inline|dispatched|overload"
-        r"|(?!check_state|place_of|block_of|cut|join|traffic|said|enlarged|take|clique_part"
+        r"|(?!check_state|spans|cut|join|traffic|said|take"
         r"|rounds_of|channels_of|channels_ahead|kept_of|go_on)\w+\.register)\b",
         re.MULTILINE,
     )
