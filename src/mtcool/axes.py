@@ -23,6 +23,11 @@ RECORD = "record"
 PRODUCT = "product"
 """Of a published sum and an expert's point."""
 AGENT = "agent"
+LINK = "link"
+"""Of an agent to a neighbour."""
+FEATURE = "feature"
+VECTOR = "vector"
+"""Numbers for each feature: there are as many of them for all."""
 COORDINATE = "coordinate"
 """Of what an agent publishes."""
 SLOT = "slot"
@@ -220,6 +225,18 @@ def copy_cliques(source: State, there: Place, target: State, here: Place) -> Non
     """Copy all that some cliques know to their places in another state."""
     for pair in pairs(source, there, target, here):
         pair.target[pair.where] = pair.source
+
+
+def copy_along(axis: str, source: State, its: Index | int, target: State, own: Index | int) -> None:
+    """Copy entries of all arrays that run along an axis first.
+
+    Where one state has room for more along another axis, what both have is copied.
+    """
+    for name, axes in axes_of(target).items():
+        if axes[0] == axis:
+            a, b = getattr(source, name), getattr(target, name)
+            both = tuple(map(slice, map(min, a.shape[1:], b.shape[1:])))
+            b[(own, *both)] = a[(its, *both)]
 
 
 def enlarged(state: State, lengths: Mapping[str, int]) -> State:
