@@ -252,9 +252,11 @@ def enlarged(state: State, lengths: Mapping[str, int]) -> State:
     for name, axes in axes_of(state).items():
         field = name.partition(".")[0]
         new[field] = longer(getattr(state, field), *(lengths.get(axis, 0) for axis in axes))
-    for block in [array for array in new.values() if getattr(array, "dtype", None) is not None]:
-        for name in set(block.dtype.names or ()) & set(state._fields):
-            new[name] = block[name]  # a column that is a field, too
+    blocks = {id(getattr(state, name)): name for name in new}
+    for name, field in zip(state._fields, state, strict=True):
+        block = blocks.get(id(getattr(field, "base", None)))
+        if block is not None:
+            new[name] = new[block][name]  # a column that is a field, too
     return state._replace(**new)
 
 
