@@ -156,31 +156,31 @@ def counted(first: Integers, length: Integers) -> Integers:
     return np.repeat(first - start, length) + np.arange(length.sum())
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where some cliques are in a state."""
 
     cliques: Span
     rows: Span
 
     @classmethod
-    def of(cls, clique: int, first: int = 0, last: int = 0) -> "Place":
+    def of(cls, clique: int, first: int = 0, last: int = 0) -> "Location":
         """One clique, whose rows are first:last."""
         return cls(Span.one(clique, clique + 1), Span.one(first, last))
 
 
 @functools.singledispatch
-def spans(state: State, place: Place) -> dict[str, Span]:
+def spans(state: State, location: Location) -> dict[str, Span]:
     """The entries of some cliques along each axis of a state.
 
     A state with other axes than cliques and rows has an implementation of its own.
     """
-    return {CLIQUE: place.cliques, ROW: place.rows, AGENT: place.cliques}
+    return {CLIQUE: location.cliques, ROW: location.rows, AGENT: location.cliques}
 
 
-def place_of(state: State, name: str, place: Place) -> tuple[Index, ...] | None:
+def index_of(state: State, name: str, location: Location) -> tuple[Index, ...] | None:
     """An index of what some cliques have of an array; None if it is a constant."""
     axes = axes_of(state).get(name)
-    return None if axes is None else _index(axes, spans(state, place), {})
+    return None if axes is None else _index(axes, spans(state, location), {})
 
 
 def _index(axes: Axes, found: Mapping[str, Span], lengths: Mapping[str, int]) -> tuple[Index, ...]:
@@ -201,7 +201,7 @@ class Pair(NamedTuple):
     """Index of what the cliques have in the target."""
 
 
-def pairs(source: State, there: Place, target: State, here: Place) -> Iterator[Pair]:
+def pairs(source: State, there: Location, target: State, here: Location) -> Iterator[Pair]:
     """What some cliques have in two states, which hold them at different places."""
     for (_, one), (_, two) in zip(states(source), states(target), strict=True):
         its, own = spans(one, there), spans(two, here)
@@ -221,7 +221,7 @@ def pairs(source: State, there: Place, target: State, here: Place) -> Iterator[P
             yield Pair(name, values, b, index)
 
 
-def copy_cliques(source: State, there: Place, target: State, here: Place) -> None:
+def copy_cliques(source: State, there: Location, target: State, here: Location) -> None:
     """Copy all that some cliques know to their places in another state."""
     for pair in pairs(source, there, target, here):
         pair.target[pair.where] = pair.source

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.axes import PRODUCT, Place, Span, set_axes, spans
+from mtcool.axes import PRODUCT, Location, Span, set_axes, spans
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, predict_row
 from mtcool.learners.mt_ftrl.closed_form import add_gradient, weigh
@@ -35,9 +35,9 @@ set_axes(DPMTFTRLState, told=PRODUCT)
 
 
 @spans.register
-def _(state: DPMTFTRLState, place: Place) -> dict[str, Span]:
-    first = state.first[place.rows.first]
-    last = state.first[place.rows.first + place.rows.length]
+def _(state: DPMTFTRLState, location: Location) -> dict[str, Span]:
+    first = state.first[location.rows.first]
+    last = state.first[location.rows.first + location.rows.length]
     return {PRODUCT: Span(first, last - first)}
 
 

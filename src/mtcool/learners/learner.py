@@ -14,7 +14,7 @@ before they are weighted. `docs/add-a-learner.md` walks through an example.
 import functools
 from typing import NamedTuple, Protocol
 
-from mtcool.axes import Place
+from mtcool.axes import Location
 from mtcool.kernels import dispatched
 from mtcool.types import Floats, Integers, State
 
@@ -33,9 +33,9 @@ class Cliques(NamedTuple):
     bound: Floats
     """The largest weight max_i w_ij in each clique: a bound on its gradients' norms."""
 
-    def place(self, clique: int) -> Place:
+    def location(self, clique: int) -> Location:
         """Where a clique is in a state that was made for these."""
-        return Place.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
+        return Location.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
 
 
 class Learner(Protocol):

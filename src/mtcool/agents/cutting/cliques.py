@@ -14,7 +14,7 @@ from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.private import PrivateAgent
-from mtcool.axes import Place, copy_cliques, pairs, state_arrays
+from mtcool.axes import Location, copy_cliques, pairs, state_arrays
 from mtcool.graphs import Graph
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.exchange import Exchange
@@ -53,9 +53,9 @@ class Plan(NamedTuple):
         """The rows of a clique."""
         return slice(int(self.start[clique]), int(self.start[clique + 1]))
 
-    def place(self, clique: int) -> Place:
+    def location(self, clique: int) -> Location:
         """Where a clique is in the network's state."""
-        return Place.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
+        return Location.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
 
 
 def kept_by(settings: Settings, peers: CliquePeers | Publishing, agent: int) -> list[int]:
@@ -108,7 +108,7 @@ def _(
             graph.labels[i], settings_of(settings, i), own.links, own.cliques, first_phase
         )
         for k, c in enumerate(own.keeps):
-            copy_cliques(peers.state, plan.place(c), agent.state, agent.given.place(k))
+            copy_cliques(peers.state, plan.location(c), agent.state, agent.given.location(k))
         yield agent
 
 
@@ -150,7 +150,7 @@ def join_cliques(
     for i, agent in enumerate(agents):
         _check_listeners(plan, kept_by(settings, peers, i), graph, agent)
         for k, c in enumerate(kept_by(settings, peers, i)):
-            for pair in pairs(agent.state, agent.given.place(k), state, plan.place(c)):
+            for pair in pairs(agent.state, agent.given.location(k), state, plan.location(c)):
                 before = pair.target[pair.where]
                 if c in joined and before.tobytes() != pair.source.tobytes():
                     raise ValueError(

@@ -13,7 +13,7 @@ from mtcool.agents.cutting.settings import joint_settings
 from mtcool.agents.field.account import Account
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.neighbour import Neighbour
-from mtcool.axes import CLIQUE, EXPERT, ROW, Place, copy_cliques, enlarged, longer
+from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, longer
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.mt_ftrl.capacity import with_experts
@@ -102,8 +102,8 @@ def _learner(
     state = enlarged(made, {CLIQUE: len(agents), ROW: rows, EXPERT: experts})
     state = with_experts(state, table, most, guesses)
     for c, agent in enumerate(agents):
-        there = Place.of(c, int(start[c]), int(start[c + 1]))
-        copy_cliques(agent.clique.state, Place.of(0, 0, int(slots[c])), state, there)
+        there = Location.of(c, int(start[c]), int(start[c + 1]))
+        copy_cliques(agent.clique.state, Location.of(0, 0, int(slots[c])), state, there)
     return state, tables, experts
 
 

@@ -11,7 +11,7 @@ from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.private import PrivateAgent
 from mtcool.agents.talking import Talking
-from mtcool.axes import Place, copy_cliques, state_arrays
+from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
@@ -58,10 +58,10 @@ def _cut(
             heard=dict(zip(own.cliques[0].rows, published[listeners].tolist(), strict=True)),
             talking=_talking(peers, i),
         )
-        copy_cliques(peers.state.learner, plan.place(i), agent.state, agent.given.place(0))
+        copy_cliques(peers.state.learner, plan.location(i), agent.state, agent.given.location(0))
         for k, channel in enumerate(channels):
             source = peers.state.aggregator
-            copy_cliques(source, Place.of(channel), agent.aggregator, Place.of(k))
+            copy_cliques(source, Location.of(channel), agent.aggregator, Location.of(k))
         yield agent
 
 
@@ -92,7 +92,7 @@ def _(first: PrivateAgent, graph: Graph, agents: Sequence[PrivateAgent]) -> Join
     for i, agent in enumerate(agents):
         for k, channel in enumerate(channels_of(peers, i)):
             target = peers.state.aggregator
-            copy_cliques(agent.aggregator, Place.of(k), target, Place.of(channel))
+            copy_cliques(agent.aggregator, Location.of(k), target, Location.of(channel))
     return Joined(settings, weights, dict(state_arrays(peers.state)), _joint_noise(agents))
 
 

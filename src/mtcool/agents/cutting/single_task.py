@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.single_task import SingleTaskAgent
-from mtcool.axes import Place, copy_cliques, state_arrays
+from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph, own_weights
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.settings import Settings
@@ -23,7 +23,7 @@ def _(
     for i in agents:
         others = tuple(graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i)
         agent = SingleTaskAgent(graph.labels[i], settings_of(settings, i), others)
-        copy_cliques(peers.state, Place.of(i), agent.state, Place.of(0))
+        copy_cliques(peers.state, Location.of(i), agent.state, Location.of(0))
         yield agent
 
 
@@ -39,5 +39,5 @@ def _(first: SingleTaskAgent, graph: Graph, agents: Sequence[SingleTaskAgent]) -
                 f"agents must have the neighbours of the graph, got {agent.name!r}, which {knows} "
                 f"{name!r}"
             )
-        copy_cliques(agent.state, Place.of(0), peers.state, Place.of(i))
+        copy_cliques(agent.state, Location.of(0), peers.state, Location.of(i))
     return Joined(settings, weights, dict(state_arrays(peers.state)))

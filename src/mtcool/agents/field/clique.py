@@ -10,7 +10,7 @@ import numpy as np
 
 from mtcool.agents.field.account import Account
 from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
-from mtcool.axes import CLIQUE, EXPERT, ROW, Place, copy_cliques, enlarged, restore, state_arrays
+from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, restore, state_arrays
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.settings import Settings
@@ -84,7 +84,7 @@ class FieldClique:
         grow_alone(grown, old, old, slots, before, experts, before)
         self.slots, self.doublings = slots, self.doublings + 1
         self.state = self._make_state()
-        copy_cliques(grown, Place.of(0, old, old + slots), self.state, Place.of(0, 0, slots))
+        copy_cliques(grown, Location.of(0, old, old + slots), self.state, Location.of(0, 0, slots))
 
     def _make_state(self) -> State:
         """A state in arrays of the types that compiled code expects, with room for all slots."""

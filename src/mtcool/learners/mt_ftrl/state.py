@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mtcool.axes import CLIQUE, EXPERT, RECORD, ROW, Place, Span, set_axes, spans
+from mtcool.axes import CLIQUE, EXPERT, RECORD, ROW, Location, Span, set_axes, spans
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.types import Floats, Integers
@@ -92,7 +92,7 @@ set_axes(
 
 
 @spans.register
-def _(state: MTFTRLState, place: Place) -> dict[str, Span]:
-    plan = state.plan[place.cliques.entries]
+def _(state: MTFTRLState, location: Location) -> dict[str, Span]:
+    plan = state.plan[location.cliques.entries]
     experts = Span(plan["expert"], plan["experts"])
-    return {CLIQUE: place.cliques, ROW: place.rows, EXPERT: experts}
+    return {CLIQUE: location.cliques, ROW: location.rows, EXPERT: experts}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtcool.axes import Place, Span, copy_cliques
+from mtcool.axes import Location, Span, copy_cliques
 from mtcool.learners import Cliques
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
@@ -22,7 +22,7 @@ def learner_of(peers: FieldPeers, settings: Settings, known: int) -> State:
     made = np.flatnonzero(cliques["slots"])  # an agent that is known may never have been there
     slots = cliques["slots"][made]
     own = Span(made, np.ones_like(made))
-    there = Place(own, Span(cliques["first"][made], slots))
-    here = Place(own, Span(np.cumsum(slots) - slots, slots))
+    there = Location(own, Span(cliques["first"][made], slots))
+    here = Location(own, Span(np.cumsum(slots) - slots, slots))
     copy_cliques(peers.state.learner, there, learner, here)
     return learner

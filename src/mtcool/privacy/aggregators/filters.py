@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.axes import AGENT, BUFFER, COORDINATE, Place, Span, set_axes, spans
+from mtcool.axes import AGENT, BUFFER, COORDINATE, Location, Span, set_axes, spans
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.types import Floats, Integers
 
@@ -69,8 +69,8 @@ set_axes(
 
 
 @spans.register
-def _(state: FilterState, place: Place) -> dict[str, Span]:
-    agents = place.cliques
+def _(state: FilterState, location: Location) -> dict[str, Span]:
+    agents = location.cliques
     return {AGENT: agents, COORDINATE: Span.between(state.start, agents.entries)}
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.axes import AGENT, COORDINATE, PADDING, SLOT, Place, Span, set_axes, spans
+from mtcool.axes import AGENT, COORDINATE, PADDING, SLOT, Location, Span, set_axes, spans
 from mtcool.kernels import inline
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.privacy.words import Law
@@ -70,8 +70,8 @@ set_axes(
 
 
 @spans.register
-def _(state: TreeState, place: Place) -> dict[str, Span]:
-    agents = place.cliques
+def _(state: TreeState, location: Location) -> dict[str, Span]:
+    agents = location.cliques
     begins = {COORDINATE: state.start, SLOT: state.slot, PADDING: state.pad}
     found = {axis: Span.between(begin, agents.entries) for axis, begin in begins.items()}
     return {AGENT: agents} | found

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtcool.axes import Place, own_arrays, place_of, states
+from mtcool.axes import Location, index_of, own_arrays, states
 from mtcool.kernels import CompileError
 from mtcool.testing.checks import require, require_close, require_equal
 from mtcool.testing.learners.trial import (
@@ -61,7 +61,7 @@ def updating_changes_its_own_clique_only(trial: Trial) -> None:
     state = trial.make_state()
     for step in updates():
         clique = clique_of(step.row)
-        own = Place.of(clique, START[clique], START[clique + 1])
+        own = Location.of(clique, START[clique], START[clique + 1])
         others = trial.predictions(state)
         before = {
             (name, field): array.copy()
@@ -72,7 +72,7 @@ def updating_changes_its_own_clique_only(trial: Trial) -> None:
         for name, part in states(state):
             for field, array in own_arrays(part):
                 elsewhere = np.ones(array.shape, bool)
-                place = place_of(part, field, own)
+                place = index_of(part, field, own)
                 if place is not None:  # else a constant, which no update may change
                     elsewhere[place] = False
                 same = array[elsewhere] == before[name, field][elsewhere]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mtcool.axes import CLIQUE, ROW, Place, axes_of, copy_cliques, states
+from mtcool.axes import CLIQUE, ROW, Location, axes_of, copy_cliques, states
 from mtcool.learners import Cliques
 from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.squared_weights import SquaredWeightsState
@@ -111,7 +111,7 @@ def states_can_be_cut_and_joined(trial: Trial) -> None:
         start.setflags(write=False)
         given = Cliques(start, cliques.rate[c : c + 1], cliques.bound[c : c + 1])
         alone = trial.make_state(given, WEIGHT[first:last])
-        there, here = Place.of(c, first, last), Place.of(0, 0, last - first)
+        there, here = Location.of(c, first, last), Location.of(0, 0, last - first)
         copy_cliques(whole, there, alone, here)
         for row in range(last - first):
             model = np.empty(DIM)
