@@ -304,12 +304,12 @@ def test_a_learner_that_is_false_is_not_taken_for_none_given(algorithm, learner)
         MAKERS[algorithm](STAR, 2, learner=learner)
 
 
-@dataclass(frozen=True)
 class StrangeState(NamedTuple):
     n: Any
     rate: Any
 
 
+@dataclass(frozen=True)
 class Strange:
     """A learner from outside."""
 
