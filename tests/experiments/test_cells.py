@@ -190,7 +190,6 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/private_carrier.py",
         "agents/received.py",
         "agents/single_task.py",
-        "agents/talking.py",
         "field/packing.py",
         "graphs/files.py",
         "graphs/gal.py",

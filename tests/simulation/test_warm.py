@@ -12,7 +12,6 @@ from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState
@@ -30,7 +29,7 @@ def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
     assert len(set(found)) == len(found) == 31
     for kinds in ({PrivatePeers, Line}, {PrivatePeers, SolverScratch}, {CliquePeers, Line}):
         assert any(kinds <= set(one) for one in found)
-    for kinds in ({QuietPeers, Line, TreeState}, {QuietPeers, SolverScratch, FilterState}):
+    for kinds in ({PrivatePeers, Line, TreeState}, {PrivatePeers, SolverScratch, FilterState}):
         assert any(kinds <= set(one) for one in found)
     for kinds in ({CliquePeers, TwoPhaseState, SolverScratch}, {SingleTaskPeers}):
         assert any(kinds <= set(one) for one in found)

@@ -23,9 +23,11 @@ Running sums over the sorted v_i tell u and S of any piece. To find the right pi
 one that the expert's last solution gives, solve on it, count the rows that this clips, and go on
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
-none of them. A solution is accepted if it clips the rows of its piece and no others; if none is
-found, bisection takes its time (`solvers/bisection.py`). The single experts of several cliques are
-solved side by side in the same way, but without sorting (`mt_ftrl/singles.py`).
+none of them. A solution is accepted if it clips the rows of its piece and no others. If none is
+found all rows of the expert are at their mean, as with xi = 0. That happens where eta v_i is beyond
+1e10 or so, for noise as large as that or a stranger's sums, and rounding decides which rows are
+clipped. The single experts of several cliques are solved side by side in the same way, but without
+sorting (`mt_ftrl/singles.py`).
 """
 
 from typing import NamedTuple
@@ -34,7 +36,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.solvers.bisection import bisect
 from mtcool.types import Floats
 
 Unsigned = NDArray[np.uint64]
@@ -293,7 +294,7 @@ def solve_pieces(
 ) -> int:
     """Solve the experts from `first` on whose eta, variance and last places are in `piece`.
 
-    Returns the number of those that were left to bisection.
+    Returns the number of those whose piece was not found.
     """
     value, place, piece = line.rows[VALUE], line.place, line.piece
     count: int = multiplier.shape[0] - first
@@ -324,10 +325,15 @@ def solve_pieces(
             break
     for j in range(count):
         e = place[EXPERT, j]
-        multiplier[e], centre[e, 0] = bisect(
-            value[1 : size + 1], mean, piece[ETA, j], piece[VARIANCE, j]
-        )
+        multiplier[e], centre[e, 0] = 0.0, _at_the_mean(piece[ETA, j], mean)
     return count
+
+
+@inline
+def _at_the_mean(eta: float, mean: float) -> float:
+    """Where all rows are, if they may not differ."""
+    m = -eta * mean
+    return 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
 
 
 @routine
@@ -351,7 +357,7 @@ def solve_line(
     deviation, `equal` whether they are all equal; eta is `unit` times `factor`. Fills s and m
     (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows.
     Returns the weighted sums of eta and shrink over the experts in closed form, and the numbers of
-    the other experts and of those that were left to bisection.
+    the other experts and of those whose piece was not found.
     """
     size, experts = gradients.shape[0], factor.shape[0]
     per_mode = 1.0 / (size + 1.0)
@@ -371,8 +377,7 @@ def solve_line(
         first += 1
     clipped = experts - first
     while first < experts and (equal or cap[first] <= NEGLIGIBLE):  # all rows are at the mean
-        m = -unit * factor[first] * mean
-        multiplier[first], centre[first, 0] = 0.0, 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
+        multiplier[first], centre[first, 0] = 0.0, _at_the_mean(unit * factor[first], mean)
         first += 1
     if first == experts:
         return level, slope, clipped, 0
