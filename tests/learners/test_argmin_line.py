@@ -93,17 +93,25 @@ def test_every_expert_is_found(shape):
     assert solved > 10_000
 
 
-@pytest.mark.parametrize("size", [1e15, 1e60, 1e130])
-def test_rows_are_equal_where_rounding_hides_which_are_clipped(size):
-    """As after a stranger's sums: with xi = 1 the rows at both ends alone vary as all may."""
-    gamma = np.array([-size, size, size])
-    clique, usual = (Clique(MTFTRL((1.0,)), 3, 171.0) for _ in range(2))
-    clipped, failed = clique.solve(gamma)
-    assert (clipped, failed) == (1, 1)
-    assert (clique.s[0], clique.m[0, 0]) == (0.0, -1.0)
-    sober = np.array([0.3, -0.1, 0.2])
-    assert clique.solve(sober)[1] == usual.solve(sober)[1] == 0
-    np.testing.assert_allclose([clique.s, clique.m[:, 0]], [usual.s, usual.m[:, 0]], rtol=1e-12)
+@pytest.mark.parametrize("unit", [0.01, 1.0, 1000.0])
+def test_rows_are_equal_where_rounding_hides_which_are_clipped(unit):
+    """As after a stranger's sums, where two rows on the ball alone may vary as all may."""
+    found, sober = 0, np.array([3000.0, -1000.0, 2000.0])
+    for shape in ([2.0, 2.0, -1.0], [4.0, -1.0, 3.0], [-1.0, 2.0, 6.0]):
+        for power in range(20, 130):
+            clique, usual = (Clique(MTFTRL(), 3, unit) for _ in range(2))
+            gamma = np.array(shape) * 10.0**power
+            clipped, failed = clique.solve(gamma)
+            assert clipped == len(clique.s)
+            at_the_mean = clique.s == 0.0
+            assert at_the_mean.sum() == failed
+            assert (clique.m[at_the_mean] == -1.0).all()
+            assert (abs(clique.m) <= 1.0).all()
+            found += failed
+            assert clique.solve(sober) == usual.solve(sober) == (len(clique.s), 0)
+            np.testing.assert_allclose(clique.s, usual.s, rtol=1e-12)
+            np.testing.assert_allclose(clique.m, usual.m, rtol=1e-12)
+    assert found > 0
 
 
 def test_a_solution_that_clips_other_rows_is_not_accepted():

@@ -24,10 +24,11 @@ one that the expert's last solution gives, solve on it, count the rows that this
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
 none of them. A solution is accepted if it clips the rows of its piece and no others. If none is
-found all rows of the expert are at their mean, as with xi = 0. That happens where eta v_i is beyond
-1e10 or so, for noise as large as that or a stranger's sums, and rounding decides which rows are
-clipped. The single experts of several cliques are solved side by side in the same way, but without
-sorting (`mt_ftrl/singles.py`).
+found, the search begins once more, without the last solution; if that fails, too, all rows of the
+expert are at their mean, as with xi = 0. It fails where eta v_i is beyond 1e15, for noise as large
+as that or a stranger's sums: rounding then decides which rows are clipped. The single experts of
+several cliques are solved side by side in the same way, but without sorting
+(`mt_ftrl/singles.py`).
 """
 
 from typing import NamedTuple
@@ -303,7 +304,7 @@ def solve_pieces(
         a, h = move(value, piece[LOW, j], piece[HIGH, j], a, h)
         place[EXPERT, j], place[BELOW, j], place[ABOVE, j] = first + j, a, h
         describe(line.rows, size, mean, piece[ETA, j], piece[VARIANCE, j], line, j)
-    for sweep in range(ROUNDS):
+    for sweep in range(2 * ROUNDS):
         solve_columns(piece, count)
         left = 0 * count  # a plain 0 is a type of its own, for which all would be compiled again
         for j in range(count):
@@ -313,8 +314,10 @@ def solve_pieces(
             if is_right(value, low, high, piece[MARGIN, j], a, h):
                 continue
             to_a, to_h = move(value, low, high, a, h)
-            if sweep >= HASTE:
+            if sweep % ROUNDS >= HASTE:
                 to_a, to_h = half_way(a, to_a), half_way(h, to_h)
+            if sweep + 1 == ROUNDS:  # a start far off may lead into a circle
+                to_a, to_h = np.uint64(0), np.uint64(size)
             eta, variance = piece[ETA, j], piece[VARIANCE, j]
             place[EXPERT, left], place[BELOW, left], place[ABOVE, left] = e, to_a, to_h
             piece[ETA, left], piece[VARIANCE, left] = eta, variance
