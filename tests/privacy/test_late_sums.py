@@ -107,7 +107,7 @@ def test_late_and_lost_messages_equal_the_oracle(graph, experts, sums, rows, los
     rng = np.random.default_rng(seed)
     size, dim = len(GRAPHS[graph]), 2
     weights = random_weights(GRAPHS[graph], rng)
-    net, slow, noise = twins(GRAPHS[graph], dim, 30.0, 20, experts, weights)
+    net, slow, noise = twins(GRAPHS[graph], dim, 100.0, 20, experts, weights)
     delays = Delays(gradients=Delay(*sums), rows=Delay(*rows), lost=lost)
     ours = PrivateCarrier(net.agents().values(), delays, seed=seed + 1)
     theirs = LateNetwork(slow, seed + 1, sums, rows, lost)
