@@ -11,6 +11,7 @@ import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.agents.cutting.order import in_order
+from mtcool.axes import restore, state_arrays
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
@@ -20,7 +21,6 @@ from mtcool.network.header import encode_header
 from mtcool.network.saved_field import field_arrays, resumed
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states import check_saved
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.accounts import received
 from mtcool.peers.field.checking import Still, check_uniform, checked

@@ -9,10 +9,9 @@ import numpy as np
 from mtcool.agents.cutting.cliques import Plan, entry_weights, join_cliques, own_of
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
-from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
+from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.settings import Settings
@@ -42,12 +41,9 @@ def _(
             whole.noise,
             heard=dict(zip(own.cliques[0].rows, published[listeners].tolist(), strict=True)),
         )
-        for there, here in pairs_of_arrays(
-            peers.state.learner, plan.start, i, agent.state, agent.given.start, 0
-        ):
-            here[...] = there
-        for there, here in blocks_of_arrays(peers.state.aggregator, i, agent.aggregator, 0):
-            here[...] = there
+        copy_cliques(peers.state.learner, plan.location(i), agent.state, agent.given.location(0))
+        source = peers.state.aggregator
+        copy_cliques(source, Location.of(i), agent.aggregator, Location.of(0))
         yield agent
 
 
@@ -67,8 +63,8 @@ def _(first: PrivateAgent, graph: Graph, agents: Sequence[PrivateAgent]) -> Join
     peers = settings.algorithm.peers(settings, graph, weights)
     join_cliques(peers, peers.state.learner, settings, graph, agents)
     for i, agent in enumerate(agents):
-        for there, here in blocks_of_arrays(peers.state.aggregator, i, agent.aggregator, 0):
-            there[...] = here
+        target = peers.state.aggregator
+        copy_cliques(agent.aggregator, Location.of(0), target, Location.of(i))
     return Joined(settings, weights, dict(state_arrays(peers.state)), _joint_noise(agents))
 
 

@@ -20,6 +20,7 @@ from mtcool.agents.field.account import Account
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.neighbour import Kept, Neighbour
 from mtcool.agents.received import MOST, Position
+from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.exchange import knowledge_of, products_of
@@ -32,7 +33,6 @@ from mtcool.network.saved_field.form import CLIQUE
 from mtcool.network.saved_states import check_releases, check_state_arrays
 from mtcool.network.saved_states.checks import Saved, within
 from mtcool.network.saved_states.sizes import check_size
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.field.bounds import own_bound
 from mtcool.peers.private import PrivateState
 from mtcool.types import AnyArray, Label, Name, Plain, State
