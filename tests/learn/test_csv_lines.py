@@ -92,5 +92,24 @@ def test_lines_may_end_as_those_of_old_macintoshes():
     assert read("x,y\r1,2\r\r3,4\r", 99) == ([(2, "1", "2"), (4, "3", "4")], [])
 
 
+def test_lines_may_end_as_those_of_old_macintoshes_where_a_field_has_a_newline():
+    assert read('x,y\r1,"2\n3"\r4,5\r', 99) == ([(2, "1", "2\n3"), (4, "4", "5")], [])
+
+
+@pytest.mark.parametrize("rows", ["", "1,2\n" * 100_000])
+def test_a_quote_that_is_not_closed_in_the_header_is_refused_with_its_line(rows):
+    with pytest.raises(ValueError, match="f, line 2: the record that begins here does not end"):
+        read(f'\nx,"y\n{rows}', 99)
+
+
+def test_a_header_that_comes_in_parts_is_read_to_its_end():
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 3))
+
+    rows = list(CsvFile(Slow(b'\n\r\nx,"y\nz"\r\n1,2\r\n'), "f", "x").pieces(["x", "y\nz"]))
+    assert [piece.lines.tolist() for piece in rows] == [[5]]
+
+
 def test_a_header_without_a_line_break_has_no_rows():
     assert read("x,y", 99) == ([], [])

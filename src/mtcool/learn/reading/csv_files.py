@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from mtcool.learn.reading.pieces import BadRow, Piece, pyarrow
 from mtcool.learn.reading.records import (
     BLOCK,
+    ENDLESS,
+    LIVE_BLOCK,
+    Arriving,
     Block,
     Readable,
     line_breaks,
@@ -19,6 +23,8 @@ from mtcool.learn.reading.records import (
 )
 from mtcool.types import Given
 
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark, which some programs write before everything else."""
 DELIMITERS = (b",", b";", b"\t")
 LINE_BREAKS = (b"", b"\n", b"\r")
 """What ends a line; nothing ends none."""
@@ -27,21 +33,25 @@ LINE_BREAKS = (b"", b"\n", b"\r")
 class CsvFile:
     """A CSV file whose header has been read: its names, and its rows in pieces."""
 
-    def __init__(self, file: Readable, name: str, wanted: str) -> None:
-        self._file, self._name, self.ending = file, name, Ending()
-        read = file.read(BLOCK)
+    def __init__(self, file: Given, name: str, wanted: str, *, live: bool = False) -> None:
+        self._file: Readable = Arriving(file) if live else file
+        self._name, self._live, self.ending = name, live, Ending()
+        head = read = self._file.read(BLOCK)
         if not isinstance(read, bytes):
             raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
-        head = read.removeprefix(b"\xef\xbb\xbf")
-        if b"\n" not in head:  # all lines end as those of old Macintoshes
-            head = head.replace(b"\r", b"\n")
+        while read and len(head) < LIVE_BLOCK and not _has_header(head):  # a pipe gives a few bytes
+            read = self._file.read(BLOCK)
+            head += read
+        head = _lines(head)
         if not head.strip():
             raise ValueError(f"{name} must be a table with a header, got an empty file")
         # Blank lines above the header are counted, and are no header.
         blank = len(head) - len(head.lstrip(b"\r\n"))
-        self._line = 1 + head[:blank].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
+        self._line = 1 + head[:blank].count(b"\n")
         head = head[blank:]
         ends = record_ends(head, line_breaks(head), b",")
+        if b"\n" in head and not len(ends):
+            raise ValueError(f"{name}, line {self._line}: {ENDLESS}")
         end = int(ends[0]) + 1 if len(ends) else len(head)
         try:
             text = head[:end].decode()
@@ -58,7 +68,8 @@ class CsvFile:
         """All rows, with these columns."""
         file = _Joined(self._rest, self._file, lambda read: self.ending.follow(read, self._name))
         parse = _parser(self.names, columns, self._delimiter)
-        for block in read_blocks(file, self._delimiter, self._line, self._name):
+        name, live = self._name, self._live
+        for block in read_blocks(file, self._delimiter, self._line, name, live=live):
             yield parse(block)
 
 
@@ -103,6 +114,17 @@ class _Joined:
     def read(self, size: int, /) -> bytes:
         first, self._first = self._first, b""
         return self._follow(first or self._file.read(size))
+
+
+def _has_header(head: bytes) -> bool:
+    """Whether a table that begins so has its whole header, and the line break after it."""
+    lines = _lines(head).lstrip(b"\r\n")
+    return bool(len(record_ends(lines, line_breaks(lines), b",")))
+
+
+def _lines(head: bytes) -> bytes:
+    """A beginning without its mark, in which lines that end as those of old Macintoshes are lines."""
+    return re.sub(rb"\r(?!\n|\Z)", b"\n", head.removeprefix(MARK))
 
 
 def _split_header(text: str, wanted: str) -> tuple[bytes, list[str]]:

@@ -7,18 +7,27 @@ lines and is named by the first. Blank lines are counted and hold no record.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mtcool.learn.reading.pieces import BadRow
-from mtcool.types import Integers
+from mtcool.types import Given, Integers
 
 BLOCK = 1 << 22
 """Bytes that are read at once."""
 LONGEST = 1 << 26
 """Bytes of a record; a longer one has a quote that is never closed."""
+LIVE_BLOCK = 1 << 16
+"""Bytes of a live table that are read at once: rows are fed in between, and wait no longer."""
+LIVE_LONGEST = 1 << 17
+"""Bytes of a field in a live table; a longer one has a quote that is never closed, and is left out.
+
+That of Python's `csv`, so that the lines which are left out stay the same.
+"""
+
+ENDLESS = "the record that begins here does not end; a quote in it may not be closed"
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
 
@@ -31,6 +40,23 @@ class Readable(Protocol):
         ...
 
 
+class Arriving:
+    """The bytes of a live table as they come: `read` waits only while there are none.
+
+    Parameters
+    ----------
+    file
+        A binary file, perhaps a pipe.
+    """
+
+    def __init__(self, file: Given) -> None:
+        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+
+    def read(self, size: int, /) -> bytes:
+        """Some bytes, none at the end."""
+        return self._read(min(size, LIVE_BLOCK))
+
+
 class Block(NamedTuple):
     """Whole records, and the line in which each begins."""
 
@@ -39,8 +65,14 @@ class Block(NamedTuple):
     bad: list[BadRow]
 
 
-def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Iterator[Block]:
-    """Cut the rest of a file, whose next line is number `line`, into blocks of whole records."""
+def read_blocks(
+    file: Readable, delimiter: bytes, line: int, name: str, *, live: bool = False
+) -> Iterator[Block]:
+    """Cut the rest of a file, whose next line is number `line`, into blocks of whole records.
+
+    A record that does not end is refused; in a live table it is a bad row, which ends with the line
+    in which its field becomes longer than `LIVE_LONGEST`.
+    """
     rest = b""
     while True:
         try:
@@ -63,15 +95,23 @@ def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Itera
         ends = record_ends(content, breaks, delimiter)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         following = line + int(np.searchsorted(breaks, cut))
-        if cut < len(content) and (not read or len(content) > LONGEST):
-            raise ValueError(
-                f"{name}, line {following}: the record that begins here does not end; a quote in "
-                "it may not be closed"
-            )
+        broken = cut < len(content) and (not read or len(content) > LONGEST)
+        if broken and not live:
+            raise ValueError(f"{name}, line {following}: {ENDLESS}")
         rest = content[cut:] + rest
         if cut:
             yield _block(content[:cut], ends, line + np.searchsorted(breaks, _starts(ends)))
             line = following
+        if live and (broken or len(rest) > LIVE_LONGEST):
+            most = rest.find(b'"') + 1 + LIVE_LONGEST
+            cut = rest.find(b"\n", most) + 1 or (len(rest) if broken else 0)
+            if cut:
+                last = line + rest.count(b"\n", 0, cut)
+                reason = f"{ENDLESS}; with it goes all up to line {last - 1}"
+                yield Block(b"", np.empty(0, np.int64), [BadRow(line, reason)])
+                line, rest = last, rest[cut:]
+        if not read and not rest:
+            return
 
 
 def line_breaks(content: bytes) -> Integers:
