@@ -282,9 +282,7 @@ def test_a_file_that_cannot_be_read_is_refused_before_anything_starts(tmp_path: 
     with pytest.raises(ValueError, match=words):
         open_stream(network, None, print)
     (tmp_path / "rows").write_text("agent,a,b,b,target\n")
-    with pytest.raises(
-        ValueError, match="features must be one column of .*, got 'b', which is two"
-    ):
+    with pytest.raises(ValueError, match=r"features must be one column .* got 'b', which is two"):
         open_stream(network, None, print)
 
 

@@ -60,8 +60,8 @@ class Checked(NamedTuple):
 class Checker:
     """Checks the pieces of one table, one after the other.
 
-    In a `live` table all targets and features are numbers, or unknown, whatever its first rows look
-    like: they may be few, and each time others.
+    In a `live` table targets are numbers whatever its first rows look like, which may be few, and a
+    feature that is "nan" is unknown.
     """
 
     def __init__(
@@ -178,8 +178,8 @@ class Checker:
 
     def _kinds(self, marks: _Marks, piece: Piece) -> dict[str, Kind]:
         """What the features are; one without values is left out until there are some."""
-        kinds: dict[str, Kind] = dict.fromkeys(self.features, "number") if self._live else {}
-        for name in () if self._live else self.features:
+        kinds = {}
+        for name in self.features:
             kind = self.encoder.kinds.get(name)
             if kind is None and self.learns:
                 column, untyped = marks.columns[name], name in piece.untyped
@@ -198,7 +198,7 @@ class Checker:
         if kind == "category":
             return _categories(column)
         parsed, hint = _read(name, column, kind), ""
-        if self._live:  # where "nan" is an unknown number
+        if self._live:
             parsed = parsed._replace(missing=np.isnan(parsed.values) & ~parsed.wrong)
         elif kind == "number":
             hint = "; name the column as a category if it is one"

@@ -14,14 +14,12 @@ from mtcool.learn.reading.records import (
     BLOCK,
     ENDLESS,
     LIVE_BLOCK,
-    Arriving,
     Block,
-    Readable,
     line_breaks,
     read_blocks,
     record_ends,
 )
-from mtcool.types import Given
+from mtcool.types import Given, Integers
 
 MARK = b"\xef\xbb\xbf"
 """The byte order mark, which some programs write before everything else."""
@@ -34,22 +32,22 @@ class CsvFile:
     """A CSV file whose header has been read: its names, and its rows in pieces."""
 
     def __init__(self, file: Given, name: str, wanted: str, *, live: bool = False) -> None:
-        self._file: Readable = Arriving(file) if live else file
         self._name, self._live, self.ending = name, live, Ending()
-        head = read = self._file.read(BLOCK)
-        if not isinstance(read, bytes):
-            raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
-        while read and len(head) < LIVE_BLOCK and not _has_header(head):  # a pipe gives a few bytes
-            read = self._file.read(BLOCK)
-            head += read
-        head = _lines(head)
+        self._read: Callable[[int], bytes] = _reads_what_is_there(file) if live else file.read
+        given = lines = head = b""
+        ends: Sequence[int] | Integers = ()
+        while not len(ends) and len(given) < LIVE_BLOCK and (read := self._read(BLOCK)):
+            if not isinstance(read, bytes):
+                raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
+            given += read
+            # Lines may end as those of old Macintoshes.
+            lines = re.sub(rb"\r(?!\n|\Z)", b"\n", given.removeprefix(MARK))
+            head = lines.lstrip(b"\r\n")
+            ends = record_ends(head, line_breaks(head), b",")
         if not head.strip():
             raise ValueError(f"{name} must be a table with a header, got an empty file")
         # Blank lines above the header are counted, and are no header.
-        blank = len(head) - len(head.lstrip(b"\r\n"))
-        self._line = 1 + head[:blank].count(b"\n")
-        head = head[blank:]
-        ends = record_ends(head, line_breaks(head), b",")
+        self._line = 1 + lines.count(b"\n", 0, len(lines) - len(head))
         if b"\n" in head and not len(ends):
             raise ValueError(f"{name}, line {self._line}: {ENDLESS}")
         end = int(ends[0]) + 1 if len(ends) else len(head)
@@ -66,11 +64,20 @@ class CsvFile:
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         """All rows, with these columns."""
-        file = _Joined(self._rest, self._file, lambda read: self.ending.follow(read, self._name))
         parse = _parser(self.names, columns, self._delimiter)
-        name, live = self._name, self._live
-        for block in read_blocks(file, self._delimiter, self._line, name, live=live):
-            yield parse(block)
+        blocks = read_blocks(self._rows, self._delimiter, self._line, self._name, live=self._live)
+        return map(parse, blocks)
+
+    def _rows(self, size: int) -> bytes:
+        """The next bytes of the rows, of which some were read with the header."""
+        read, self._rest = self._rest or self._read(size), b""
+        return self.ending.follow(read, self._name)
+
+
+def _reads_what_is_there(file: Given) -> Callable[[int], bytes]:
+    """Reads so many bytes at most, and waits only while there are none."""
+    read = getattr(file, "read1", file.read)
+    return lambda size: read(min(size, LIVE_BLOCK))
 
 
 class Ending:
@@ -103,28 +110,6 @@ class Ending:
         self._size += len(read)
         self._last = read[-1:] or self._last
         return read
-
-
-class _Joined:
-    """Bytes that were read already, and the file that they were read from."""
-
-    def __init__(self, first: bytes, file: Readable, follow: Callable[[bytes], bytes]) -> None:
-        self._first, self._file, self._follow = first, file, follow
-
-    def read(self, size: int, /) -> bytes:
-        first, self._first = self._first, b""
-        return self._follow(first or self._file.read(size))
-
-
-def _has_header(head: bytes) -> bool:
-    """Whether a table that begins so has its whole header, and the line break after it."""
-    lines = _lines(head).lstrip(b"\r\n")
-    return bool(len(record_ends(lines, line_breaks(lines), b",")))
-
-
-def _lines(head: bytes) -> bytes:
-    """A beginning without its mark, in which lines that end as those of old Macintoshes are lines."""
-    return re.sub(rb"\r(?!\n|\Z)", b"\n", head.removeprefix(MARK))
 
 
 def _split_header(text: str, wanted: str) -> tuple[bytes, list[str]]:

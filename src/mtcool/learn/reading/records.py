@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from mtcool.learn.reading.pieces import BadRow
-from mtcool.types import Given, Integers
+from mtcool.types import Integers
 
 BLOCK = 1 << 22
 """Bytes that are read at once."""
@@ -32,31 +32,6 @@ ENDLESS = "the record that begins here does not end; a quote in it may not be cl
 QUOTE, NEWLINE = ord('"'), ord("\n")
 
 
-class Readable(Protocol):
-    """What bytes can be read from, in order."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
-        ...
-
-
-class Arriving:
-    """The bytes of a live table as they come: `read` waits only while there are none.
-
-    Parameters
-    ----------
-    file
-        A binary file, perhaps a pipe.
-    """
-
-    def __init__(self, file: Given) -> None:
-        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-
-    def read(self, size: int, /) -> bytes:
-        """Some bytes, none at the end."""
-        return self._read(min(size, LIVE_BLOCK))
-
-
 class Block(NamedTuple):
     """Whole records, and the line in which each begins."""
 
@@ -66,9 +41,9 @@ class Block(NamedTuple):
 
 
 def read_blocks(
-    file: Readable, delimiter: bytes, line: int, name: str, *, live: bool = False
+    read: Callable[[int], bytes], delimiter: bytes, line: int, name: str, *, live: bool = False
 ) -> Iterator[Block]:
-    """Cut the rest of a file, whose next line is number `line`, into blocks of whole records.
+    """Cut what is read, beginning with line number `line`, into blocks of whole records.
 
     A record that does not end is refused; in a live table it is a bad row, which ends with the line
     in which its field becomes longer than `LIVE_LONGEST`.
@@ -76,26 +51,26 @@ def read_blocks(
     rest = b""
     while True:
         try:
-            read = file.read(BLOCK)
+            last = read(BLOCK)
         except OSError as error:  # a compressed file that was cut off, a disk that fails
             raise ValueError(
                 f"{name} cannot be read to its end, only up to line {line - 1}: {error}"
             ) from None
-        content, rest = rest + read, b""
+        content, rest = rest + last, b""
         if not content:
             return
-        if not read and not content.endswith(b"\n"):
+        if not last and not content.endswith(b"\n"):
             content += b"\n"
         if b"\r" in content:
             # A carriage return at the very end may belong to a newline that is not yet read.
-            held = b"\r" if read and content.endswith(b"\r") else b""
+            held = b"\r" if last and content.endswith(b"\r") else b""
             content = content.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             rest = held
         breaks = line_breaks(content)
         ends = record_ends(content, breaks, delimiter)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         following = line + int(np.searchsorted(breaks, cut))
-        broken = cut < len(content) and (not read or len(content) > LONGEST)
+        broken = cut < len(content) and (not last or len(content) > LONGEST)
         if broken and not live:
             raise ValueError(f"{name}, line {following}: {ENDLESS}")
         rest = content[cut:] + rest
@@ -106,11 +81,11 @@ def read_blocks(
             most = rest.find(b'"') + 1 + LIVE_LONGEST
             cut = rest.find(b"\n", most) + 1 or (len(rest) if broken else 0)
             if cut:
-                last = line + rest.count(b"\n", 0, cut)
-                reason = f"{ENDLESS}; with it goes all up to line {last - 1}"
+                following = line + rest.count(b"\n", 0, cut)
+                reason = f"{ENDLESS}; with it goes all up to line {following - 1}"
                 yield Block(b"", np.empty(0, np.int64), [BadRow(line, reason)])
-                line, rest = last, rest[cut:]
-        if not read and not rest:
+                line, rest = following, rest[cut:]
+        if not last and not rest:
             return
 
 

@@ -52,6 +52,8 @@ def _opened(
     columns = Columns(stream.agent, stream.target, features=tuple(_features(network)))
     table, encoder = open_source(file, stream.agent, live=True), Encoder()
     features = checked_features(table, columns, encoder)
+    for name in features:
+        encoder.decide(name, "number")
     return table, Checker(columns.roles, features, encoder, -math.inf, table.unit, live=True)
 
 

@@ -10,13 +10,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from mtcool.live.description import Description
 
 STANDARD_INPUT = "-"
-MARK = "\ufeff"
-"""The byte order mark, which some programs write before everything else."""
 KEPT = "surrogateescape"
 """Bytes that are no text are kept for `check_text`: to decode them would end the whole stream."""
 NO_TEXT = re.compile("[\udc80-\udcff]")
@@ -64,17 +62,12 @@ def lines_of(network: Description, path: str) -> Iterator[Iterator[str]]:
     """Open it and give its lines, which `check_text` must see. A pipe waits for a writer."""
     if path == STANDARD_INPUT:
         if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != KEPT:
-            sys.stdin.reconfigure(errors=KEPT)
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors=KEPT)
         _rewind(sys.stdin)
-        yield _without_mark(sys.stdin)
+        yield sys.stdin
         return
-    with Path(network.path(path)).open(encoding="utf-8", errors=KEPT, newline="") as file:
-        yield _without_mark(file)
-
-
-def _without_mark(file: IO[str]) -> Iterator[str]:
-    for number, line in enumerate(file):
-        yield line if number else line.removeprefix(MARK)
+    with Path(network.path(path)).open(encoding="utf-8-sig", errors=KEPT, newline="") as file:
+        yield file
 
 
 def check_text(text: str) -> None:
