@@ -76,6 +76,8 @@ class CsvFile:
 
 def _reads_what_is_there(file: Given) -> Callable[[int], bytes]:
     """Reads so many bytes at most, and waits only while there are none."""
+    # A thread that waits in a buffered reader has its lock, which Python needs in order to end.
+    file = getattr(file, "raw", file)
     read = getattr(file, "read1", file.read)
     return lambda size: read(min(size, LIVE_BLOCK))
 
