@@ -81,7 +81,7 @@ OFFSETS = [
     ("1", "0.5", "nan", "0.001", (8, 174989154920515)),
     ("5", "9007199254740992.0", "0.1", "1.0", (9, 42484701509713)),
 ]
-"""As version 0.2.0 has written them."""
+"""As they were before tables were read by the reader of `mtcool learn`."""
 
 
 def test_rows_are_bad_for_the_reasons_of_mtcool_learn(tmp_path: Path) -> None:
