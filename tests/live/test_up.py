@@ -88,7 +88,7 @@ def test_rows_of_files_are_read_and_wrong_ones_are_told(tmp_path):
 def test_a_file_without_a_column_is_refused(tmp_path):
     (tmp_path / "rows.csv").write_text("agent,x\n0,1\n")
     table = {"learn": {"features": ["x"]}, "stream": {"kind": "csv", "path": "rows.csv"}}
-    with pytest.raises(ValueError, match="must have a column 'target', got agent, x"):
+    with pytest.raises(ValueError, match=r"target must be a column of .*, such as 'agent', got"):
         rows_of(table, None, tmp_path)
 
 
@@ -336,7 +336,10 @@ def test_a_data_file_that_is_wrong_is_refused_before_anything_is_made(tmp_path):
     done, _ = run(path)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
-    assert last == "mtcool: rows.csv must have a column 'x', got agent, y, target"
+    assert last == (
+        f"mtcool: features must be a column of {tmp_path}/rows.csv, "
+        "such as 'agent', 'y', 'target', got 'x'"
+    )
     assert sorted(each.name for each in tmp_path.iterdir()) == ["network.toml", "rows.csv"]
 
 

@@ -11,7 +11,8 @@ BROUGHT = {
     "exact": ["opendp"],
     "learn": ["pyarrow"],
     "live": [
-        "cryptography", "fastapi", "httpx", "nicegui", "prometheus_client", "uvicorn", "zenoh",
+        "cryptography", "fastapi", "httpx", "nicegui", "prometheus_client", "pyarrow", "uvicorn",
+        "zenoh",
     ],
     "pandas": ["pandas"],
     "river": ["river"],

@@ -58,7 +58,11 @@ class Checked(NamedTuple):
 
 
 class Checker:
-    """Checks the pieces of one table, one after the other."""
+    """Checks the pieces of one table, one after the other.
+
+    In a `live` table targets are numbers whatever its first rows look like, which may be few, and a
+    feature that is "nan" is unknown.
+    """
 
     def __init__(
         self,
@@ -67,10 +71,13 @@ class Checker:
         encoder: Encoder,
         after: float,
         unit: str,
+        *,
+        live: bool = False,
     ) -> None:
         self.roles, self.features, self.encoder = roles, list(features), encoder
         self._unit = unit
-        self._forms: dict[str, Form] = {}
+        self._live = live
+        self._forms: dict[str, Form] = {"target": "number"} if live else {}
         self._last, self._last_text = after, ""
         self._accepted = 0
 
@@ -95,7 +102,7 @@ class Checker:
         if "arrives" in self.roles:
             self._compare(marks, arrives < time)
         kinds = self._kinds(marks, piece)
-        features = {name: _feature(marks, name, kind) for name, kind in kinds.items()}
+        features = {name: self._feature(marks, name, kind) for name, kind in kinds.items()}
         self._order(marks, time)
         good = np.flatnonzero(~marks.bad)
         if self.learns and len(good):  # Bad rows alone decide nothing.
@@ -132,7 +139,8 @@ class Checker:
             self._forms["target"] = form
         parsed = _read(name, column, form or "number")
         marks.miss("target", name, parsed.missing)
-        hint = "" if form == "boolean" else "; a target is a number, or true or false"
+        either = form == "number" and not self._live
+        hint = "; a target is a number, or true or false" if either else ""
         values = marks.numbers(name, parsed, form or "number", hint)
         large = np.abs(values) > OVERFLOW
         marks.add(name, large, lambda _: f"in column {name!r} is larger than {OVERFLOW:g} in size")
@@ -183,6 +191,18 @@ class Checker:
             if kind is not None:
                 kinds[name] = kind
         return kinds
+
+    def _feature(self, marks: _Marks, name: str, kind: Kind) -> Given:
+        """Numbers of a feature, or its categories."""
+        column = marks.columns[name]
+        if kind == "category":
+            return _categories(column)
+        parsed, hint = _read(name, column, kind), ""
+        if self._live:
+            parsed = parsed._replace(missing=np.isnan(parsed.values) & ~parsed.wrong)
+        elif kind == "number":
+            hint = "; name the column as a category if it is one"
+        return marks.numbers(name, parsed, kind, hint)
 
     def _refuse_notation(
         self, name: str, column: Given, bad: NDArray[np.bool_], lines: Integers
@@ -302,15 +322,6 @@ def _refuse_labels(name: str, column: Given, bad: NDArray[np.bool_]) -> None:
 def _texts(column: Given, bad: NDArray[np.bool_]) -> Given:
     """The texts of the rows that are not bad."""
     return trimmed(column.filter(pyarrow().array(~bad))).drop_null()
-
-
-def _feature(marks: _Marks, name: str, kind: Kind) -> Given:
-    """Numbers of a feature, or its categories."""
-    column = marks.columns[name]
-    if kind == "category":
-        return _categories(column)
-    hint = "; name the column as a category if it is one" if kind == "number" else ""
-    return marks.numbers(name, _read(name, column, kind), kind, hint)
 
 
 def _read(name: str, column: Given, form: Form) -> Parsed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -11,14 +12,17 @@ import numpy as np
 from mtcool.learn.reading.pieces import BadRow, Piece, pyarrow
 from mtcool.learn.reading.records import (
     BLOCK,
+    ENDLESS,
+    LIVE_BLOCK,
     Block,
-    Readable,
     line_breaks,
     read_blocks,
     record_ends,
 )
-from mtcool.types import Given
+from mtcool.types import Given, Integers
 
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark, which some programs write before everything else."""
 DELIMITERS = (b",", b";", b"\t")
 LINE_BREAKS = (b"", b"\n", b"\r")
 """What ends a line; nothing ends none."""
@@ -27,21 +31,25 @@ LINE_BREAKS = (b"", b"\n", b"\r")
 class CsvFile:
     """A CSV file whose header has been read: its names, and its rows in pieces."""
 
-    def __init__(self, file: Readable, name: str, wanted: str) -> None:
-        self._file, self._name, self.ending = file, name, Ending()
-        read = file.read(BLOCK)
-        if not isinstance(read, bytes):
-            raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
-        head = read.removeprefix(b"\xef\xbb\xbf")
-        if b"\n" not in head:  # all lines end as those of old Macintoshes
-            head = head.replace(b"\r", b"\n")
+    def __init__(self, file: Given, name: str, wanted: str, *, live: bool = False) -> None:
+        self._name, self._live, self.ending = name, live, Ending()
+        self._read: Callable[[int], bytes] = _reads_what_is_there(file) if live else file.read
+        given = lines = head = b""
+        ends: Sequence[int] | Integers = ()
+        while not len(ends) and len(given) < LIVE_BLOCK and (read := self._read(BLOCK)):
+            if not isinstance(read, bytes):
+                raise ValueError(f"source must be a file opened in binary mode, got {file!r}")
+            given += read
+            # Lines may end as those of old Macintoshes.
+            lines = re.sub(rb"\r(?!\n|\Z)", b"\n", given.removeprefix(MARK))
+            head = lines.lstrip(b"\r\n")
+            ends = record_ends(head, line_breaks(head), b",")
         if not head.strip():
             raise ValueError(f"{name} must be a table with a header, got an empty file")
         # Blank lines above the header are counted, and are no header.
-        blank = len(head) - len(head.lstrip(b"\r\n"))
-        self._line = 1 + head[:blank].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
-        head = head[blank:]
-        ends = record_ends(head, line_breaks(head), b",")
+        self._line = 1 + lines.count(b"\n", 0, len(lines) - len(head))
+        if b"\n" in head and not len(ends):
+            raise ValueError(f"{name}, line {self._line}: {ENDLESS}")
         end = int(ends[0]) + 1 if len(ends) else len(head)
         try:
             text = head[:end].decode()
@@ -56,10 +64,22 @@ class CsvFile:
 
     def pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         """All rows, with these columns."""
-        file = _Joined(self._rest, self._file, lambda read: self.ending.follow(read, self._name))
         parse = _parser(self.names, columns, self._delimiter)
-        for block in read_blocks(file, self._delimiter, self._line, self._name):
-            yield parse(block)
+        blocks = read_blocks(self._rows, self._delimiter, self._line, self._name, live=self._live)
+        return map(parse, blocks)
+
+    def _rows(self, size: int) -> bytes:
+        """The next bytes of the rows, of which some were read with the header."""
+        read, self._rest = self._rest or self._read(size), b""
+        return self.ending.follow(read, self._name)
+
+
+def _reads_what_is_there(file: Given) -> Callable[[int], bytes]:
+    """Reads so many bytes at most, and waits only while there are none."""
+    # A thread that waits in a buffered reader has its lock, which Python needs in order to end.
+    file = getattr(file, "raw", file)
+    read = getattr(file, "read1", file.read)
+    return lambda size: read(min(size, LIVE_BLOCK))
 
 
 class Ending:
@@ -92,17 +112,6 @@ class Ending:
         self._size += len(read)
         self._last = read[-1:] or self._last
         return read
-
-
-class _Joined:
-    """Bytes that were read already, and the file that they were read from."""
-
-    def __init__(self, first: bytes, file: Readable, follow: Callable[[bytes], bytes]) -> None:
-        self._first, self._file, self._follow = first, file, follow
-
-    def read(self, size: int, /) -> bytes:
-        first, self._first = self._first, b""
-        return self._follow(first or self._file.read(size))
 
 
 def _split_header(text: str, wanted: str) -> tuple[bytes, list[str]]:

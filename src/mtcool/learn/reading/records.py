@@ -7,8 +7,8 @@ lines and is named by the first. Blank lines are counted and hold no record.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,16 +19,17 @@ BLOCK = 1 << 22
 """Bytes that are read at once."""
 LONGEST = 1 << 26
 """Bytes of a record; a longer one has a quote that is never closed."""
+LIVE_BLOCK = 1 << 16
+"""Bytes of a live table that are read at once: rows are fed in between, and wait no longer."""
+LIVE_LONGEST = 1 << 17
+"""Bytes of a field in a live table; a longer one has a quote that is never closed, and is left out.
+
+That of Python's `csv`, so that the lines which are left out stay the same.
+"""
+
+ENDLESS = "the record that begins here does not end; a quote in it may not be closed"
 
 QUOTE, NEWLINE = ord('"'), ord("\n")
-
-
-class Readable(Protocol):
-    """What bytes can be read from, in order."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most so many bytes; none at the end."""
-        ...
 
 
 class Block(NamedTuple):
@@ -39,39 +40,53 @@ class Block(NamedTuple):
     bad: list[BadRow]
 
 
-def read_blocks(file: Readable, delimiter: bytes, line: int, name: str) -> Iterator[Block]:
-    """Cut the rest of a file, whose next line is number `line`, into blocks of whole records."""
+def read_blocks(
+    read: Callable[[int], bytes], delimiter: bytes, line: int, name: str, *, live: bool = False
+) -> Iterator[Block]:
+    """Cut what is read, beginning with line number `line`, into blocks of whole records.
+
+    A record that does not end is refused; in a live table it is a bad row, which ends with the line
+    in which its field becomes longer than `LIVE_LONGEST`.
+    """
     rest = b""
     while True:
         try:
-            read = file.read(BLOCK)
+            last = read(BLOCK)
         except OSError as error:  # a compressed file that was cut off, a disk that fails
             raise ValueError(
                 f"{name} cannot be read to its end, only up to line {line - 1}: {error}"
             ) from None
-        content, rest = rest + read, b""
+        content, rest = rest + last, b""
         if not content:
             return
-        if not read and not content.endswith(b"\n"):
+        if not last and not content.endswith(b"\n"):
             content += b"\n"
         if b"\r" in content:
             # A carriage return at the very end may belong to a newline that is not yet read.
-            held = b"\r" if read and content.endswith(b"\r") else b""
+            held = b"\r" if last and content.endswith(b"\r") else b""
             content = content.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             rest = held
         breaks = line_breaks(content)
         ends = record_ends(content, breaks, delimiter)
         cut = int(ends[-1]) + 1 if len(ends) else 0
         following = line + int(np.searchsorted(breaks, cut))
-        if cut < len(content) and (not read or len(content) > LONGEST):
-            raise ValueError(
-                f"{name}, line {following}: the record that begins here does not end; a quote in "
-                "it may not be closed"
-            )
+        broken = cut < len(content) and (not last or len(content) > LONGEST)
+        if broken and not live:
+            raise ValueError(f"{name}, line {following}: {ENDLESS}")
         rest = content[cut:] + rest
         if cut:
             yield _block(content[:cut], ends, line + np.searchsorted(breaks, _starts(ends)))
             line = following
+        if live and (broken or len(rest) > LIVE_LONGEST):
+            most = rest.find(b'"') + 1 + LIVE_LONGEST
+            cut = rest.find(b"\n", most) + 1 or (len(rest) if broken else 0)
+            if cut:
+                following = line + rest.count(b"\n", 0, cut)
+                reason = f"{ENDLESS}; with it goes all up to line {following - 1}"
+                yield Block(b"", np.empty(0, np.int64), [BadRow(line, reason)])
+                line, rest = following, rest[cut:]
+        if not last and not rest:
+            return
 
 
 def line_breaks(content: bytes) -> Integers:

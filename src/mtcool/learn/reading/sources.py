@@ -27,20 +27,21 @@ class Source(NamedTuple):
     """How a CSV file ends, once its rows have been read."""
 
 
-def open_source(source: Given, wanted: str) -> Source:
+def open_source(source: Given, wanted: str, *, live: bool = False) -> Source:
     """Open a file by its path, "-" for standard input, a file object, or a frame.
 
     What is open already stays as it is. `wanted` is a name that the header must have; it tells the
-    delimiter of a CSV file.
+    delimiter of a CSV file. A `live` CSV file is read as its lines come, and a quote that is not
+    closed costs a part of it only.
     """
     if isinstance(source, Source):
         return source
     if isinstance(source, str) and source == "-":
-        return _csv(sys.stdin.buffer, "standard input", wanted)
+        return _csv(sys.stdin.buffer, "standard input", wanted, live)
     if isinstance(source, str | os.PathLike):
-        return _open_path(Path(source), wanted)
+        return _open_path(Path(source), wanted, live)
     if hasattr(source, "read"):
-        return _csv(source, str(getattr(source, "name", "the file")), wanted)
+        return _csv(source, str(getattr(source, "name", "the file")), wanted, live)
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "iloc"):
         names = [str(name) for name in source.columns]
         return Source("the frame", "row", names, lambda chosen: _of_pandas(source, chosen))
@@ -52,13 +53,13 @@ def open_source(source: Given, wanted: str) -> Source:
     )
 
 
-def _csv(file: Given, name: str, wanted: str) -> Source:
+def _csv(file: Given, name: str, wanted: str, live: bool) -> Source:
     pyarrow()
-    table = CsvFile(file, name, wanted)
+    table = CsvFile(file, name, wanted, live=live)
     return Source(name, "line", table.names, table.pieces, table.ending)
 
 
-def _open_path(path: Path, wanted: str) -> Source:
+def _open_path(path: Path, wanted: str, live: bool) -> Source:
     pa = pyarrow()
     try:
         with path.open("rb") as file:
@@ -66,7 +67,7 @@ def _open_path(path: Path, wanted: str) -> Source:
         if magic == b"PAR1":
             return _parquet(path)
         # Compressed files are told by their suffix, such as .gz.
-        return _csv(pa.input_stream(str(path)), str(path), wanted)
+        return _csv(pa.input_stream(str(path)), str(path), wanted, live)
     except OSError as error:
         raise ValueError(
             f"source must be a file that can be read, got {str(path)!r}: {error.strerror or error}"

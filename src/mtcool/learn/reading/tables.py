@@ -181,7 +181,7 @@ def read_batches(
     validation.one_of("on_bad", on_bad, ("skip", "stop"))
     most = validation.count("rows", rows)
     table = open_source(source, columns.agent)
-    features = _features(table, columns, encoder)
+    features = checked_features(table, columns, encoder)
     for name in columns.categories:
         encoder.decide(name, "category")
     checker = Checker(columns.roles, features, encoder, after, table.unit)
@@ -194,7 +194,7 @@ def refused_row(name: str, unit: str, row: BadRow) -> ValueError:
     return ValueError(f'{said}; on_bad="skip" goes on without such rows')
 
 
-def _features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
+def checked_features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
     """The features to read, once all columns that are asked for are known to be there."""
     roles = {*columns.roles.values(), *columns.no_features}
     others = [name for name in table.names if name and name not in roles]

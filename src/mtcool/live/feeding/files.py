@@ -1,25 +1,25 @@
-"""Rows from CSV and JSON lines, as they arrive: each is read when its line is there."""
+"""Rows from tables and JSON lines, as they arrive: each is read when its line is there."""
 
 from __future__ import annotations
 
-import csv
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from textwrap import shorten
-from typing import TYPE_CHECKING, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import msgspec
+import numpy as np
 
 from mtcool.graphs.labels import label_of
+from mtcool.learn.reading.checking import Checker
+from mtcool.learn.reading.encoding import Encoder
+from mtcool.learn.reading.pieces import pyarrow
+from mtcool.learn.reading.sources import Source, open_source
+from mtcool.learn.reading.tables import Columns, checked_features
 from mtcool.live.description import Description, tables
 from mtcool.live.features import in_order
 from mtcool.live.feeding.row import Row
-from mtcool.live.feeding.text import arrives, check_text, lines_of, name_of
+from mtcool.live.feeding.text import arrives, check_text, lines_of, table_of
 from mtcool.types import Label, Plain
-
-if TYPE_CHECKING:
-    from _csv import Reader  # a private module: for types alone
 
 Complain: TypeAlias = Callable[[str], None]
 """Takes a sentence about a row that is left out."""
@@ -27,98 +27,54 @@ Words: TypeAlias = Mapping[str, Label]
 """Labels of agents by the words that files have for them; agents may join while one is read."""
 Features: TypeAlias = list[float | None] | dict[str, float | None]
 """Numbers in the order of the network file, or by name; None is unknown."""
-DELIMITERS = ",;\t"
 LONGEST = 200
-"""Characters of a file's own words in a sentence."""
+"""Characters of a reason that a sentence shows: names of agents in files may be of any length."""
 
 
 def csv_rows(
     network: Description, stream: tables.Csv, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    """The rows of a CSV file; those that are wrong are left out, and told.
+    """The rows of a table, by the rules of `mtcool learn`; bad ones are left out, and told.
 
     A file that is missing, or lacks a column, is refused at once.
     """
-    features = _features(network)
+    # Ctrl-C is left to the handler of the program, which lets rows under way be finished.
+    pyarrow().enable_signal_handlers(False)
     if not arrives(network, stream.path):
-        with lines_of(network, stream.path) as lines:
-            _header(stream, features, _reader(stream, lines))
-    return _csv_rows(network, stream, features, agents, complain)
+        with table_of(network, stream.path) as file:
+            _opened(network, stream, file)
+    return _csv_rows(network, stream, agents, complain)
 
 
-def _reader(stream: tables.Csv, lines: Iterator[str]) -> Reader:
-    """A reader of the fields, between which are commas, semicolons or tabs: the header tells."""
-    first = next(lines, "")
-    found = (d for d in DELIMITERS if stream.agent in (f.strip('" \r\n') for f in first.split(d)))
-    return csv.reader(itertools.chain([first], lines), delimiter=next(found, ","))
-
-
-def _header(stream: tables.Csv, features: list[str], reader: Reader) -> list[str]:
-    """The names of the columns; refuses a file that lacks one."""
-    file = name_of(stream.path)
-    try:
-        names = _fields(reader)
-    except StopIteration:
-        names = []
-    except ValueError as error:
-        raise ValueError(f"{file} cannot be read at line 1: {error}") from None
-    for name in (stream.agent, stream.target, *features):
-        if name not in names:
-            found = shorten(", ".join(names or ["nothing"]), LONGEST)
-            raise ValueError(f"{file} must have a column {name!r}, got {found}")
-    return names
+def _opened(
+    network: Description, stream: tables.Csv, file: str | BinaryIO
+) -> tuple[Source, Checker]:
+    columns = Columns(stream.agent, stream.target, features=tuple(_features(network)))
+    table, encoder = open_source(file, stream.agent, live=True), Encoder()
+    features = checked_features(table, columns, encoder)
+    for name in features:
+        encoder.decide(name, "number")
+    return table, Checker(columns.roles, features, encoder, -math.inf, table.unit, live=True)
 
 
 def _csv_rows(
-    network: Description,
-    stream: tables.Csv,
-    features: list[str],
-    agents: Words,
-    complain: Complain,
+    network: Description, stream: tables.Csv, agents: Words, complain: Complain
 ) -> Iterator[Row]:
-    with lines_of(network, stream.path) as lines:
-        reader = _reader(stream, lines)
-        names = _header(stream, features, reader)
-        for first, fields in _records(reader, complain):
-            try:
-                if len(fields) != len(names):
-                    raise ValueError(f"it must have {len(names)} fields, as the first line has")
-                record = dict(zip(names, fields, strict=True))
-                row = Row(
-                    _agent(agents, record[stream.agent]),
-                    [_number(name, record[name], empty=math.nan) for name in features],
-                    _number(stream.target, record[stream.target]),
-                    number=first,
-                )
-            except ValueError as error:
-                complain(_left_out(str(error), first, reader.line_num))
-            else:
-                yield row
-
-
-def _records(reader: Reader, complain: Complain) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each row, and the line on which it begins."""
-    while True:
-        first = reader.line_num + 1
-        try:
-            fields = _fields(reader)
-        except StopIteration:
-            return
-        except ValueError as error:
-            complain(_left_out(str(error), first, reader.line_num))
-            continue
-        if fields:
-            yield first, fields
-
-
-def _fields(reader: Reader) -> list[str]:
-    """The next row; refuses one that cannot be read. The reader goes on with the line after it."""
-    try:
-        fields = next(reader)
-    except csv.Error as error:
-        raise ValueError(f"{error}; perhaps a quote is not closed") from None
-    check_text("".join(fields))
-    return fields
+    with table_of(network, stream.path) as file:
+        table, checker = _opened(network, stream, file)
+        for piece in table.pieces(checker.names):
+            checked = checker.check(piece)
+            good, lines = checked.good, piece.lines[checked.good].tolist()
+            features = np.column_stack([checked.features[name] for name in checker.features])
+            columns = (checked.agents[good], features[good].tolist(), checked.target[good].tolist())
+            rows = dict(zip(lines, map(Row, *columns), strict=True))
+            for line, found in sorted({**dict([*piece.bad, *checked.bad]), **rows}.items()):
+                if not isinstance(found, Row):
+                    complain(_left_out(table.unit, line, found))
+                elif found.agent in agents:
+                    yield found._replace(agent=agents[str(found.agent)], number=line)
+                else:
+                    complain(_left_out(table.unit, line, _stranger(found.agent)))
 
 
 def json_rows(
@@ -153,9 +109,9 @@ def _json_rows(
                 numbers = _numbers(features, one.features)
                 row = Row(_agent(agents, one.agent), numbers, one.target, number=number)
             except RecursionError:
-                complain(_left_out("it must not be nested so deeply", number, number))
+                complain(_left_out("line", number, "it must not be nested so deeply"))
             except (ValueError, msgspec.DecodeError) as error:
-                complain(_left_out(str(error), number, number))
+                complain(_left_out("line", number, str(error)))
             else:
                 yield row
 
@@ -166,11 +122,14 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     target: float
 
 
-def _left_out(reason: str, first: int, last: int) -> str:
-    """Says which lines are left out, and why; a field that has run away is not told in full."""
-    lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
+def _left_out(unit: str, number: int, reason: str) -> str:
+    """Says which row is left out, and why."""
     short = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]} [...]"
-    return f"{lines} left out: {short}"
+    return f"{unit} {number} is left out: {short}"
+
+
+def _stranger(given: Plain) -> str:
+    return f"agent must be in the network, got {given!r}"
 
 
 def _features(network: Description) -> list[str]:
@@ -186,21 +145,8 @@ def _features(network: Description) -> list[str]:
 def _agent(agents: Words, given: Plain) -> Label:
     name = str(label_of(given))
     if name not in agents:
-        raise ValueError(f"agent must be in the network, got {given!r}")
+        raise ValueError(_stranger(given))
     return agents[name]
-
-
-def _number(column: str, text: str, empty: float | None = None) -> float:
-    """The number in a field; an empty one may stand for another. Refuses what is not finite."""
-    if empty is not None and not text.strip():
-        return empty
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.inf
-    if math.isinf(number) or (empty is None and math.isnan(number)):
-        raise ValueError(f"{column} must be a finite number, got {text!r}")
-    return number
 
 
 def _numbers(features: list[str], given: Features) -> list[float]:
@@ -209,8 +155,4 @@ def _numbers(features: list[str], given: Features) -> list[float]:
         given = in_order(features, given)
     if len(given) != len(features):
         raise ValueError(f"features must be {len(features)} numbers, got {given!r}")
-    return [_or_nan(value) for value in given]
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else value
+    return [math.nan if value is None else value for value in given]

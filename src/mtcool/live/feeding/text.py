@@ -10,13 +10,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TextIO
+from typing import BinaryIO, TextIO
 
 from mtcool.live.description import Description
 
 STANDARD_INPUT = "-"
-MARK = "\ufeff"
-"""The byte order mark, which some programs write before everything else."""
 KEPT = "surrogateescape"
 """Bytes that are no text are kept for `check_text`: to decode them would end the whole stream."""
 NO_TEXT = re.compile("[\udc80-\udcff]")
@@ -40,9 +38,23 @@ def _is_file(stream: TextIO) -> bool:
         return False
 
 
-def name_of(path: str) -> str:
-    """What people call it."""
-    return "standard input" if path == STANDARD_INPUT else path
+@contextmanager
+def table_of(network: Description, path: str) -> Iterator[str | BinaryIO]:
+    """What the reader of tables opens, or goes on with if it is a pipe. That waits for a writer."""
+    if path == STANDARD_INPUT:
+        _rewind(sys.stdin)
+        yield path
+    elif arrives(network, path):
+        with Path(network.path(path)).open("rb") as file:
+            yield file
+    else:
+        yield str(network.path(path))
+
+
+def _rewind(stream: TextIO) -> None:
+    """Go back to the beginning of a file, which may have been read before."""
+    if _is_file(stream):
+        stream.seek(0)
 
 
 @contextmanager
@@ -50,18 +62,12 @@ def lines_of(network: Description, path: str) -> Iterator[Iterator[str]]:
     """Open it and give its lines, which `check_text` must see. A pipe waits for a writer."""
     if path == STANDARD_INPUT:
         if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors != KEPT:
-            sys.stdin.reconfigure(errors=KEPT)
-        if _is_file(sys.stdin):  # whose beginning may have been read before
-            sys.stdin.seek(0)
-        yield _without_mark(sys.stdin)
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors=KEPT)
+        _rewind(sys.stdin)
+        yield sys.stdin
         return
-    with Path(network.path(path)).open(encoding="utf-8", errors=KEPT, newline="") as file:
-        yield _without_mark(file)
-
-
-def _without_mark(file: IO[str]) -> Iterator[str]:
-    for number, line in enumerate(file):
-        yield line if number else line.removeprefix(MARK)
+    with Path(network.path(path)).open(encoding="utf-8-sig", errors=KEPT, newline="") as file:
+        yield file
 
 
 def check_text(text: str) -> None:
