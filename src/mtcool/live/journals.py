@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from mtcool.experiments.files.outside import is_outside
-from mtcool.experiments.files.spec import GraphFile
+from mtcool.config.outside import is_outside
+from mtcool.config.schema import GraphFile
 from mtcool.live.description import Description, described, drivers_of, tables
 from mtcool.live.journal import Begun, Entry, Rejected, Snapshot, Taken, entry_bytes, entry_in
 from mtcool.live.lock import is_running

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from msgspec.structs import asdict
 
 import mtcool
 from mtcool import memory
 from mtcool.agents import FieldAgent
 from mtcool.algorithms.making import make_network
-from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import aggregator_of, learner_of, record_of
+from mtcool.config import schema
+from mtcool.config.algorithms import aggregator_of, record_of, settings_of
 from mtcool.graphs import Graph
 from mtcool.learn import Model
 from mtcool.live.description import tables
@@ -146,25 +147,10 @@ def network_of(description: Description) -> Network:
 
 
 def _network(description: Description, table: tables.Algorithm, graph: Graph) -> Network:
-    one = spec.Algorithm(
-        name="live",
-        algorithm=table.algorithm,
-        learner=table.learner,
-        learner_parameters=table.learner_parameters,
-        experts=table.experts,
-        aggregator=table.aggregator,
-        aggregator_parameters=table.aggregator_parameters,
-        law=table.law,
-    )
-    record = record_of(one)
-    settings: dict[str, Any] = {
-        "learner": learner_of(one),
-        "weights": table.weights,
-        "rates": table.rates,
-        "lipschitz": table.lipschitz,
-        "radius": table.radius,
-        "on_excess": "raise" if table.lipschitz == "adaptive" else "clip",
-    }
+    own = {"dim", "loss"}
+    shared = {key: value for key, value in asdict(table).items() if key not in own}
+    one = schema.Algorithm(name="live", **shared)
+    record, settings = record_of(one), settings_of(one)
     if description.file.privacy is not None:
         level = description.file.privacy
         settings["privacy"] = mtcool.Privacy(
