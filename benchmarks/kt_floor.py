@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.timing import Run
 from mtcool import Network, Stream
 from mtcool.kernels import inline, kernel
-from mtcool.learners.mt_ftrl_kt import CLIQUE
+from mtcool.learners.mt_ftrl_kt import CLIQUE_RECORD
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def floor_run(network: Network, stream: Stream, *, by_hand: bool = False) -> Run
 def _arrays(clique: NDArray[Any], dim: int) -> tuple[Floats, Floats, NDArray[np.void]]:
     """What KT keeps: a gradient sum for every row and every clique, and a record of numbers."""
     sizes = np.bincount(clique)
-    numbers = np.zeros(len(sizes), CLIQUE)
+    numbers = np.zeros(len(sizes), CLIQUE_RECORD)
     numbers["size"], numbers["rate"], numbers["coin"] = sizes, 1.0 / sizes, np.sqrt(sizes)
     return np.zeros((int(sizes.sum()), dim)), np.zeros((len(sizes), dim)), numbers
 

@@ -19,10 +19,10 @@ import networkx as nx
 import numpy as np
 
 import mtcool
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
 from mtcool.network.saved_field.arrays import field_arrays
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from tests.saved_files import forge, taken_apart

@@ -13,9 +13,9 @@ from mtcool.agents import Gradient, Traffic, cut, encode, join, traffic
 from mtcool.agents.cutting import Joined
 from mtcool.agents.kernels import scale
 from mtcool.algorithms import Algorithm
+from mtcool.axes import state_arrays
 from mtcool.graphs import own_weights
 from mtcool.learners import FTRL
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.exchange import plain_exchange, refuse
 from mtcool.peers.protocol import Units, fetch, observe, send, to_units
 from mtcool.streams.losses import subgradient

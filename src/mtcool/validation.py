@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 S = TypeVar("S", bound=str)
 
+LARGEST_SUM = 1e140
+"""Of gradients and noise, whose scale is at most 1e100: squares are finite."""
 SMALLEST, LARGEST = 1e-100, 1e100  # of units and scales: squares must neither vanish nor overflow
 FEW = 64
 

@@ -7,8 +7,8 @@ import pytest
 
 import mtcool
 from mtcool.agents import Gradient, LossShared, Sums
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, MTFTRLKT
-from mtcool.peers.arrays import state_arrays
 from mtcool.streams import Loss, Quadratic
 from mtcool.testing.peers.trial import play
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 import mtcool
-from mtcool.learners import Cliques, predict_row, update_row
+from mtcool.learners import CLIQUE, ROW, Cliques, predict_row, set_axes, update_row
 from mtcool.testing import check_peers, learner_checks
 
 
@@ -15,6 +15,9 @@ class OGDState(NamedTuple):
     step: np.ndarray
     n: np.ndarray
     rate: np.ndarray
+
+
+set_axes(OGDState, points=ROW, n=CLIQUE, rate=CLIQUE)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The numbers of a cell: those of an independent slow run, and the same wherever it is run."""
 
 import dataclasses
-from pathlib import Path
 
 import msgspec
 import networkx as nx
@@ -14,11 +13,12 @@ import oracle
 from mtcool.config import schema
 from mtcool.config.graphs import build_graph
 from mtcool.experiments.files import spec
+from mtcool.experiments.running import cells
 from mtcool.experiments.running.build import build_stream
-from mtcool.experiments.running.cells import MAKERS, Job, marks, run_cell
+from mtcool.experiments.running.cells import Job, code_digest, marks, run_cell
 from mtcool.experiments.running.runner import jobs_of
 from mtcool.experiments.running.suite import paper_tasks, task_of
-from mtcool.kernels import SOURCES
+from mtcool.kernels import package_files
 
 SLOW = {"KT": oracle.KT, "FTRL": oracle.FTRL}
 
@@ -156,70 +156,26 @@ def test_q_comes_from_the_activations(options):
         run_cell(Job(spec.Point(rounds=20, stream=turns, algorithm=[algorithm]), 0, 0))
 
 
-def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
-    package = Path(mtcool.__file__).parent
-    rooms = [
-        "agents",
-        "algorithms",
-        "changes",
-        "field",
-        "graphs",
-        "learners",
-        "peers",
-        "privacy",
-        "simulation",
-        "streams",
-    ]
-    files = {
-        file.relative_to(package).as_posix()
-        for room in rooms
-        for file in (package / room).rglob("*.py")
-        if file.name != "__init__.py"
-    }
-    without_numbers = {
-        "agents/agent.py",
-        "agents/cliques.py",
-        "agents/cutting/cliques.py",
-        "agents/cutting/field.py",
-        "agents/cutting/field_joining.py",
-        "agents/cutting/kinds.py",
-        "agents/cutting/order.py",
-        "agents/cutting/private.py",
-        "agents/cutting/settings.py",
-        "agents/cutting/single_task.py",
-        "agents/parts.py",
-        "agents/private.py",
-        "agents/private_carrier.py",
-        "agents/received.py",
-        "agents/single_task.py",
-        "agents/talking.py",
-        "field/packing.py",
-        "graphs/files.py",
-        "graphs/gal.py",
-        "graphs/nearest.py",
-        "graphs/parameters.py",
-        "learners/panel/checks.py",
-        "learners/panel/growth.py",
-        "peers/field/accounts.py",
-        "privacy/words.py",
-        "simulation/bar.py",
-        "simulation/frames.py",
-        "simulation/progress.py",
-        "simulation/replicate.py",
-        "simulation/trace.py",
-        "simulation/warm.py",
-        "simulation/workers.py",
-        "streams/checking.py",
-        "streams/order.py",
-        "streams/real/births.py",
-        "streams/real/calendar.py",
-        "streams/real/flights.py",
-        "streams/real/outlines.py",
-        "streams/real/packages.py",
-        "streams/real/schools.py",
-        "streams/table.py",
-    }
-    # Cells are played in one block, not by single agents.
-    without_numbers |= {name for name in files if name.startswith("agents/field/")}
-    assert files - {*SOURCES, *MAKERS} == without_numbers
-    assert all((package / name).is_file() for name in (*SOURCES, *MAKERS))
+@pytest.mark.parametrize(
+    ("file", "matters"),
+    [
+        ("axes.py", True),
+        ("graphs/dominating.py", True),
+        ("learners/ftrl.py", True),
+        ("privacy/aggregators/blt.py", True),
+        ("experiments/running/build.py", True),
+        ("experiments/report/bound_curves.py", False),
+        ("live/host.py", False),
+        ("cli/advise.py", False),
+    ],
+)
+def test_an_edit_of_what_makes_numbers_changes_the_key_of_a_cell(file, matters, monkeypatch):
+    before, files = code_digest.__wrapped__(), package_files()
+    assert file in files
+    edited = files | {file: files[file] + b"# edited"}
+
+    def of(folder=""):
+        return {name: text for name, text in edited.items() if name.startswith(folder)}
+
+    monkeypatch.setattr(cells, "package_files", of)
+    assert (code_digest.__wrapped__() != before) == matters

@@ -163,7 +163,8 @@ def test_every_bound_is_judged_once_by_its_tightest_run():
 def test_one_run_is_not_called_all_1_runs():
     (held,) = judged_bounds([("One", PointPromises({}, FACTS, [PROMISE]))])
     assert held["text"] == "Regret stays below the bound for any graph (Theorem 3)."
-    assert held["note"].startswith("in the one run that it covers; the most is 0.30")
+    most = "the most is 0.30 of the bound, A in “One”"
+    assert held["note"] == f"in the one run that it covers; {most}"
     told = next(theory_words([PointPromises({}, FACTS, [PROMISE])]))
     assert told.startswith("the bound holds in the one run that meets the assumptions")
 

@@ -179,7 +179,7 @@ def test_a_bound_above_the_trivial_one_is_called_so(tmp_path):
         "any graph (Theorem 3); it says nothing here, where no learner in the ball can have more "
         "than 972"
     )
-    assert "In 1 of 1 the bound says nothing" in " ".join(theory_words([point]))
+    assert "the bound says nothing in 1 of 1" in " ".join(theory_words([point]))
 
 
 PLACE = "regret theorem of Section 4, remark"

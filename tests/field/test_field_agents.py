@@ -10,8 +10,8 @@ import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, simulate, traffic
 from mtcool.agents import Carrier
+from mtcool.axes import state_arrays
 from mtcool.learners import KT, MTFTRLKT
-from mtcool.peers.arrays import state_arrays
 
 
 def carrier_of(net):

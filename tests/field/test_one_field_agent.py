@@ -18,8 +18,8 @@ from mtcool.agents import (
     Gradient,
     kernels,
 )
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
-from mtcool.peers.arrays import state_arrays
 
 STAR = mtcool.graphs.star(4)
 HALF = np.array([0.5, 0.0]).tobytes()

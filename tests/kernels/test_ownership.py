@@ -86,6 +86,7 @@ def test_what_somebody_else_can_write_is_not_run_and_the_user_hears_of_it_once(
     assert said.count("mtcool: the compile cache is not used, because") == 1
     assert str(tmp_path / "cache") in said
     assert "belongs to" in said or "can be written by other users (mode" in said
+    assert "if nobody else has written there, chown it or chmod go-w it" in said
     if "a file in" in said:  # the folder is ours, and heals
         assert run(PROGRAM, **where) == ["2.0", "3.0", "1", "1"]
     else:

@@ -61,9 +61,9 @@ NOTATIONS = {
     "$1,234.50": "with a sign of money or percent",
     "1\u202f234,50\xa0€": "with a sign of money or percent",
     "₹ 1,234": "with a sign of money or percent",
-    "(1,234.50)": "with a minus that is no hyphen before them",
-    "12.5-": "with a minus that is no hyphen before them",
-    "−3.5": "with a minus that is no hyphen before them",
+    "(1,234.50)": "in brackets",
+    "12.5-": "with a minus behind them",
+    "−3.5": "with a minus that is no hyphen",
     "12 %": "with a sign of money or percent",
     "0x1F": "in hexadecimal",
 }

@@ -7,9 +7,9 @@ import pytest
 from tests.saved_files import forge, taken_apart
 
 import mtcool
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, LEARNERS, Cliques
 from mtcool.learners.learner import StateSize, smallest_state
-from mtcool.peers.arrays import state_arrays
 
 SIZES = np.array([1, 3, 0, 2])
 

@@ -89,5 +89,23 @@ def announced(peers: Peers, key: str) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def answering(peers: Peers, name: str, heard: list[bytes]) -> Iterator[None]:
+    """A session that answers what the host of agent a asks host `name`, with what is no reply."""
+    config = configuration(peers)
+    config["access_control"] = {"enabled": False}
+
+    def answer(query: zenoh.Query) -> None:
+        heard.append(query.payload.to_bytes() if query.payload is not None else b"")
+        query.reply(query.key_expr, b"no reply")
+
+    with (
+        zenoh.open(zenoh.Config.from_json5(json.dumps(config))) as session,
+        session.declare_queryable(f"mtcool/{peers.network:x}/{name}/one", answer),
+        session.declare_queryable("**", answer),
+    ):
+        yield
+
+
 def question(network: Description, sender: str) -> bytes:
     return to_bytes(Ask(network.number, 0, [("a", encode(RowRequest(sender)))]))

@@ -3,6 +3,7 @@
 import asyncio
 import datetime
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from live.intruding import ask, peers_of, question, without_certificate
+from live.intruding import answering, ask, peers_of, question, without_certificate
 from live.ports import free_ports
 from mtcool.cli.certs import certs
 from mtcool.live import Node, certificates
@@ -165,3 +166,26 @@ def test_a_host_does_not_begin_with_a_certificate_that_nobody_accepts(
 
     with pytest.raises(ValueError, match=words):
         asyncio.run(begin())
+
+
+def test_who_answers_under_anothers_name_is_neither_asked_nor_believed(
+    network: Description,
+) -> None:
+    """At the place of host two, with the certificate of host three; host two has as much time."""
+
+    async def asked(name: str, seconds: float) -> tuple[list[bytes], int]:
+        listener = peers_of(network, name, "certs")._replace(listen=network.places["two"].address)
+        heard: list[bytes] = []
+        end = time.monotonic() + seconds
+        async with Node(network, "one") as node:
+            with answering(listener, "two", heard):
+                while not node.host.refused and time.monotonic() < end:
+                    await node.predict("a")
+                    await asyncio.sleep(0.05)
+            return heard, sum(node.host.refused.values())
+
+    begun = time.monotonic()
+    heard, refused = asyncio.run(asked("two", 60.0))
+    assert heard
+    assert refused > 0
+    assert asyncio.run(asked("three", 2.0 * (time.monotonic() - begun))) == ([], 0)

@@ -18,6 +18,7 @@ import pytest
 from live.forging import forging
 from live.small_network import small
 from mtcool.live import Node
+from mtcool.live.journal import entry_bytes, entry_in
 from mtcool.live.journals import replay_files
 from mtcool.live.lock import Lock
 from mtcool.live.residents import HEAD
@@ -105,6 +106,31 @@ def test_a_damaged_journal_is_refused(good, tmp_path, statement):
     file = damaged(good, tmp_path, statement)
     with pytest.raises(ValueError, match=rf"^{file} must "):
         replay_files([file])
+
+
+def test_a_journal_that_a_host_could_not_begin_with_is_told_from_those_of_others(good, tmp_path):
+    file = damaged(good, tmp_path, "update agent set name = name where name = x'01'")
+    with forging(file) as base:
+        (entry,) = base.execute("select entry from journal where number = 1").fetchone()
+        started = entry_in(entry)
+        started.agents[1] = started.agents[1][0], b"\xc0"
+        base.execute("update journal set entry = ? where number = 1", (entry_bytes(started),))
+    with pytest.raises(ValueError, match="got 'the journal of host0', in which the state of agent"):
+        replay_files([file])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("end", [".lock", ".db-journal", ".db-wal", ".db-shm"])
+def test_a_replay_waits_for_no_pipe_beside_a_database(good, tmp_path, end):
+    shutil.copy(good, tmp_path / "host0.db")
+    os.mkfifo(tmp_path / f"host0{end}")
+    command = [sys.executable, "-m", "mtcool", "replay", tmp_path / "host0.db"]
+    done = subprocess.run(command, timeout=100, capture_output=True, text=True)
+    if end == ".lock":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == 2
+        assert f"journals must be in files, got '{tmp_path}/host0{end}'" in done.stderr
 
 
 def test_a_name_that_is_none_is_refused_in_a_sentence_and_nothing_else(good, tmp_path, monkeypatch):

@@ -236,6 +236,32 @@ def test_a_dead_neighbour_is_noticed_after_a_reload_as_before(tmp_path: Path) ->
     asyncio.run(play())
 
 
+def test_of_a_host_that_is_no_neighbour_any_more_nobody_says_that_it_answers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It was silent before the reload, and is not asked after it."""
+    caplog.set_level("INFO", "mtcool.live")
+    exchange = Exchange()
+
+    async def play() -> None:
+        async with Node(
+            pair(tmp_path, 0), "one", transport=MemoryTransport("one", exchange)
+        ) as one:
+            async with asyncio.timeout(60.0):
+                while "silent" not in caplog.messages:
+                    await asyncio.sleep(0.01)
+            await one.reload(pair(tmp_path, 1))
+            await asyncio.sleep(1.2)  # it has looked whether there is anything to log
+            assert one.status()["links"]["two"]["answers"] is None
+            for metric in ("mtcool_answers{", "mtcool_slow{"):
+                assert metric not in metrics_of(one)
+            await one.reload(pair(tmp_path, 2))
+            assert one.status()["links"]["two"]["answers"] is not None
+        assert "heard" not in caplog.messages
+
+    asyncio.run(play())
+
+
 def test_who_is_silent_is_not_slow_any_more(tmp_path: Path) -> None:
     timing = {"rows": 0.05, "delivery": 0.5, "heartbeat": 0.2}
     network = small(tmp_path, hosts=2, timing=timing, graph=TWO)

@@ -490,6 +490,23 @@ def test_long_requests_are_not_read(tmp_path):
     with_node(tmp_path, calls)
 
 
+def test_a_request_that_says_nothing_of_a_body_has_none(tmp_path):
+    """As `curl -X POST` sends it."""
+
+    async def calls(client, node):
+        for path, words in (
+            ("/reload", "a node that was made from a file"),
+            ("/predict", "Content-Type must be application/json"),
+        ):
+            request = client.build_request("POST", path)
+            del request.headers["Content-Length"]
+            answer = await client.send(request)
+            assert answer.status_code == 400
+            assert words in answer.json()["error"]
+
+    with_node(tmp_path, calls)
+
+
 def test_tokens_are_read_from_files_of_their_owner_only(tmp_path):
     file = tmp_path / "token"
     file.write_text(TOKEN + "\n")

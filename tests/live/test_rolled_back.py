@@ -142,6 +142,22 @@ def test_a_removed_database_is_not_begun_anew(state: Path) -> None:
         begin(state)
 
 
+@pytest.mark.parametrize("emptied", [False, True], ids=["flipped", "emptied"])
+def test_a_damaged_database_is_not_to_be_removed(state: Path, emptied: bool) -> None:
+    """Without it the host would not begin anew, and nothing of it could be saved."""
+    if emptied:
+        (state / "host0.lock").write_text("closed")
+        (state / DATABASE).write_bytes(b"")
+    else:
+        with sqlite3.connect(state / DATABASE) as base:
+            base.execute("update agent set digest = 0")
+        base.close()
+    with pytest.raises(
+        ValueError, match=r"must be whole, .*; put its newest copy in its place, or"
+    ):
+        begin(state)
+
+
 def test_nothing_is_seen_of_noise_that_could_not_be_counted(state: Path) -> None:
     """Of what was written, a process that begins again counts all before it says anything."""
     pair = Pair(network(state.parent))

@@ -218,12 +218,14 @@ def test_slow_and_stopped_and_missing_processes_are_told_apart(tmp_path, capsys)
     assert found["stopped"] == {"error": words}
     found["slow"]["status"]["denied"] = [{"host": "missing", "reason": "too late", "count": 2}]
     found["slow"]["seconds"] = 1.25
+    found["slow"]["status"]["unwritten"] = 1500
     command._show(found, 1)
     told = capsys.readouterr().out
     for sentence in (
         "slow has taken 1.2 seconds to answer",
         "slow has revision 0, and this file 1",
         "missing has refused slow 2 times: too late",
+        "slow: its disk took nothing 1,500 times since it began",
     ):
         assert sentence in told
 

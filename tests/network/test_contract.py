@@ -11,9 +11,9 @@ import pytest
 
 import mtcool
 import mtcool.learners.mt_ftrl.mt_ftrl as mt_ftrl
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
 from mtcool.peers import exchange
-from mtcool.peers.arrays import state_arrays
 
 MAKERS = {
     "dpmt_co2ol": partial(mtcool.dpmt_co2ol, privacy=mtcool.Privacy(20.0, 200), seed=0),

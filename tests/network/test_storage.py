@@ -11,9 +11,9 @@ import pytest
 from tests.saved_files import forge, taken_apart
 
 import mtcool
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.two_phase import TwoPhase
-from mtcool.peers.arrays import state_arrays
 
 WHEEL = nx.wheel_graph(5)
 TRIANGLE = nx.complete_graph(3)

@@ -10,8 +10,8 @@ import pytest
 import mtcool
 from mtcool.agents import encode
 from mtcool.agents.traffic import name_sizes
+from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, KT, MTFTRLKT
-from mtcool.peers.arrays import state_arrays
 from mtcool.simulation.communication import communication
 from mtcool.streams import Stream, quadratic
 from mtcool.testing.peers.trial import play

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mtcool.learners import Cliques, predict_row, update_row
+from mtcool.learners import CLIQUE, ROW, Cliques, predict_row, set_axes, update_row
 from mtcool.testing import check_learner, learner_checks
 
 
@@ -21,6 +21,9 @@ class State(NamedTuple):
     spare: Any
     bug: Any
     work: Any
+
+
+set_axes(State, points=ROW, n=CLIQUE, rate=CLIQUE, spare=CLIQUE)
 
 
 NAMES = [
@@ -43,6 +46,7 @@ NAMES = [
     "timid",
     "favourite",
     "crowded",
+    "secretive",
     "hoarder",
     "flat",
     "divider",
@@ -69,7 +73,7 @@ class OGD:
             n=np.ones(count, np.int64) if self.bug == "no clock" else np.zeros(count, np.int64),
             rate=cliques.rate if self.bug == "greedy" else cliques.rate.copy(),
             spare=np.zeros(count + (self.bug == "crowded")),
-            bug=np.array([BUG[self.bug]]),
+            bug=np.array([BUG[self.bug], 0]),
             work=np.zeros(1),
         )
 
@@ -108,6 +112,8 @@ def _(state: State, clique: int, row: int, weight: float, gradient: Any) -> None
         state.spare[0] += 1.0
     if bug == BUG["impatient"]:
         state.spare[clique] = state.n.sum()
+    if bug == BUG["secretive"]:
+        state.bug[1] += 1
     if bug == BUG["random"]:
         state.spare[clique] = NOISE.standard_normal()
     if bug == BUG["weightless"]:
@@ -150,7 +156,8 @@ CAUGHT = {
     "crash": ("cliques_may_be_empty", "it raised IndexError"),
     "far": ("models_stay_in_the_ball", "a model has norm"),
     "timid": ("models_reach_the_ball", "after 400 updates the models have norms"),
-    "crowded": ("states_can_be_cut_and_joined", "spare of State must have an entry for each"),
+    "crowded": ("state_says_what_its_arrays_run_along", "spare has 5 entries along clique, not 4"),
+    "secretive": ("states_can_be_cut_and_joined", "cut and joined, bug is not what it was"),
     "hoarder": ("scratch_is_no_memory", "points depends on what was left in work"),
     "flat": ("models_have_every_coordinate", "in dimension 3, after gradients"),
     "divider": ("a_zero_gradient_does_no_harm", "after gradients of zero the models are"),
@@ -190,6 +197,9 @@ class ScaledState(NamedTuple):
     rate: Any
 
 
+set_axes(ScaledState, total=CLIQUE, n=CLIQUE, rate=CLIQUE)
+
+
 SCALE = 1.0
 
 
@@ -220,6 +230,23 @@ def test_compiled_code_that_is_not_what_is_written_is_caught(monkeypatch):
     check.run()
     monkeypatch.setitem(globals(), "SCALE", 2.0)
     with pytest.raises(AssertionError, match="compiled models differ"):
+        check.run()
+
+
+def test_a_state_without_axes_is_caught():
+    class BareState(NamedTuple):
+        total: Any
+        n: Any
+        rate: Any
+
+    @dataclass(frozen=True)
+    class Bare:
+        def make_state(self, cliques, dim):
+            count = len(cliques.rate)
+            return BareState(np.zeros((count, dim)), np.zeros(count, int), cliques.rate.copy())
+
+    (check,) = (c for c in learner_checks(Bare()) if c.name.startswith("state_says"))
+    with pytest.raises(AssertionError, match="set_axes was not called"):
         check.run()
 
 

@@ -15,10 +15,10 @@ from mtcool.agents.agent import Clique, Link, OneShot, answer_of
 from mtcool.agents.kernels import combine, learn_row, read_row, scale
 from mtcool.agents.messages import Gradient, Message, RowRequest, Rows, brief, sender_of
 from mtcool.agents.received import Position, checked_number
+from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import Cliques, Learner
 from mtcool.learners.two_phase import TwoPhase
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import refuse
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Label

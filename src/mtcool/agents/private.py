@@ -25,10 +25,10 @@ from mtcool.agents.kernels import (
 from mtcool.agents.messages import Message, RowRequest, Rows, Sums, brief, sender_of
 from mtcool.agents.received import checked_number
 from mtcool.agents.talking import Talking
+from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
-from mtcool.peers.arrays import LARGEST_SUM, restore, state_arrays
 from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.private_rounds import account_of
 from mtcool.peers.protocol import Units
@@ -39,6 +39,7 @@ from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
 from mtcool.turns import Turn
 from mtcool.types import AnyArray, Floats, Integers, Label, Name
+from mtcool.validation import LARGEST_SUM
 
 TURN = Turn("private agents")
 """Of all agents, because some share their source of noise: else one thread publishes with the noise

@@ -12,9 +12,9 @@ from mtcool.agents.agent import OneShot
 from mtcool.agents.kernels import learn_row, read_row, scale
 from mtcool.agents.messages import LossShared, Message, Rows, brief, sender_of
 from mtcool.agents.received import Position, checked_number
+from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import Cliques
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import refuse
 from mtcool.peers.settings import Settings
 from mtcool.streams.kinds import kind_of, name_of

@@ -104,6 +104,8 @@ def _show(found: dict[str, dict[str, "Plain"]], revision: int) -> None:
         if told.get("seconds", 0.0) > SLOW:
             trouble.append(f"{host} has taken {told['seconds']:.1f} seconds to answer")
         trouble += [f"{host}: {reason}" for reason in status["trouble"].values()]
+        if unwritten := status.get("unwritten"):
+            trouble.append(f"{host}: its disk took nothing {unwritten:,} times since it began")
     trouble += [
         f"{host} has revision {other}, and this file {revision}: use `mtcool reload`"
         for host, other in _others(found, revision).items()

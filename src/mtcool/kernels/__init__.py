@@ -29,18 +29,18 @@ from numba.extending import intrinsic, overload
 from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
 from mtcool.kernels import unswept as _unswept  # noqa: F401 (it makes compiling faster)
 from mtcool.kernels.cache import KernelCache, cache_folder
-from mtcool.kernels.identity import SOURCES, digest_of, registries, source_digest
+from mtcool.kernels.identity import digest_of, package_files, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
 from mtcool.kernels.mistakes import Chosen, CompileError, chosen, explained, missing
 
 __all__ = [
-    "SOURCES",
     "CompileError",
     "cache_folder",
     "digest_of",
     "dispatched",
     "inline",
     "kernel",
+    "package_files",
     "power_of_two",
     "product_of_words",
     "routine",

@@ -62,9 +62,9 @@ def require_cache() -> Path:
 
 def _explained(error: UnsafePathError) -> UnsafePathError:
     return UnsafePathError(
-        f"the compile cache is not used, because {error}, and code in it would be run: chown it, "
-        "or chmod go-w it if nobody else has written there, or set NUMBA_CACHE_DIR to a folder of "
-        "your own"
+        f"the compile cache is not used, because {error}, and code in it would be run: set "
+        "NUMBA_CACHE_DIR to a folder of your own, or, if nobody else has written there, chown it "
+        "or chmod go-w it"
     )
 
 

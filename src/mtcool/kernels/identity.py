@@ -1,6 +1,7 @@
 """What a kernel's machine code depends on, as a name that is the same in every process.
 
-For the package's own code that is the content of the files in `SOURCES`. A learner or a loss from
+For the package's own code that is the content of the files that hold compiled code, or constants
+and states of it: an edit in one of them, and nowhere else, compiles anew. A learner or a loss from
 elsewhere is known by its bytecode, by the functions that it calls, and by the values that it reads;
 where these cannot be described, it is compiled anew in every process.
 """
@@ -10,8 +11,9 @@ import hashlib
 import itertools
 import os
 import platform
+import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -22,93 +24,16 @@ from numba.core import types
 
 PACKAGE = __name__.split(".")[0]
 
-# Every file that holds compiled code: an edit in one of them, and nowhere else, compiles anew.
-SOURCES = (
-    "agents/kernels.py",
-    "audit/transcript.py",
-    "field/choosing.py",
-    "field/codes.py",
-    "field/draws.py",
-    "field/largest.py",
-    "field/vectors.py",
-    "graphs/greedy.py",
-    "kernels/__init__.py",
-    "kernels/identity.py",
-    "kernels/lanes.py",
-    "kernels/linking.py",
-    "learners/adaptive/adaptive.py",
-    "learners/adaptive/bets.py",
-    "learners/adaptive/rescale.py",
-    "learners/changing.py",
-    "learners/dp_mt_ftrl.py",
-    "learners/exponential.py",
-    "learners/ftrl.py",
-    "learners/kt.py",
-    "learners/learner.py",
-    "learners/mt_ftrl/clipped.py",
-    "learners/mt_ftrl/closed_form.py",
-    "learners/mt_ftrl/in_lanes.py",
-    "learners/mt_ftrl/mt_ftrl.py",
-    "learners/mt_ftrl/on_line.py",
-    "learners/mt_ftrl/singles.py",
-    "learners/mt_ftrl/state.py",
-    "learners/mt_ftrl_kt.py",
-    "learners/panel/constants.py",
-    "learners/panel/fields.py",
-    "learners/panel/filters.py",
-    "learners/panel/heard.py",
-    "learners/panel/lessons.py",
-    "learners/panel/limits.py",
-    "learners/panel/mixing.py",
-    "learners/panel/play.py",
-    "learners/panel/promises.py",
-    "learners/panel/regression.py",
-    "learners/panel/ridges.py",
-    "learners/panel/scaling.py",
-    "learners/panel/state.py",
-    "learners/panel/solving.py",
-    "learners/solvers/bisection.py",
-    "learners/solvers/line.py",
-    "learners/solvers/matrix.py",
-    "learners/solvers/newton.py",
-    "learners/solvers/safe.py",
-    "learners/solvers/sweep.py",
-    "learners/squared_weights.py",
-    "learners/two_phase.py",
-    "learners/wealth.py",
-    "peers/assemble.py",
-    "peers/cliques.py",
-    "peers/exchange.py",
-    "peers/field/bounds.py",
-    "peers/field/entries.py",
-    "peers/field/events.py",
-    "peers/field/exchange.py",
-    "peers/field/labels.py",
-    "peers/field/learning.py",
-    "peers/field/partners.py",
-    "peers/field/queue.py",
-    "peers/field/records.py",
-    "peers/field/rounds.py",
-    "peers/field/waiting.py",
-    "peers/private.py",
-    "peers/private_exchange.py",
-    "peers/protocol.py",
-    "peers/quiet.py",
-    "peers/single_task.py",
-    "privacy/aggregators/aggregator.py",
-    "privacy/aggregators/blt.py",
-    "privacy/aggregators/filters.py",
-    "privacy/aggregators/smooth_tree.py",
-    "privacy/aggregators/trees.py",
-    "privacy/release.py",
-    "privacy/sanitiser.py",
-    "simulation/loop.py",
-    "streams/by_number.py",
-    "streams/loss.py",
-    "streams/losses.py",
-    "streams/regression.py",
-    "testing/aggregators/trial.py",
-)
+# Decorators of compiled functions, and the imports of a file.
+COMPILED = {b"kernel", b"routine", b"inline", b"dispatched", b"overload"}
+DECORATOR = re.compile(rb"^@([\w.]+)", re.MULTILINE)
+DISPATCHED = re.compile(rb"^@dispatched\ndef (\w+)", re.MULTILINE)
+IMPORT = re.compile(rb"^from mtcool\.([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
+# A name in capitals that a file sets, or a class of arrays.
+CONSTANT = re.compile(rb"^(?:class (\w+)\(NamedTuple\)|([A-Z][A-Z0-9_]*\b)[^=\n]*=)", re.MULTILINE)
+
+HOW = ("kernels/__init__.py", "kernels/identity.py", "kernels/lanes.py", "kernels/linking.py")
+"""Files that decide how code is compiled."""
 
 registries: list[Any] = []
 """All functions that are dispatched by the type of their first argument."""
@@ -120,15 +45,47 @@ _unknown = ((os.getpid(), secrets.token_hex(16), number) for number in itertools
 @functools.cache
 def source_digest() -> str:
     """A name for the state of the files that hold compiled code."""
-    return digest_of(SOURCES)
+    return digest_of(sources(package_files()))
 
 
-def digest_of(sources: tuple[str, ...]) -> str:
-    """A name for the state of these files of the package."""
-    digest, package = hashlib.sha256(), Path(__file__).parent.parent
-    for name in sources:
-        digest.update(name.encode())
-        digest.update((package / name).read_bytes())
+def package_files(folder: str = "") -> dict[str, bytes]:
+    """The files of a folder of the package, or of all, by their path in it."""
+    package = Path(__file__).parent.parent
+    found = (package / folder).rglob("*.py")
+    return {file.relative_to(package).as_posix(): file.read_bytes() for file in sorted(found)}
+
+
+def sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Of the files of the package those that machine code depends on.
+
+    They have compiled functions, or constants and states that such files import, or they say how
+    code is compiled.
+    """
+    marks = {
+        name: set(DECORATOR.findall(text))
+        for name, text in files.items()
+        if b"mtcool.kernels" in text or b".register" in text
+    }
+    compiled = set(COMPILED)
+    for name, found in marks.items():
+        if b"dispatched" in found:
+            compiled |= {one + b".register" for one in DISPATCHED.findall(files[name])}
+    chosen = {name for name, found in marks.items() if found & compiled}
+    for name in sorted(chosen):
+        for module, imported in IMPORT.findall(files[name]):
+            other = module.decode().replace(".", "/") + ".py"
+            constants = {one for pair in CONSTANT.findall(files.get(other, b"")) for one in pair}
+            if constants & set(re.findall(rb"\w+", imported)):
+                chosen.add(other)
+    chosen |= {name for name in files if name in HOW}
+    return {name: text for name, text in files.items() if name in chosen}
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """A name for the names and contents of files."""
+    digest = hashlib.sha256()
+    for name, text in files.items():
+        digest.update(f"{name} {len(text)} ".encode() + text)
     return digest.hexdigest()[:16]
 
 
@@ -218,5 +175,5 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _is_foreign(module: str) -> bool:
-    """Whether its code is covered neither by `SOURCES` nor by a version."""
+    """Whether its code is covered neither by `sources` nor by a version."""
     return module.split(".")[0] not in (PACKAGE, "numba", "numpy", "math")

@@ -22,6 +22,7 @@ from mtcool.agents.messages import (
     sender_of,
 )
 from mtcool.agents.received import Position, checked_number
+from mtcool.axes import AGENT, LINK, copy_along
 from mtcool.graphs.labels import plain_name
 from mtcool.learn.exchange import (
     knowledge_of,
@@ -33,7 +34,6 @@ from mtcool.learn.exchange import (
     take_knowledge,
     take_products,
 )
-from mtcool.learn.room import narrowed
 from mtcool.learn.said import Said, checked_said, nothing_said
 from mtcool.learn.told import check_knowledge, check_lesson, check_products
 from mtcool.learners.panel.constants import OVERFLOW
@@ -144,19 +144,13 @@ class PanelAgent:
         neighbours
             All that it has from now on, by name.
         """
-        names, old, width = tuple(neighbours), self.panel, self.panel.vector.shape[2]
-        count = 1 + len(names)
-        ptr, idx = np.array([0, *([count] * count)], dtype=np.int64), np.arange(count)
-        there = {name: k for k, name in enumerate(self.neighbours, start=1)}
-        new = make_panel(
-            ptr, idx, width - 1, logistic=bool(old.logistic), rows=bool(old.rows), back=idx.copy()
-        )
-        for k, name in enumerate((self.name, *names)):
-            place = ITSELF if k == ITSELF else there.get(name)
-            if place is not None:
-                new.link[k] = old.link[place]
-                for field in ("number", "vector", "scatter", "mixer", "alone"):
-                    getattr(new, field)[k] = getattr(old, field)[place]
+        names, old = tuple(neighbours), self.panel
+        new = _block(old, 1 + len(names), old.vector.shape[2] - 1)
+        there = {name: k for k, name in enumerate((self.name, *self.neighbours))}
+        pairs = [(there[name], k) for k, name in enumerate((self.name, *names)) if name in there]
+        before, now = np.array(pairs).T
+        for axis in (AGENT, LINK):
+            copy_along(axis, old, before, new, now)
         for name in names:
             self.heard.setdefault(name, Position())
         self.neighbours, self.panel = names, new
@@ -253,20 +247,16 @@ class PanelAgent:
 def cut(panel: Panel, features: int, agent: int, name: Label, names: Sequence[Label]) -> PanelAgent:
     """Cut one agent out of a panel with so many features, with copies of its neighbours' rows."""
     first, last = panel.ptr[agent], panel.end[agent]
-    rows, count = panel.idx[first:last], int(last - first)
+    rows = panel.idx[first:last]
+    block = _block(panel, len(rows), features)
+    copy_along(AGENT, panel, rows, block, slice(None))
+    copy_along(LINK, panel, slice(first, last), block, slice(None))
+    return PanelAgent(name, [names[j] for j in rows[1:]], block)
+
+
+def _block(panel: Panel, count: int, features: int) -> Panel:
+    """A fresh block of an agent and copies of its neighbours, `count` in all, of the same kind."""
     # Its own neighbourhood is the block; the copies have none.
-    ptr = np.array([0, *([count] * count)], dtype=np.int64)
-    block = panel._replace(
-        ptr=ptr,
-        end=ptr[1:].copy(),
-        idx=np.arange(count),
-        back=np.arange(count),
-        link=panel.link[first:last].copy(),
-        number=panel.number[rows],
-        vector=panel.vector[rows],
-        scatter=panel.scatter[rows],
-        mixer=panel.mixer[rows],
-        alone=panel.alone[rows],
-        work=type(panel.work)(*(part.copy() for part in panel.work)),
-    )
-    return PanelAgent(name, [names[j] for j in rows[1:]], narrowed(block, features))
+    ptr, idx = np.array([0, *([count] * count)], dtype=np.int64), np.arange(count)
+    logistic, rows = bool(panel.logistic), bool(panel.rows)
+    return make_panel(ptr, idx, features, logistic=logistic, rows=rows, back=idx.copy())

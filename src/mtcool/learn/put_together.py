@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mtcool.axes import AGENT, LINK, copy_along
 from mtcool.learn.agent import ITSELF, PanelAgent
 from mtcool.learn.neighbourhoods import Neighbourhoods
 from mtcool.learn.room import first_panel, widened
@@ -21,10 +22,8 @@ def put_together(agents: Iterable[PanelAgent]) -> tuple[Neighbourhoods, Panel]:
         one.vector.shape[2] - 1,
     )
     for i, agent in enumerate(found):
-        own = agent.panel
-        panel.link[panel.ptr[i] : panel.end[i]] = own.link
-        for name in ("number", "vector", "scatter", "mixer", "alone"):
-            getattr(panel, name)[i] = getattr(own, name)[ITSELF]
+        copy_along(AGENT, agent.panel, ITSELF, panel, i)
+        copy_along(LINK, agent.panel, slice(None), panel, slice(panel.ptr[i], panel.end[i]))
     return places, panel
 
 

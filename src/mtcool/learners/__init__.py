@@ -3,6 +3,7 @@
 `learner.py` says what a learner is, `docs/add-a-learner.md` how to add one.
 """
 
+from mtcool.axes import CLIQUE, ROW, set_axes
 from mtcool.kernels import inline
 from mtcool.learners.ftrl import FTRL
 from mtcool.learners.kt import KT
@@ -23,17 +24,20 @@ LEARNERS: dict[str, type[Learner]] = {kind.__name__: kind for kind in (FTRL, KT,
 """The learners of the package, by name."""
 
 __all__ = [
+    "CLIQUE",
     "FTRL",
     "KT",
     "LEARNERS",
     "MTFTRL",
     "MTFTRLKT",
+    "ROW",
     "Cliques",
     "Learner",
     "StateSize",
     "first_phase",
     "inline",
     "predict_row",
+    "set_axes",
     "smallest_state",
     "update_row",
     "updates_at_once",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import PRODUCT, Location, Span, set_axes, spans
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, predict_row
 from mtcool.learners.mt_ftrl.closed_form import add_gradient, weigh
@@ -28,6 +29,16 @@ class DPMTFTRLState(NamedTuple):
     """Sums of products, one for each row and expert."""
     work: Floats
     """Scratch for the change of a row, (d,)."""
+
+
+set_axes(DPMTFTRLState, told=PRODUCT)
+
+
+@spans.register
+def _(state: DPMTFTRLState, location: Location) -> dict[str, Span]:
+    first = state.first[location.rows.first]
+    last = state.first[location.rows.first + location.rows.length]
+    return {PRODUCT: Span(first, last - first)}
 
 
 def make_private_state(learner: MTFTRL, cliques: Cliques, dim: int) -> DPMTFTRLState:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import CLIQUE, set_axes
 from mtcool.kernels import inline
 from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.types import Floats, Integers
@@ -20,6 +21,9 @@ class FTRLState(NamedTuple):
     """Number of updates received."""
     rate: Floats
     """Factor of beta."""
+
+
+set_axes(FTRLState, total=CLIQUE, n=CLIQUE, rate=CLIQUE)
 
 
 @dataclass(frozen=True)

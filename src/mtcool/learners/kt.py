@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import CLIQUE, set_axes
 from mtcool.learners.ftrl import ball_step
 from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.learners.wealth import after_bet, available
@@ -32,6 +33,9 @@ class KTState(NamedTuple):
     """Factor of beta."""
     bound: Floats
     """Largest weight: divides u, so that |u| <= 1."""
+
+
+set_axes(KTState, **dict.fromkeys(KTState._fields, CLIQUE))
 
 
 @dataclass(frozen=True)

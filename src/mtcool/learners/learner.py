@@ -14,6 +14,7 @@ before they are weighted. `docs/add-a-learner.md` walks through an example.
 import functools
 from typing import NamedTuple, Protocol
 
+from mtcool.axes import Location
 from mtcool.kernels import dispatched
 from mtcool.types import Floats, Integers, State
 
@@ -31,6 +32,10 @@ class Cliques(NamedTuple):
     """The factor of beta = rate * sqrt(1 + n), one for each clique (Theorems any-G and sto)."""
     bound: Floats
     """The largest weight max_i w_ij in each clique: a bound on its gradients' norms."""
+
+    def location(self, clique: int) -> Location:
+        """Where a clique is in a state that was made for these."""
+        return Location.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
 
 
 class Learner(Protocol):

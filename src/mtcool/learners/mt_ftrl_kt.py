@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.axes import CLIQUE, ROW, set_axes
 from mtcool.learners.learner import Cliques, StateSize, predict_row, smallest_state, update_row
 from mtcool.learners.wealth import after_bet, available
 from mtcool.types import Floats, Integers
 
 # The numbers of a clique lie side by side: a neighbour costs one or two cache lines, not ten.
-CLIQUE = np.dtype(
+CLIQUE_RECORD = np.dtype(
     [
         ("size", np.float64),  # N, the number of rows
         ("deviation", np.float64),  # N times the squared deviation of the rows from their mean
@@ -42,11 +43,14 @@ class MTFTRLKTState(NamedTuple):
     total: Floats
     """S: sum of the rows of each clique, (C, d)."""
     cliques: NDArray[np.void]
-    """The other numbers of each clique, of type `CLIQUE`."""
+    """The other numbers of each clique, of type `CLIQUE_RECORD`."""
     n: Integers
     """The column `n` of `cliques`."""
     rate: Floats
     """The column `rate` of `cliques`."""
+
+
+set_axes(MTFTRLKTState, gradients=ROW, total=CLIQUE, cliques=CLIQUE)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class MTFTRLKT:
     def make_state(self, cliques: Cliques, dim: int) -> MTFTRLKTState:
         """Fresh state for the given cliques."""
         sizes = np.diff(cliques.start)
-        numbers = np.zeros(len(sizes), CLIQUE)
+        numbers = np.zeros(len(sizes), CLIQUE_RECORD)
         numbers["size"], numbers["rate"], numbers["wealth"] = sizes, cliques.rate, 1.0
         # sqrt(N / 2), as in the paper; but a row of norm at most 1 needs no factor: one agent alone
         # bets as plain KT does.

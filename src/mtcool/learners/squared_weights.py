@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mtcool.axes import CLIQUE, set_axes
 from mtcool.learners.learner import (
     Cliques,
     Learner,
@@ -32,6 +33,9 @@ class SquaredWeightsState(NamedTuple):
     """W, the sum of the squared weights that each clique has received."""
     bound: Floats
     """b, at least every weight of the clique."""
+
+
+set_axes(SquaredWeightsState, received=CLIQUE, bound=CLIQUE)
 
 
 @dataclass(frozen=True)

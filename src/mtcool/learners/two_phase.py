@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtcool import validation
+from mtcool.axes import CLIQUE, ROW, set_axes
 from mtcool.learners.learner import Cliques, Learner, predict_row, update_row, updates_at_once
 from mtcool.types import Floats, Integers
 
@@ -30,6 +31,9 @@ class TwoPhaseState(NamedTuple):
     """Length of the first phase so far, one for each clique."""
     tau: int
     """Length of the first phase."""
+
+
+set_axes(TwoPhaseState, weight=ROW, seen=ROW, elapsed=CLIQUE)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ from mtcool.live.snapshots import snapshot_of
 from mtcool.live.store import Store
 from mtcool.types import Label
 
+BESIDE = "-journal", "-wal", "-shm"
+"""Files of SQLite beside a database."""
 QUIET = 2.0
 """Seconds after which people who wait are told how far it is."""
 
@@ -71,7 +73,11 @@ def has_begun(path: str | os.PathLike[str]) -> bool:
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    """A database, to be read and nothing else."""
+    """A database, to be read and nothing else; refuses pipes, for which SQLite would wait."""
+    for end in BESIDE:
+        beside = Path(f"{file.resolve()}{end}")
+        if beside.exists() and not beside.is_file():
+            raise ValueError(f"journals must be in files, got {str(beside)!r}, which is none")
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
 
 

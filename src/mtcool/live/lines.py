@@ -21,6 +21,7 @@ from mtcool.live.node import Node
 from mtcool.live.offset import checked_offset
 from mtcool.live.refusals import Refusal
 from mtcool.live.reloading import reload_node
+from mtcool.live.wanted import shortened, what_is_wrong
 from mtcool.types import Label, Plain
 
 LONGEST = 1 << 20
@@ -56,6 +57,9 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     round: int | None = None
     offset: tuple[int, int] | None = None
     timeout: float | None = None
+
+
+WORDS = Request.__struct_fields__
 
 
 class Writer(Protocol):
@@ -130,8 +134,7 @@ class Lines:
         except (Refusal, OSError) as error:
             told |= {"error": _sentence(error), "again": True}
         except (msgspec.DecodeError, RecursionError) as error:
-            what = _sentence(error).replace("`", "'").replace(" - at '$.", " at '")
-            told |= {"id": _id_in(line), "error": f"line must be a request in JSON: {what}"}
+            told |= _refused(line, error)
         except (ValueError, TypeError, OverflowError) as error:
             told["error"] = _sentence(error)
         except Exception as error:  # a mistake of ours: whoever asks waits for a reply
@@ -160,7 +163,12 @@ class Lines:
             case "stop":
                 self.stopped.set()
                 return {"stopped": True}
-        agent = node.host.named(request.agent)
+        if request.agent is None:
+            raise ValueError("agent must be given")
+        try:
+            agent = node.host.named(request.agent)
+        except TypeError:  # it can be nobody's name
+            raise ValueError(what_is_wrong("agent", WORDS, {"agent": request.agent})) from None
         async with self._turns.setdefault(agent, asyncio.Lock()):
             match request.do:
                 case "predict":
@@ -236,12 +244,27 @@ def _given(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
 
-def _id_in(line: bytes) -> Plain:
-    """What a line that is refused calls itself, if it says so at all."""
+def _refused(line: bytes, error: Exception) -> dict[str, Plain]:
+    """The reply to a line that is no request: what it calls itself, if it says so, and why."""
     try:
-        return msgspec.json.decode(line)["id"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+        body = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return {"id": None, "error": f"line must be a request in JSON: {_sentence(error)}"}
+    if not isinstance(body, dict):
+        return {"id": None, "error": f"line must be a request in JSON, got {shortened(body)}"}
+    return {"id": body.get("id"), "error": what_is_wrong(_wrong_word(body), WORDS, body)}
+
+
+def _wrong_word(body: dict[str, Plain]) -> str:
+    """The first word of a request that cannot be read, or the one that each must have."""
+    for word, value in body.items():
+        if word not in WORDS:
+            return word
+        try:
+            msgspec.convert({"do": "status", word: value}, Request)
+        except (ValueError, RecursionError):
+            return word
+    return "do"
 
 
 def _sentence(error: Exception) -> str:

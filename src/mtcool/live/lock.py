@@ -49,11 +49,11 @@ class Lock:
             f"database must be ours alone, got {str(database)!r}, which another process has"
         )
 
-    def check_not_empty(self) -> None:
-        """Refuse a file without content where there was a database: nothing begins anew unseen."""
+    def check_not_empty(self, mend: str) -> None:
+        """Refuse a file without content where there was a database, and say what to do."""
         path = self._database
         if path.exists() and path.stat().st_size == 0 and os.fstat(self._file).st_size:
-            raise ValueError(f"database must be whole, got {str(path)!r}, which is empty; {MEND}")
+            raise ValueError(f"database must be whole, got {str(path)!r}, which is empty; {mend}")
 
     def check_last(self, session: int) -> None:
         """Refuse a database that lacks what the session before has written, and did not close."""
@@ -87,7 +87,8 @@ class Lock:
 def is_running(database: Path) -> bool:
     """Whether a process has the database of a host."""
     try:
-        lock = os.open(_beside(database), os.O_RDONLY)
+        # A stranger's lock may be a pipe, which would wait for its other end.
+        lock = os.open(_beside(database), os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return False
     try:

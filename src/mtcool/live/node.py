@@ -115,6 +115,12 @@ class Node:
         return self._connection.slow
 
     @property
+    def asked(self) -> Set[str]:
+        """Hosts with neighbours of its agents, and those for which something waits."""
+        waiting = {other for other, link in self.host.links.items() if link.outbox}
+        return self.host.neighbours | waiting
+
+    @property
     def cut(self) -> MutableSet[str]:
         """Hosts that it does not talk to and does not hear, to try out what happens then."""
         return self._connection.cut
@@ -170,8 +176,8 @@ class Node:
             raise error
         self.network = new
         self.host.limits = self._limits()
-        waiting = {other for other, link in self.host.links.items() if link.outbox}
-        self._connection.forget_all_but(self.host.neighbours | waiting)
+        self._connection.forget_all_but(self.asked)
+        self.report.forget_all_but(self.asked)
         self._deliveries.begin()
         self._deliveries.again()  # hosts that we knew may have neighbours of our agents again
         self.report.tell("reload", reason=f"revision {new.file.revision}")

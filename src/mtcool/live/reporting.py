@@ -44,6 +44,10 @@ class Reporter:
         """A transaction could not be written."""
         self._unwritten[reason] += 1
 
+    def forget_all_but(self, peers: Set[str]) -> None:
+        """Others are not asked any more, so that they are not heard again is nothing to tell."""
+        self._silent &= peers
+
     def look(self, host: Host, silent: Set[str] | None = None) -> None:
         """Log what was refused, who fell silent, and what went wrong since the last look.
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 DIGITS = 20
 """The number is always as long: it is written over in one piece."""
+ANEW = "let these agents begin again under other names, on a host of another name"
+MEND = f"put its newest copy in its place, or, if there is none, {ANEW}"
+"""What to do with the damaged database of a private host: an older one, or none, is refused."""
 
 
 class RollbackCounter:
@@ -99,8 +102,7 @@ def check_newest(path: str, drawn: int, counted: int) -> None:
         raise ValueError(
             f"database must be the newest of its host, got {path!r} with {drawn} draws of noise "
             f"of {counted}, as if it was restored from a copy: private agents would draw noise "
-            "again for rounds that were seen; put the newest one back, or, if it is lost, "
-            "let these agents begin again under other names, on a host of another name"
+            f"again for rounds that were seen; put the newest one back, or, if it is lost, {ANEW}"
         )
 
 

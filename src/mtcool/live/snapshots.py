@@ -18,8 +18,9 @@ def snapshot_of(kept: Kept, host: str, network: int) -> Snapshot:
 def kept_in(first: Started | Snapshot) -> Kept:
     """What is kept of a host whose journal begins so, but for messages that waited."""
     agents = {label_of(name): state for name, state in first.agents}
+    file = f"the journal of {first.host}"
     if isinstance(first, Snapshot):
         numbers, links = (first.version, first.rounds), dict(first.links)
-        return Kept(*numbers, agents, links, [], first.lives, "its journal")
+        return Kept(*numbers, agents, links, [], first.lives, file)
     agents = {name: bytes(HEAD) + state for name, state in agents.items()}
-    return Kept(0, 0, agents, {}, [], first.lives, "its journal")
+    return Kept(0, 0, agents, {}, [], first.lives, file)

@@ -83,8 +83,13 @@ def privacy_of(driver: Driver) -> dict[str, Plain] | None:
     return agent.account()._asdict() if isinstance(agent, PrivateAgent) else None
 
 
-def answers(node: Node, other: str) -> bool:
-    """Whether another host is heard: it is not silent, and nobody has cut it off."""
+def answers(node: Node, other: str) -> bool | None:
+    """Whether another host is heard: it is not silent, and nobody has cut it off.
+
+    None for one that is not asked any more, because no neighbours live there and nothing waits.
+    """
+    if other not in node.asked:
+        return None
     return other not in node.silent and other not in node.cut
 
 

@@ -18,6 +18,7 @@ from mtcool.live.journal import Lives
 from mtcool.live.link import Numbers
 from mtcool.live.lock import CLOSED, MEND, Lock
 from mtcool.live.residents import learned_in
+from mtcool.live.rollback import MEND as MEND_PRIVATE
 from mtcool.live.rollback import RollbackCounter
 from mtcool.live.schema import (
     DIGESTED,
@@ -71,11 +72,13 @@ class Store:
         self.path = Path(path)
         self._lock = Lock(self.path)
         self._counter = RollbackCounter(self.path) if private else None
+        self._mend = MEND_PRIVATE if private else MEND
+        """What to do when the database is damaged."""
         self._session = secrets.randbits(62) + 1
         """A number that no other process writes with."""
         self._opened, self._process = False, os.getpid()
         try:
-            self._lock.check_not_empty()
+            self._lock.check_not_empty(self._mend)
             # SQLite gives the files beside it the permissions of the database itself.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             os.chmod(self.path, 0o600)
@@ -126,7 +129,7 @@ class Store:
             number = getattr(error, "sqlite_errorcode", 0)  # none if a text is no UTF-8
             if number & FIRST_BYTE in PASSING:
                 raise OSError(f"{path!r} could not be opened: {error}") from None
-            raise ValueError(f"database must be one, got {path!r}: {error}; {MEND}") from None
+            raise ValueError(f"database must be one, got {path!r}: {error}; {self._mend}") from None
 
     def _check_whose(self, name: str, network: int) -> tuple[int | None, int]:
         """Refuse a file of somebody else before anything is written into it.
@@ -143,7 +146,7 @@ class Store:
         found = run("select form, name, network from host").fetchone()
         if found is None:
             raise ValueError(
-                f"database must be whole, got {path!r} that does not say whose it is; {MEND}"
+                f"database must be whole, got {path!r} that does not say whose it is; {self._mend}"
             )
         form = found[0]
         if form not in (FORM, UPGRADED):
@@ -178,7 +181,9 @@ class Store:
             yield
         except (ValueError, TypeError, RecursionError) as error:
             path = str(self.path)
-            raise ValueError(f"database must be whole, got {path!r}: {error}; {MEND}") from None
+            raise ValueError(
+                f"database must be whole, got {path!r}: {error}; {self._mend}"
+            ) from None
 
     def __enter__(self) -> Store:
         return self
@@ -327,7 +332,7 @@ class Store:
             with contextlib.suppress(sqlite3.Error):  # `read` tries again, and says so
                 self._roll_back()
             damaged = getattr(error, "sqlite_errorcode", 0) & FIRST_BYTE == sqlite3.SQLITE_CORRUPT
-            what = f"{error}; {MEND}" if damaged else error
+            what = f"{error}; {self._mend}" if damaged else error
             raise OSError(f"{str(self.path)!r} could not be written: {what}") from error
         if self._counter is not None:  # before anything is seen that rests on this noise
             self._count(self._counter, changes.drawn)

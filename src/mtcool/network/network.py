@@ -11,11 +11,11 @@ import numpy as np
 
 from mtcool.agents import Agent, cut, join
 from mtcool.agents.cutting.order import in_order
+from mtcool.axes import restore, state_arrays
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.checking import Still, check_uniform, checked
 from mtcool.peers.field.directory import Directory

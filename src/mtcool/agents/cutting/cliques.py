@@ -13,10 +13,9 @@ from mtcool.agents.agent import Clique, Link
 from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
-from mtcool.agents.parts import pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
+from mtcool.axes import Location, copy_cliques, pairs, state_arrays
 from mtcool.graphs import Graph
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private_rounds import Publishing
@@ -53,6 +52,10 @@ class Plan(NamedTuple):
     def rows(self, clique: int) -> slice:
         """The rows of a clique."""
         return slice(int(self.start[clique]), int(self.start[clique + 1]))
+
+    def location(self, clique: int) -> Location:
+        """Where a clique is in the network's state."""
+        return Location.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
 
 
 def kept_by(settings: Settings, peers: CliquePeers | Publishing, agent: int) -> list[int]:
@@ -105,10 +108,7 @@ def _(
             graph.labels[i], settings_of(settings, i), own.links, own.cliques, first_phase
         )
         for k, c in enumerate(own.keeps):
-            for there, here in pairs_of_arrays(
-                peers.state, plan.start, c, agent.state, agent.given.start, k
-            ):
-                here[...] = there
+            copy_cliques(peers.state, plan.location(c), agent.state, agent.given.location(k))
         yield agent
 
 
@@ -146,19 +146,19 @@ def join_cliques(
 ) -> None:
     """Copy the cliques of all agents to the `state` of the learner in `peers`."""
     plan = Plan.of(settings, graph, peers)
-    told: set[int] = set()
+    joined: set[int] = set()
     for i, agent in enumerate(agents):
         _check_listeners(plan, kept_by(settings, peers, i), graph, agent)
-        own = agent.given.start
         for k, c in enumerate(kept_by(settings, peers, i)):
-            for there, here in pairs_of_arrays(state, plan.start, c, agent.state, own, k):
-                if c in told and there.tobytes() != here.tobytes():
+            for pair in pairs(agent.state, agent.given.location(k), state, plan.location(c)):
+                before = pair.target[pair.where]
+                if c in joined and before.tobytes() != pair.source.tobytes():
                     raise ValueError(
                         f"agents must agree on what they keep together, got {agent.name!r}, which "
                         "differs from a neighbour"
                     )
-                there[...] = here
-            told.add(c)
+                pair.target[pair.where] = pair.source
+            joined.add(c)
 
 
 def _check_listeners(

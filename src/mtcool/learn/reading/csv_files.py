@@ -86,7 +86,7 @@ class Ending:
         if self.earlier and 0 <= at < len(read) and read[at : at + 1] not in LINE_BREAKS:
             raise ValueError(
                 f"{name} must be as it was when it was read, or have further lines, got more of "
-                "its last line, which was learned from as it was then; without --resume all of it "
+                "its last line, which was taken as it was then; without --resume all of it "
                 "is read again"
             )
         self._size += len(read)

@@ -36,9 +36,9 @@ NOTATIONS = {
     "with a sign of money or percent": (
         rf"^[-+]?(?:\p{{Sc}}[{GAPS}]?[-+]?{GROUPED}|{GROUPED}[\p{{Sc}}%])$"
     ),
-    "with a minus that is no hyphen before them": (
-        rf"^(?:[\x{{2212}}\x{{2013}}]{GROUPED}|{GROUPED}[.,]\d+-|\(\p{{Sc}}?{GROUPED}\))$"
-    ),
+    "with a minus that is no hyphen": rf"^[\x{{2212}}\x{{2013}}]{GROUPED}$",
+    "with a minus behind them": rf"^{GROUPED}[.,]\d+-$",
+    "in brackets": rf"^\(\p{{Sc}}?{GROUPED}\)$",
     "in hexadecimal": r"^[-+]?0[xX][0-9a-fA-F]+$",
 }
 """Numbers as people write them and pyarrow does not read, by what they are."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mtcool.axes import CLIQUE, set_axes
 from mtcool.kernels import inline
 from mtcool.learners.adaptive.bets import predict_within, update_within
 from mtcool.learners.adaptive.rescale import rescale
@@ -39,6 +40,9 @@ class AdaptiveState(NamedTuple):
     """Norm of the longest gradient that each clique received; zero before the first."""
     work: Floats
     """Scratch for one model."""
+
+
+set_axes(AdaptiveState, longest=CLIQUE)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from mtcool.learners.learner import (
 from mtcool.learners.mt_ftrl import in_lanes, on_line, singles  # noqa: F401 (the solvers)
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
-from mtcool.learners.mt_ftrl.state import CLIQUE, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
+from mtcool.learners.mt_ftrl.state import CLIQUE_RECORD, MULTIPLIER, PLAN, WEIGHT, MTFTRLState
 from mtcool.learners.solvers.line import CLOSED_FORM, make_line
 from mtcool.learners.solvers.sweep import make_scratch
 from mtcool.types import Floats, Integers
@@ -104,7 +104,7 @@ class MTFTRL:
         count, sizes = len(cliques.rate), np.diff(cliques.start)
         plan, table = self._plan(cliques.start)
         most, total = int(plan["experts"].max()), int(plan["experts"].sum())
-        numbers = np.zeros(count, CLIQUE)
+        numbers = np.zeros(count, CLIQUE_RECORD)
         # An inverse of zero times an infinite cap would be a NaN.
         numbers["rate"], numbers["inverse"] = cliques.rate, 1.0
         numbers["mass"] = plan["experts"]

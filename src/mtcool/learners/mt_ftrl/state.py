@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.axes import CLIQUE, EXPERT, RECORD, ROW, Location, Span, set_axes, spans
 from mtcool.learners.solvers.line import Line
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.types import Floats, Integers
@@ -26,7 +27,7 @@ PLAN = np.dtype(
 )
 
 # What a clique knows. `unit` and `inverse` are those of the last update.
-CLIQUE = np.dtype(
+CLIQUE_RECORD = np.dtype(
     [
         ("n", np.int64),  # number of updates received
         ("clipped", np.int64),  # number of experts with a row on the ball
@@ -63,7 +64,7 @@ class MTFTRLState(NamedTuple):
     plan: NDArray[np.void]
     """What each clique is made of, of type `PLAN`."""
     cliques: NDArray[np.void]
-    """What each clique knows, of type `CLIQUE`."""
+    """What each clique knows, of type `CLIQUE_RECORD`."""
     n: Integers
     """The column `n` of `cliques`."""
     rate: Floats
@@ -76,3 +77,22 @@ class MTFTRLState(NamedTuple):
     """Mean of the rows of every expert that has rows on the ball, (E, d)."""
     work: Scratch
     """Scratch of the solver: no result depends on what it holds between updates."""
+
+
+# Of the plan only the focus goes with a clique: compiled code and NumPy may round it differently.
+set_axes(
+    MTFTRLState,
+    gradients=ROW,
+    total=CLIQUE,
+    cliques=CLIQUE,
+    experts=(RECORD, EXPERT),
+    centre=EXPERT,
+    **{"plan.focus": CLIQUE},
+)
+
+
+@spans.register
+def _(state: MTFTRLState, location: Location) -> dict[str, Span]:
+    plan = state.plan[location.cliques.entries]
+    experts = Span(plan["expert"], plan["experts"])
+    return {CLIQUE: location.cliques, ROW: location.rows, EXPERT: experts}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mtcool.axes import AGENT, LINK, copy_along
 from mtcool.learners.panel.state import Panel, make_panel
 from mtcool.types import Floats, Integers
 
@@ -18,29 +19,20 @@ def enlarged(
     """
     logistic, rows = bool(panel.logistic), bool(panel.rows)
     new = make_panel(ptr, idx, features, logistic=logistic, rows=rows, end=end)
-    count, width = panel.vector.shape[0], panel.vector.shape[2]
-    new.number[:count] = panel.number
-    new.vector[:count, :, :width] = panel.vector
-    new.scatter[:count, :width, :width] = panel.scatter
-    new.mixer[:count] = panel.mixer
-    new.alone[:count] = panel.alone
-    carry_links(panel, new)
-    return new
-
-
-def carry_links(old: Panel, new: Panel) -> None:
-    """Copy the numbers of the entries that both have."""
-    size = max(len(old.ptr), len(new.ptr))
-    before, now = keys_of(old, size), keys_of(new, size)
+    agents = slice(len(panel.number))
+    copy_along(AGENT, panel, agents, new, agents)
+    size = max(len(panel.ptr), len(new.ptr))
+    before, now = _keys_of(panel, size), _keys_of(new, size)
     order = np.argsort(before)
     place = np.searchsorted(before, now, sorter=order)
     place[place == len(before)] = 0
     at: Integers = order[place]
     same = before[at] == now
-    new.link[same] = old.link[at[same]]
+    copy_along(LINK, panel, at[same], new, np.flatnonzero(same))
+    return new
 
 
-def keys_of(panel: Panel, size: int) -> Integers:
+def _keys_of(panel: Panel, size: int) -> Integers:
     """A number for every entry, the same for the same two agents."""
     owner = np.repeat(np.arange(len(panel.ptr) - 1), np.diff(panel.ptr))
     return owner * size + panel.idx

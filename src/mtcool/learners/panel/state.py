@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import AGENT, FEATURE, LINK, VECTOR, set_axes
 from mtcool.learners.panel.constants import (
     CLIQUE_PRIOR,
     PERSONAL_VARIANCE,
@@ -90,6 +91,17 @@ class Panel(NamedTuple):
     rows: int
     """1 where agents tell their neighbours the sums of products of their rows, else 0."""
     work: Scratch
+
+
+set_axes(
+    Panel,
+    link=LINK,
+    number=AGENT,
+    vector=(AGENT, VECTOR, FEATURE),
+    scatter=(AGENT, FEATURE, FEATURE),
+    mixer=AGENT,
+    alone=AGENT,
+)
 
 
 def make_panel(

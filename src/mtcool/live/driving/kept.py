@@ -20,6 +20,7 @@ from mtcool.agents.field.account import Account
 from mtcool.agents.field.clique import FieldClique
 from mtcool.agents.field.neighbour import Kept, Neighbour
 from mtcool.agents.received import MOST
+from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.live.driving.packing import (
     Contents,
@@ -39,7 +40,6 @@ from mtcool.network.saved_field.form import CLIQUE
 from mtcool.network.saved_states import check_releases, check_state_arrays
 from mtcool.network.saved_states.checks import within
 from mtcool.network.saved_states.sizes import check_size
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.field.bounds import own_bound
 from mtcool.peers.private import PrivateState
 from mtcool.types import AnyArray, Label, Name, Plain, State

@@ -20,6 +20,7 @@ from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.reloading import reload_node
+from mtcool.live.wanted import WANTED, shortened, what_is_wrong
 from mtcool.types import Label, Name, Plain
 
 Numbers = list[float | None] | dict[str, float | None]
@@ -114,22 +115,11 @@ BODIES: dict[str, type[BaseModel]] = {
     "/learn": ToLearn,
     "/update": ToUpdate,
 }
-WANTED = {
-    "agent": "the name of an agent",
-    "features": "a list of numbers, or an object of numbers by name, with null for unknown ones",
-    "timeout": "a number of seconds above 0 and at most 5",
-    "target": "a number",
-    "round": "a whole number",
-    "gradient": "a list of numbers",
-    "loss": "an object with a kind, a row of numbers, and perhaps parameters",
-}
-"""What each word of a request may be."""
+IN_TIME = WANTED | {"timeout": "a number of seconds above 0 and at most 5"}
 UNREADABLE = (
     "body must be JSON in UTF-8, without deep nesting and endless numbers, got one that cannot be "
     "read"
 )
-LONGEST_VALUE = 60
-"""Letters of a wrong value that are told again."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "The request is not understood or not allowed."},
@@ -235,18 +225,8 @@ def _sentence(path: str, body: Plain, wrong: dict[str, Any]) -> str:
     """What is wrong with a request, from the first error that was found."""
     word = wrong["loc"][1] if len(wrong["loc"]) > 1 else None
     if word is None or not isinstance(body, dict):
-        return f"body must be an object, got {_shortened(body)}"
-    known = BODIES[path].model_fields
-    if word not in known:
-        return f"words of a request must be among {', '.join(known)}, got {_shortened(word)}"
-    if word not in body:
-        return f"{word} must be given"
-    return f"{word} must be {WANTED[word]}, got {_shortened(body[word])}"
-
-
-def _shortened(value: Plain) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+        return f"body must be an object, got {shortened(body)}"
+    return what_is_wrong(str(word), BODIES[path].model_fields, body, IN_TIME)
 
 
 def _well(response: Response, ok: bool) -> Well:

@@ -103,9 +103,10 @@ class Gate:
         if _embedded(scope, headers):
             return _said(403, "pages of other sites must not load anything from here")
         if scope.get("method") in ("POST", "PUT", "PATCH"):
-            # Of a body in chunks, whatever else is said of it, nobody knows how long it is.
+            # Of a body in chunks, whatever else is said of it, nobody knows how long it is; a
+            # request that says neither has none.
             chunks = b"transfer-encoding" in headers
-            length = "" if chunks else headers.get(b"content-length", "")
+            length = "" if chunks else headers.get(b"content-length", "0")
             if not length.isdecimal() or len(length) > 9 or int(length) > LONGEST:
                 given = length or "none"
                 return _said(400, f"content-length must be at most {LONGEST}, got {given}")

@@ -111,10 +111,12 @@ class _Counted(Collector):
         )
         unheard = node.stopped
         for peer, link in node.host.links.items():
-            slow.add_metric([peer], float(peer in node.slow))
+            answer = answers(node, peer)
+            if answer is not None:
+                heard.add_metric([peer], float(answer))
+                slow.add_metric([peer], float(peer in node.slow))
             stopped.add_metric([peer], float(peer in unheard))
             outbox.add_metric([peer], len(link.outbox))
-            heard.add_metric([peer], float(answers(node, peer)))
             trouble.add_metric([peer], float(peer in node.host.trouble))
         yield from (messages, size, outbox, heard, slow, trouble, stopped)
         for name, what, counted in (

@@ -179,7 +179,7 @@ class HostsCard:
             for seen in (self._network.hosts.get(one), self._network.hosts.get(other))
         )
         links = [seen.status["links"][there] for seen, there in ends]
-        return down or any(link["trouble"] or not link["answers"] for link in links)
+        return down or any(link["trouble"] or link["answers"] is False for link in links)
 
     def _ends(self, one: str, other: str) -> list[tuple[Seen, str]]:
         """Both ends of a link that are known, and what each calls the other."""

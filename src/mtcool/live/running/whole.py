@@ -135,7 +135,7 @@ class Running:
             (host, other)
             for host, status in self.status.items()
             for other, link in status["links"].items()
-            if not link["answers"]
+            if link["answers"] is False
         ]
         self._unheard = Counter({pair: self._unheard[pair] + 1 for pair in silent})
         found = {

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mtcool.axes import restore, state_arrays
 from mtcool.network.saved_field.checks.cliques import check_cliques, check_received
 from mtcool.network.saved_field.checks.entries import check_entries
 from mtcool.network.saved_field.checks.learner import check_learner
@@ -14,7 +15,6 @@ from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_field.rebuilding import rebuilt
 from mtcool.network.saved_states.checks import Saved
 from mtcool.network.saved_states.sizes import check_size
-from mtcool.peers.arrays import restore, state_arrays
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray

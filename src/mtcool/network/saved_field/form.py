@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mtcool.axes import counted
 from mtcool.peers.field.queue import END
 from mtcool.peers.field.records import FieldPeers, Queue
 from mtcool.types import AnyArray, Floats, Indices, Integers
@@ -111,19 +112,6 @@ def present_entries(form: Form) -> Integers:
     """Places of the entries of neighbours that are there."""
     ever = form.agents["ever"]
     return counted(np.cumsum(ever) - ever, form.agents["count"])
-
-
-def counted(first: Integers, length: Integers) -> Integers:
-    """All places of blocks that begin at `first`, one block after the other.
-
-    Examples
-    --------
-    >>> counted(np.array([7, 0]), np.array([2, 3]))
-    array([7, 8, 0, 1, 2])
-    """
-    length = length.astype(np.int64)
-    start = np.cumsum(length) - length
-    return np.repeat(first - start, length) + np.arange(length.sum())
 
 
 def copy_fields(source: AnyArray, target: NDArray[np.void]) -> NDArray[np.void]:

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from mtcool.axes import Location, Span, copy_cliques
 from mtcool.learners import Cliques
-from mtcool.network.saved_field.form import counted
-from mtcool.peers.arrays import own_arrays, states
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Integers, State
@@ -21,16 +20,9 @@ def learner_of(peers: FieldPeers, settings: Settings, known: int) -> State:
     cliques = peers.state.cliques[:known]
     learner = fresh_learner(settings, cliques["slots"], cliques["bound"])
     made = np.flatnonzero(cliques["slots"])  # an agent that is known may never have been there
-    rows = counted(cliques["first"], cliques["slots"])
-    for (_, new), (_, old) in zip(states(learner), states(peers.state.learner), strict=True):
-        for field, array in own_arrays(new):
-            source = getattr(old, field)
-            if field == "gradients":
-                array[...] = source[rows]
-            elif field in ("experts", "centre"):
-                plan = old.plan[:known]
-                experts = counted(plan["expert"], plan["experts"])
-                array[...] = source[:, experts] if field == "experts" else source[experts]
-            else:
-                array[made] = source[made]
+    slots = cliques["slots"][made]
+    own = Span(made, np.ones_like(made))
+    there = Location(own, Span(cliques["first"][made], slots))
+    here = Location(own, Span(np.cumsum(slots) - slots, slots))
+    copy_cliques(peers.state.learner, there, learner, here)
     return learner

@@ -7,6 +7,7 @@ those of saved networks, and those of single agents in the databases of live hos
 
 import numpy as np
 
+from mtcool.axes import own_arrays, state_arrays, states
 from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.network.saved_states import aggregators, learners
@@ -18,7 +19,6 @@ from mtcool.network.saved_states.checks import (
     is_ours,
     within,
 )
-from mtcool.peers.arrays import own_arrays, state_arrays, states
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
 from mtcool.peers.private_rounds import rounds_in

@@ -9,9 +9,9 @@ from mtcool.network.saved_states.checks import (
     check_state,
     within,
 )
-from mtcool.peers.arrays import LARGEST_SUM
 from mtcool.privacy.aggregators.filters import FilterState
 from mtcool.privacy.aggregators.trees import TreeState, activations_of
+from mtcool.validation import LARGEST_SUM
 
 
 @check_state.register

@@ -25,10 +25,9 @@ from mtcool.network.saved_states.checks import (
     close,
     within,
 )
-from mtcool.peers.arrays import LARGEST_SUM
 from mtcool.types import Floats, Integers
 from mtcool.validation import LARGEST as LARGEST_UNIT
-from mtcool.validation import SMALLEST
+from mtcool.validation import LARGEST_SUM, SMALLEST
 
 HIGHEST_INVERSE = 1e300  # of a standard deviation, in MT-FTRL
 BETS = ("direction", "outcomes", "fraction", "wealth", "power")

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import CLIQUE, EXPERT, ROW, enlarged, longer
 from mtcool.learners import MTFTRL
-from mtcool.learners.room import Room, enlarged, longer
+from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.field.records import (
     ENTRIES,
     EXPERTS,
@@ -67,8 +68,9 @@ def growing(peers: FieldPeers, settings: Settings, need: Need) -> Iterator[Field
     agents, most = _grown(len(peers.state.agents), need.agents), _most(peers, need.neighbours)
     largest = int(tables[0].max()), int(tables[2].max())
     for cliques, experts in ((0, 0), (agents, new.experts)):
-        room = Room(cliques, new.rows, experts, *largest)
-        peers = _with(peers, learner=enlarged(peers.state.learner, room, table))
+        lengths = {CLIQUE: cliques, ROW: new.rows, EXPERT: experts}
+        learner = enlarged(peers.state.learner, lengths)
+        peers = _with(peers, learner=with_experts(learner, table, *largest))
         yield peers
     peers = peers._replace(tables=tables)
     for name in Edges._fields:

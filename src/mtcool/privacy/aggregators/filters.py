@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import AGENT, BUFFER, COORDINATE, Location, Span, set_axes, spans
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.types import Floats, Integers
 
@@ -55,6 +56,22 @@ class FilterState(NamedTuple):
     total: Floats
     """Sum of the decoded leaves."""
     published: Floats
+
+
+set_axes(
+    FilterState,
+    activations=AGENT,
+    inner=(BUFFER, COORDINATE),
+    outer=(BUFFER, COORDINATE),
+    total=COORDINATE,
+    published=COORDINATE,
+)
+
+
+@spans.register
+def _(state: FilterState, location: Location) -> dict[str, Span]:
+    agents = location.cliques
+    return {AGENT: agents, COORDINATE: Span.between(state.start, agents.entries)}
 
 
 def make_filter(blocks: Blocks, recurrences: list[Recurrence]) -> FilterState:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mtcool.axes import AGENT, COORDINATE, PADDING, SLOT, Location, Span, set_axes, spans
 from mtcool.kernels import inline
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
 from mtcool.privacy.words import Law
@@ -55,6 +56,25 @@ class TreeState(NamedTuple):
     padding: Floats
     """Partial sums of draws of pure noise: 0, 1, ..., terms of them."""
     published: Floats
+
+
+set_axes(
+    TreeState,
+    activations=AGENT,
+    word=AGENT,
+    node=SLOT,
+    prefix=SLOT,
+    padding=PADDING,
+    published=COORDINATE,
+)
+
+
+@spans.register
+def _(state: TreeState, location: Location) -> dict[str, Span]:
+    agents = location.cliques
+    begins = {COORDINATE: state.start, SLOT: state.slot, PADDING: state.pad}
+    found = {axis: Span.between(begin, agents.entries) for axis, begin in begins.items()}
+    return {AGENT: agents} | found
 
 
 def norm(nodes: int, law: Law) -> float:

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from mtcool.agents.parts import place_of
+from mtcool.axes import Location, index_of, own_arrays, states
 from mtcool.kernels import CompileError
-from mtcool.peers.arrays import own_arrays, states
 from mtcool.testing.checks import require, require_close, require_equal
 from mtcool.testing.learners.trial import (
     DIM,
@@ -57,13 +56,12 @@ def updating_leaves_the_gradient_alone(trial: Trial) -> None:
 def updating_changes_its_own_clique_only(trial: Trial) -> None:
     """An update changes numbers of its own clique only.
 
-    A field has an entry for each clique or for each row; of any other length, it is a constant. A
-    learner with other fields registers where a clique's numbers are in them:
-    `mtcool.agents.parts.place_of`.
+    Which these are is said by `mtcool.learners.set_axes`.
     """
     state = trial.make_state()
     for step in updates():
         clique = clique_of(step.row)
+        own = Location.of(clique, START[clique], START[clique + 1])
         others = trial.predictions(state)
         before = {
             (name, field): array.copy()
@@ -74,8 +72,9 @@ def updating_changes_its_own_clique_only(trial: Trial) -> None:
         for name, part in states(state):
             for field, array in own_arrays(part):
                 elsewhere = np.ones(array.shape, bool)
-                place = place_of(part, field, START, clique)
-                elsewhere[place] = place is ...  # nobody may change a constant
+                place = index_of(part, field, own)
+                if place is not None:  # else a constant, which no update may change
+                    elsewhere[place] = False
                 same = array[elsewhere] == before[name, field][elsewhere]
                 require(same.all(), f"an update of clique {clique} changed {field} of another one")
         rows = [row for row in range(ROWS) if clique_of(row) != clique]

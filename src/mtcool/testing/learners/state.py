@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mtcool.agents.parts import pairs_of_arrays
+from mtcool.axes import CLIQUE, ROW, Location, axes_of, copy_cliques, states
 from mtcool.learners import Cliques
 from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.squared_weights import SquaredWeightsState
@@ -62,6 +62,24 @@ def state_has_a_clock_and_a_rate(trial: Trial) -> None:
     require_equal(state.rate, make_cliques().rate, "rate is not that of the cliques")
 
 
+def state_says_what_its_arrays_run_along(trial: Trial) -> None:
+    """`mtcool.learners.set_axes` says which arrays have an entry for each clique or for each row.
+
+    What it does not name is a constant, scratch, or a view of another array.
+    """
+    lengths = {CLIQUE: len(SIZES), ROW: int(START[-1])}
+    for _, part in states(trial.make_state()):
+        try:
+            axes = axes_of(part)
+        except ValueError as error:
+            raise AssertionError(str(error)) from None
+        for name, along in axes.items():
+            array = getattr(part, name.partition(".")[0])
+            for found, axis in zip(array.shape, along, strict=False):
+                wanted = lengths.get(axis, found)
+                require(found == wanted, f"{name} has {found} entries along {axis}, not {wanted}")
+
+
 def state_shares_no_memory_with_the_cliques(trial: Trial) -> None:
     """Learning changes nothing in the cliques that the state was made for: copy their arrays."""
     cliques, fresh = make_cliques(), make_cliques()
@@ -83,8 +101,7 @@ def two_states_are_independent(trial: Trial) -> None:
 def states_can_be_cut_and_joined(trial: Trial) -> None:
     """The numbers of one clique are a state of their own, and can be put back, to the bit.
 
-    A field has an entry for each clique or for each row, or is a constant; a learner with other
-    fields registers where a clique's numbers are (`mtcool.agents.parts.place_of`).
+    `mtcool.learners.set_axes` says what the arrays run along.
     """
     whole, joined, cliques = trial.make_state(), trial.make_state(), make_cliques()
     trial.learn(whole, updates())
@@ -94,14 +111,13 @@ def states_can_be_cut_and_joined(trial: Trial) -> None:
         start.setflags(write=False)
         given = Cliques(start, cliques.rate[c : c + 1], cliques.bound[c : c + 1])
         alone = trial.make_state(given, WEIGHT[first:last])
-        for there, here in pairs_of_arrays(whole, START, c, alone, start, 0):
-            here[...] = there
+        there, here = Location.of(c, first, last), Location.of(0, 0, last - first)
+        copy_cliques(whole, there, alone, here)
         for row in range(last - first):
             model = np.empty(DIM)
             trial.predict_at(alone, 0, row, model)
             require_equal(model, models[first + row], f"clique {c} alone predicts something else")
-        for there, here in pairs_of_arrays(joined, START, c, alone, start, 0):
-            there[...] = here
+        copy_cliques(alone, here, joined, there)
     found = changed(content(whole), content(joined))
     require(not found, f"cut and joined, {found} is not what it was")
 
@@ -110,6 +126,7 @@ FORM = (
     learner_is_a_frozen_dataclass,
     state_is_a_named_tuple_of_arrays,
     state_has_a_clock_and_a_rate,
+    state_says_what_its_arrays_run_along,
 )
 CLAIMS = (
     state_shares_no_memory_with_the_cliques,

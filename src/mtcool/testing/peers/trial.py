@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mtcool.agents import Agent, Message, decode, encode
+from mtcool.axes import state_arrays
 from mtcool.graphs import Graph, erdos_renyi
 from mtcool.network import Network
-from mtcool.peers.arrays import state_arrays
 from mtcool.streams import Loss, Losses, Quadratic, Stream, quadratic
 from mtcool.types import Floats, Given, Integers, Label
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mtcool.axes import counted
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
 from mtcool.learners.squared_weights import SquaredWeightsState
-from mtcool.network.saved_field.form import counted
 from mtcool.network.saved_states import check_fit, check_parts
 from mtcool.network.saved_states.checks import SLACK, Saved, close, within
 from mtcool.peers.field.records import Rules
