@@ -21,7 +21,7 @@ def attach(
     homes
         Names by the module of the package that defines them.
     modules
-        Modules of the package that are attributes without being imported before.
+        Modules of the package that are imported when somebody asks for them.
 
     Examples
     --------

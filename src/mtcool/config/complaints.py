@@ -20,9 +20,9 @@ WORDS = {
     "object": "a table",
 }
 NUMBERS: dict[type, str] = {inspect.FloatType: "a number", inspect.IntType: "a whole number"}
-S = TypeVar("S")
-
 SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
+
+S = TypeVar("S")
 
 
 def convert(table: dict[str, Any], kind: type[S]) -> S:

@@ -9,7 +9,7 @@ from mtcool.config import schema
 from mtcool.graphs import Graph
 
 
-def read_file(table: schema.GraphFile, folder: Path = Path()) -> Graph:
+def graph_from_file(table: schema.GraphFile, folder: Path = Path()) -> Graph:
     """The graph of the file that a table names, relative to a folder."""
     try:
         return graphs.read_graph(folder / table.path)
@@ -18,7 +18,7 @@ def read_file(table: schema.GraphFile, folder: Path = Path()) -> Graph:
 
 
 def build_graph(table: schema.Graph, seed: np.random.Generator) -> Graph:
-    """The graph that a table describes; one in a file is read with `read_file` instead.
+    """The graph that a table describes; one in a file is read with `graph_from_file` instead.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from mtcool import memory
 from mtcool.changes import Schedule, read_changes
 from mtcool.config import schema
 from mtcool.config.algorithms import aggregator_of, learner_of, record_of
-from mtcool.config.graphs import build_graph, read_file
+from mtcool.config.graphs import build_graph, graph_from_file
 from mtcool.config.outside import is_outside
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, field_of
@@ -72,7 +72,7 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
     """The cells of an experiment: for every point, one for each replicate."""
     points, seed = task.experiment.points, task.experiment.head.seed
     graphs = {
-        point.graph.path: read_file(point.graph)
+        point.graph.path: graph_from_file(point.graph)
         for point in points
         if isinstance(point.graph, schema.GraphFile)
     }

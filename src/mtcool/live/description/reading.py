@@ -14,7 +14,7 @@ import numpy as np
 
 from mtcool import graphs
 from mtcool.config.complaints import convert
-from mtcool.config.graphs import build_graph, read_file
+from mtcool.config.graphs import build_graph, graph_from_file
 from mtcool.config.schema import GraphFile
 from mtcool.graphs import Graph
 from mtcool.graphs.labels import plain_name
@@ -260,7 +260,7 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
                 raise ValueError("graph.edges must not be empty, got no edges and no agents")
             return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
         case GraphFile():
-            return _in_order(read_file(file.graph, folder))
+            return _in_order(graph_from_file(file.graph, folder))
         case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
             from mtcool.learn.running.built_in import built_in
 
