@@ -84,7 +84,6 @@ CASES = {
     "tables rows": {"learn": {"features": ["a", "b"], "share": "rows"}},
     "tables classes": {"learn": {"features": ["a"], "task": "classification"}},
     "two phases": None,
-    "silent": None,
 }
 """Networks of all algorithms; None for those that no description has."""
 COMPILED = ("Hedge", "field KT adaptive", "binary tree", "adaptive KT", "tables")
@@ -101,13 +100,9 @@ def network(name):
     if CASES[name] is not None:
         return found, drivers_of(found)
     graph, squared = mtcool.graphs.ring(AGENTS), kind_of("squared")
-    if name == "two phases":
-        settings = {"rates": "estimated", "q_min": 0.25, "horizon": 1}
-        block = mtcool.mt_co2ol(graph, 2, learner=mtcool.learners.MTFTRLKT(), **settings)
-        return found, lambda agent: GradientDriver(block.agent(agent), squared)
-    level, seldom = mtcool.Privacy(1.0, 40, noise="simulated"), mtcool.Messages(every=2)
-    block = mtcool.dpmt_co2ol(graph, 2, level, messages=seldom)
-    return found, lambda agent: GradientDriver(block.agent(agent).with_noise(), squared)
+    settings = {"rates": "estimated", "q_min": 0.25, "horizon": 1}
+    block = mtcool.mt_co2ol(graph, 2, learner=mtcool.learners.MTFTRLKT(), **settings)
+    return found, lambda agent: GradientDriver(block.agent(agent), squared)
 
 
 class Original:

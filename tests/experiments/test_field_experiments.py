@@ -28,7 +28,6 @@ from mtcool.experiments.report.results import PointResults, Results
 from mtcool.experiments.report.traffic_figure import draw_traffic
 from mtcool.experiments.running.cells import Cell, Job, Run, build_instance, run_cell
 from mtcool.experiments.running.engines import Local
-from mtcool.experiments.running.private import noise_for
 from mtcool.experiments.running.runner import jobs_of, run_tasks
 from mtcool.experiments.running.suite import paper_tasks, task_of
 
@@ -132,7 +131,7 @@ BAD = {
     ),
     "messages of who sends none": (
         changed(algorithm=[{"name": "a", "algorithm": "i_ftrl", "messages": {"every": 2}}]),
-        "a: messages apply only to mt_co2ol or dpmt_co2ol, but for delays of labels to those who",
+        "a: messages apply only to mt_co2ol, but for delays of labels to those who",
     ),
     "answers to who asks nothing": (
         changed(algorithm=[{"name": "a", "algorithm": "i_ftrl", "delays": {"rows": 2}}]),
@@ -147,15 +146,19 @@ BAD = {
     ),
     "nobody to read it": (
         changed(messages={"every": 2}, algorithm=GOOD["algorithm"][1:]),
-        "messages has no meaning without an algorithm mt_co2ol or dpmt_co2ol, got a table",
+        "messages has no meaning without an algorithm mt_co2ol, got a table",
     ),
     "delays of private agents": (
         changed(delays={"gradients": 2}, algorithm=[*GOOD["algorithm"], PRIVATE]),
         "private: algorithm must be mt_co2ol, or learn alone, in a file with the table delays",
     ),
-    "partners of private agents": (
-        changed(messages={"partners": 2}, algorithm=[*GOOD["algorithm"], PRIVATE]),
-        "private: messages: partners of messages must be None for dpmt_co2ol, got 2",
+    "messages of private agents": (
+        changed(messages={"every": 3}, algorithm=[*GOOD["algorithm"], PRIVATE]),
+        "private: algorithm must be mt_co2ol, or learn alone, in a file with the table messages",
+    ),
+    "silent rounds of private agents": (
+        changed(algorithm=[*GOOD["algorithm"], PRIVATE | {"messages": {"every": 3}}]),
+        "private: messages apply only to mt_co2ol, but for delays of labels to those who learn",
     ),
     "weights": (
         changed({"weights": "delegation"}, network=NETWORKS["blinking"]),
@@ -235,25 +238,6 @@ def test_where_nothing_is_asked_for_the_network_is_that_of_the_paper():
     point = make_experiment(table).points[0]
     assert field_of(point, point.algorithm[0]) is None
     assert run_cell(job_of(table)).runs == run_cell(job_of(GOOD)).runs
-
-
-def test_private_agents_are_silent_as_a_file_says():
-    job = job_of(changed(messages={"every": 3}, algorithm=[*GOOD["algorithm"], PRIVATE]))
-    run = run_cell(job).runs[2]
-    course, stream = build_instance(job)
-    most = int(np.bincount(stream.agents).max())
-    network = mtcool.dpmt_co2ol(
-        course.start,
-        2,
-        mtcool.Privacy(1.0, most, delta=1e-6, aggregator=mtcool.privacy.BLT()),
-        messages=mtcool.Messages(every=3),
-        seed=noise_for(job.seeds()[2], "private"),
-    )
-    trace = mtcool.simulate(network, stream)
-    assert run.regret[-1] == trace.regret[-1]
-    assert run.agent_bytes[-1] == trace.agent_bytes.tolist()
-    point = job.point
-    assert field_of(point, point.algorithm[2]).messages == mtcool.Messages(every=3)
 
 
 @pytest.mark.parametrize("kind", [None, *NETWORKS])

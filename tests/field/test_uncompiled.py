@@ -29,7 +29,6 @@ COMPARISONS = (
     "field/test_room.py::test_room_is_made_one_array_at_a_time",
     "field/test_saved_field.py",
     "live/test_every_algorithm.py",
-    "privacy/test_silent_rounds.py::test_without_noise_it_is_mt_co2ol_with_silent_rounds",
     f"{EXPERIMENTS}who_is_alone_waits_for_its_labels_as_all_others",
     f"{EXPERIMENTS}sharing_is_compared_with_who_bets_as_well_and_waits_as_long",
     f"{EXPERIMENTS}no_bound_is_claimed_in_the_field_but_for_learning_alone",
@@ -50,4 +49,4 @@ def test_all_learners_with_all_rates_do_uncompiled_what_some_do_compiled():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "181 passed" in done.stdout
+    assert "175 passed" in done.stdout

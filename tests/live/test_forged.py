@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.fuzz_databases import KINDS
+from tests.fuzz_databases import CASES, KINDS
 
 ROOT = Path(__file__).parents[2]
-EACH = 200
+EACH = 9 * len(CASES)
 OUTCOMES = {"played", "refused", "the same", "differences"}
 
 

@@ -50,21 +50,13 @@ def private(name, dim):
     return mtcool.Privacy(epsilon, horizon, aggregator=aggregator, **levels)
 
 
-SILENT = {
-    "every third": ("binary tree", mtcool.Messages(every=3)),
-    "by coins": ("BLT", mtcool.Messages(probability=0.6)),
-    "budget": ("binary tree", mtcool.Messages(every=2, budget=60, budget_bytes=4_000)),
-}
-
-
 @functools.cache
 def checks_of(name, dim):
     """Made when a test asks for them: making a private network compiles."""
     if name in PLAIN:
         make, settings = PLAIN[name]
     else:
-        kind, messages = SILENT.get(name, (name, None))
-        settings = {"privacy": private(kind, dim), "seed": 1, "messages": messages}
+        settings = {"privacy": private(name, dim), "seed": 1}
         make = mtcool.dpmt_co2ol
     return {check.name: check for check in peers_checks(make, dim=dim, **settings)}
 
@@ -73,9 +65,9 @@ def cases():
     """All checks in three dimensions; on the line, where solvers differ, those of the numbers."""
     names = [check.name for check in peers_checks(ALGORITHMS["i_ftrl"])]
     for dim in (1, 3):
-        for name in (*PLAIN, *PRIVATE, *SILENT):
+        for name in (*PLAIN, *PRIVATE):
             # A tree and a filter stand for the others.
-            every = dim == 3 and name in (*PLAIN, *SILENT, "binary tree", "BLT")
+            every = dim == 3 and name in (*PLAIN, "binary tree", "BLT")
             for check in names:
                 if every or check == "agents_play_as_their_network_does":
                     yield pytest.param(name, dim, check, id=f"{name}, dim {dim}: {check}")

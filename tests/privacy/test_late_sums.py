@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.privacy.test_silent_oracle import GRAPHS, both, policies, random_weights
+from tests.privacy.test_private_oracle import GRAPHS, random_weights, twins
 
 import mtcool
-import oracle
 from field_messages import (
     DELAY_GRADIENT,
     DELAY_ROW,
@@ -18,12 +17,12 @@ from field_messages import (
     LOST_ROW,
     draw,
 )
-from mtcool import Delay, Delays, Messages, Privacy
+from mtcool import Delay, Delays, Privacy
 from mtcool.agents import PrivateCarrier
 
 
 class LateNetwork:
-    """Plays a `SilentNetwork` with messages that arrive at the ends of rounds, or never."""
+    """Plays an `ExactPrivateNetwork` with messages that arrive at the ends of rounds, or never."""
 
     def __init__(self, net, seed, gradients, rows, lost):
         self.net, self.seed = net, int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
@@ -55,33 +54,26 @@ class LateNetwork:
             self.net.cliques[j].n += 1
 
     def begin(self, i):
-        """The prediction, and whom the agent listens to."""
+        """The prediction, and the rows that the agent has seen for it."""
         net, n = self.net, self.begun[i]
-        heard = {i: 1.0}
-        if net.talks(i):
-            heard = {j: net.weights[i][j] for j in net.around[i]}
-        for j in heard.keys() - {i}:
+        others = set(net.around[i]) - {i}
+        for j in others:
             answer = net.cliques[j].row(i), net.cliques[j].expert_rows(i)
             wait = self.arrives((LOST_ROW, DELAY_ROW), self.rows, i, j, n)
             self.put(wait, lambda j=j, answer=answer: self.keep_answer(i, j, n, answer))
         seen = {i: (net.cliques[i].row(i), net.cliques[i].expert_rows(i))}
-        for j in heard.keys() - {i}:
+        for j in others:
             zeros = np.zeros(net.dim), [np.zeros(net.dim)] * len(net.cliques[j].xis)
             seen[j] = self.answers.get((i, j), (-1, *zeros))[1:]
-        return sum(w * seen[j][0] for j, w in heard.items()), heard, seen
+        return sum(net.weights[i][j] * model for j, (model, _) in seen.items()), seen
 
-    def update(self, i, heard, seen, gradient, noise):
-        net, n, g = self.net, self.begun[i], oracle.project(gradient)
-        leaf = [*g]
-        for j, w in heard.items():
-            if net.cliques[j].numbers:
-                leaf += [w * (oracle.project(x) @ g) for x in seen[j][1]]
-        talks = len(heard) > 1 or not net.graph[i]
-        (net.talked if talks else net.alone)[i].add(leaf, noise)
-        told, number = net.told(i), len(net.talked[i].leaves)
+    def update(self, i, seen, gradient, noise):
+        net, n = self.net, self.begun[i]
+        net.trees[i].add(net.leaf(i, gradient, {j: rows for j, (_, rows) in seen.items()}), noise)
+        told, number = net.told(i), len(net.trees[i].leaves)
         net.cliques[i].sums[i], net.cliques[i].products[i] = told[i]
         net.cliques[i].n += 1
-        for j in heard.keys() - {i}:
+        for j in set(net.around[i]) - {i}:
             wait = self.arrives((LOST_GRADIENT, DELAY_GRADIENT), self.gradients, i, j, n)
             self.put(wait, lambda j=j: self.keep_sums(i, j, number, *told[j]))
         self.begun[i] += 1
@@ -106,26 +98,25 @@ laws = st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.0, 1.5]))
 @given(
     graph=st.sampled_from(sorted(GRAPHS)),
     experts=st.sampled_from(["paper", (0.3,)]),
-    policy=policies,
     sums=laws,
     rows=laws,
     lost=st.sampled_from([0.0, 0.3]),
     seed=st.integers(0, 1000),
 )
-def test_late_and_lost_messages_equal_the_oracle(graph, experts, policy, sums, rows, lost, seed):
+def test_late_and_lost_messages_equal_the_oracle(graph, experts, sums, rows, lost, seed):
     rng = np.random.default_rng(seed)
     size, dim = len(GRAPHS[graph]), 2
     weights = random_weights(GRAPHS[graph], rng)
-    net, slow, noise = both(GRAPHS[graph], dim, 30.0, 20, experts, policy, seed, weights)
+    net, slow, noise = twins(GRAPHS[graph], dim, 100.0, 20, experts, weights)
     delays = Delays(gradients=Delay(*sums), rows=Delay(*rows), lost=lost)
     ours = PrivateCarrier(net.agents().values(), delays, seed=seed + 1)
     theirs = LateNetwork(slow, seed + 1, sums, rows, lost)
     for _ in range(16):
         agent, target = int(rng.integers(size)), 2.0 * rng.standard_normal(dim)
-        x, heard, seen = theirs.begin(agent)
+        x, seen = theirs.begin(agent)
         found = ours.round(agent, lambda x, target=target: x - target)
         np.testing.assert_allclose(found, x, atol=1e-9)
-        theirs.update(agent, heard, seen, found - target, noise.drawn[-1])
+        theirs.update(agent, seen, found - target, noise.drawn[-1])
 
 
 STAR = nx.star_graph(3)
@@ -135,9 +126,8 @@ def made(horizon=15, **options):
     return mtcool.dpmt_co2ol(STAR, 1, Privacy(1.0, horizon), seed=0, **options)
 
 
-@pytest.mark.parametrize("messages", [None, Messages(every=2)])
-def test_messages_that_all_arrive_at_once_play_as_the_network_does(messages):
-    net, twin = made(messages=messages), made(messages=messages)
+def test_messages_that_all_arrive_at_once_play_as_the_network_does():
+    net, twin = made(), made()
     carrier = PrivateCarrier(twin.agents().values())
     for agent in (0, 3, 0, 1, 0, 3, 3):
         wanted = net.predict(agent)
@@ -156,7 +146,7 @@ def test_a_lost_sum_is_made_up_for_by_the_next():
         carrier.update(3, [0.5])
         heard.append(listener.heard[3])
         if heard[-1] == agents[3].released:
-            whole = listener.clique.weights[3] * agents[3].published()[0][:1]
+            whole = listener.clique.weights[3] * agents[3].published[:1]
             np.testing.assert_allclose(listener.state.base.gradients[row], whole, rtol=1e-12)
     assert heard == sorted(heard)
     assert 3 < len(set(heard)) < 12  # some were lost, others came

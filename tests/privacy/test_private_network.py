@@ -169,7 +169,7 @@ def test_every_finite_gradient_is_clipped(way, unit):
         activation.predict({name: agents[name].receive(request) for name, request in asked})
         activation.learn(gradient)
         assert agents[0].released == 1
-        first, other = agents[0].published()[0], two.agents()[0].published()[0]
+        first, other = agents[0].published, two.agents()[0].published
         np.testing.assert_allclose(first, other, rtol=1e-14)
         return
     np.testing.assert_allclose(one.predict(0), two.predict(0), rtol=1e-14)

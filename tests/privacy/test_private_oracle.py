@@ -3,9 +3,12 @@
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 import mtcool
 import oracle
+from exact_private import ExactPrivateNetwork
 from mtcool.learners import MTFTRL
 from mtcool.network.network import Network
 from mtcool.privacy import SimulatedNoise
@@ -15,6 +18,9 @@ GRAPHS = {
     "star": nx.star_graph(3),
     "triangle and a loner": nx.Graph([(0, 1), (1, 2), (2, 0), (3, 3)]),
 }
+
+
+EXPERTS = {"paper": oracle.paper_experts, "geometric": oracle.geometric_experts}
 
 
 class Recorded(SimulatedNoise):
@@ -42,10 +48,9 @@ def both(graph, dim, epsilon, horizon, experts):
     ends = np.cumsum([levels * size for size in sizes])
     parts = np.split(noise.drawn[0], ends[:-1])
     padding = [part.reshape(levels, size) for part, size in zip(parts, sizes, strict=True)]
-    grid = {"paper": oracle.paper_experts, "geometric": oracle.geometric_experts}
 
     def clique(size, dim, rate, bound):
-        chosen = grid.get(experts) if isinstance(experts, str) else lambda size: list(experts)
+        chosen = EXPERTS.get(experts) if isinstance(experts, str) else lambda size: list(experts)
         return oracle.PrivateHedge(size, dim, rate, bound, experts=chosen)
 
     weights = oracle.uniform(simple)
@@ -66,5 +71,72 @@ def test_dpmt_co2ol_equals_the_oracle(graph, experts, epsilon):
         for i in range(ours.graph.size):
             np.testing.assert_allclose(ours.predict(i), theirs.predict(i), atol=5e-5)
         gradient = ours.predict(agent) - 3.0 * rng.standard_normal(dim)
+        ours.update(agent, gradient)
+        theirs.update(agent, gradient, noise.drawn[-1])
+
+
+def neighbours(graph):
+    return [set(graph[i]) - {i} for i in sorted(graph)]
+
+
+def random_weights(graph, rng):
+    """Positive weights of all neighbours."""
+    weights = np.zeros((len(graph), len(graph)))
+    for i, near in enumerate(neighbours(graph)):
+        chosen = sorted({i, *near})
+        weights[i, chosen] = rng.dirichlet(np.ones(len(chosen))) * 0.9 + 0.1 / len(chosen)
+    return weights
+
+
+def twins(graph, dim, epsilon, horizon, experts, weights, q=None):
+    """The network, its slow and exact twin, and the noise that they share."""
+    simple = nx.Graph(graph)
+    simple.remove_edges_from(nx.selfloop_edges(simple))
+    chosen = EXPERTS[experts] if isinstance(experts, str) else lambda size: list(experts)
+    options = {} if q is None else {"rates": "stochastic", "q": q}
+    plain = mtcool.dpmt_co2ol(
+        simple,
+        dim,
+        mtcool.Privacy(epsilon, horizon),
+        learner=MTFTRL(experts=experts),
+        weights=weights,
+        **options,
+    )
+    noise = Recorded(4)
+    ours = Network(plain.settings, plain.graph, plain.weights.copy(), noise)
+    near = neighbours(simple)
+    theirs = ExactPrivateNetwork(near, dim, chosen, weights, horizon, noise.drawn[0], q)
+    return ours, theirs, noise
+
+
+@settings(
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=40,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    graph=st.sampled_from(sorted(GRAPHS)),
+    experts=st.sampled_from(["paper", "geometric", (0.3,)]),
+    epsilon=st.sampled_from([30.0, 300.0]),
+    dim=st.integers(1, 2),
+    stochastic=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_any_weights_and_stochastic_rates_equal_the_exact_oracle(
+    graph, experts, epsilon, dim, stochastic, seed
+):
+    rng = np.random.default_rng(seed)
+    size = len(GRAPHS[graph])
+    q = rng.dirichlet(np.ones(size)) if stochastic else None
+    weights = random_weights(GRAPHS[graph], rng)
+    ours, theirs, noise = twins(GRAPHS[graph], dim, epsilon, 12, experts, weights, q)
+    for _ in range(12):
+        agent = int(rng.integers(size))
+        for i in range(size):
+            np.testing.assert_allclose(ours.predict(i), theirs.predict(i), atol=1e-9)
+        gradient = ours.predict(agent) - 2.0 * rng.standard_normal(dim)
         ours.update(agent, gradient)
         theirs.update(agent, gradient, noise.drawn[-1])

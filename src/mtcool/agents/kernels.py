@@ -14,7 +14,6 @@ from mtcool.peers.field.queue import delay
 from mtcool.peers.field.rounds import help_of
 from mtcool.peers.private import ReleaseScratch, publish_sums, tell
 from mtcool.peers.protocol import Units, average, to_units
-from mtcool.peers.quiet import Policy, add_up, talks
 from mtcool.types import Floats, Indices, Integers, State
 
 
@@ -64,27 +63,10 @@ def release_one(
     weights: Floats,
     products: Integers,
     grid: float,
-    channel: int,
     gradient: Floats,
 ) -> bool:
-    """`publish_sums` of a channel, for callers in Python."""
-    return publish_sums(aggregator, scratch, units, weights, products, grid, channel, gradient)
-
-
-@kernel
-def talks_now(
-    policy: Policy, agent: int, begun: int, talked: int, limit: int, messages: int, size: int
-) -> bool:
-    """`talks`, for callers in Python."""
-    return talks(policy, agent, begun, talked, limit, messages, size)
-
-
-@kernel
-def add_both(
-    talked: Floats, weight: float, place: int, alone: Floats, dim: int, both: Floats
-) -> None:
-    """`add_up`, for callers in Python."""
-    add_up(talked, weight, place, alone, dim, both)
+    """`publish_sums` of the only agent, for callers in Python."""
+    return publish_sums(aggregator, scratch, units, weights, products, grid, 0, gradient)
 
 
 # --- networks in the field ------------------------------------------------------------------------

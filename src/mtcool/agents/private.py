@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -14,23 +13,14 @@ from numpy.typing import ArrayLike
 from mtcool import validation
 from mtcool.agents.agent import Clique, Link, OneShot, answer_of
 from mtcool.agents.cliques import given_cliques
-from mtcool.agents.kernels import (
-    add_both,
-    combine,
-    read_experts,
-    read_row,
-    release_one,
-    tell_one,
-)
+from mtcool.agents.kernels import combine, read_experts, read_row, release_one, tell_one
 from mtcool.agents.messages import Message, RowRequest, Rows, Sums, brief, sender_of
 from mtcool.agents.received import checked_number
-from mtcool.agents.talking import Talking
 from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
 from mtcool.peers.private import PrivateState, ReleaseScratch
-from mtcool.peers.private_rounds import account_of
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
 from mtcool.privacy.aggregators.aggregator import Blocks
@@ -73,7 +63,6 @@ class PrivateAgent:
         own_noise: bool = False,
         arrays: Mapping[str, AnyArray] | None = None,
         heard: Mapping[Label, int] | None = None,
-        talking: Talking | None = None,
     ) -> None:
         privacy, learner = settings.privacy, settings.learner
         if privacy is None or not isinstance(learner, MTFTRL):
@@ -86,10 +75,6 @@ class PrivateAgent:
         """Number of the last sums of each listener."""
         self.units = Units(settings.radius, settings.gradient_unit, True)
         self.weights = np.array([link.weight for link in links])
-        self.talking = talking
-        """When it talks, if it is silent at times: then it has a second channel for that."""
-        if talking is not None:
-            privacy = privacy.chosen([0, 0], [talking.limit, *privacy.horizon])
         self.sanitiser = Sanitiser(privacy, channels, noise)
         self.given = given_cliques((clique,))
         blocks = Blocks(channels.width, np.array(privacy.horizon, np.int64))
@@ -125,7 +110,7 @@ class PrivateAgent:
         given = (self.name, self.settings, self.links, products, self.clique)
         with TURN.lock:
             arrays = {name: array.copy() for name, array in state_arrays(whole)}
-            known = arrays, dict(self.heard), copy.copy(self.talking)
+            known = arrays, dict(self.heard)
         return (*given, self.sanitiser.channels, noise, own_noise, *known)
 
     def with_noise(self, seed: int | None = None) -> PrivateAgent:
@@ -236,13 +221,8 @@ class PrivateAgent:
             How many there are.
         """
         row, weight = self.clique.rows[self.name], self.clique.weights[self.name]
-        dim, (talked, *alone) = self.settings.dim, self.published()
-        if not alone:
-            self._tell(row, weight, np.concatenate((talked[:dim], talked[place : place + count])))
-            return
-        both = np.empty(dim + count)
-        add_both(talked, weight, place, alone[0], dim, both)
-        self._tell(row, 1.0, both)
+        total, products = self.published[: self.settings.dim], self.published[place : place + count]
+        self._tell(row, weight, np.concatenate((total, products)))
 
     def _tell(self, row: int, weight: float, sums: Floats) -> None:
         entry = np.zeros(1, np.uint32), np.array([row], np.uint32), np.array([weight])
@@ -250,9 +230,10 @@ class PrivateAgent:
             array.setflags(write=False)  # `tell` is compiled for read-only arrays
         tell_one(self.state, *entry, sums)
 
-    def published(self) -> list[Floats]:
-        """The last sums of each channel."""
-        return np.split(self.aggregator.published, self.aggregator.start[1:-1])
+    @property
+    def published(self) -> Floats:
+        """The sums that it has published last."""
+        return np.asarray(self.aggregator.published)
 
     def checked(self, gradient: ArrayLike, waiting: int = 0) -> Floats:
         """A finite gradient of a round within the horizon; others are refused.
@@ -287,17 +268,16 @@ class PrivateAgent:
     @property
     def released(self) -> int:
         """Noisy sums that it has published since its first loss."""
-        return int(self.aggregator.activations.sum())
+        return int(self.aggregator.activations[0])
 
     def account(self) -> Account:
         """What the agent has spent, has released and has left."""
-        released = self.aggregator.activations.tolist()
-        return account_of(self.sanitiser, list(range(len(released))), released, self.horizon)
+        return self.sanitiser.account(0, self.released)
 
     @property
     def horizon(self) -> int:
         """Activations that it may have."""
-        return self.sanitiser.privacy.horizon[-1]  # that of a channel for silence, if it has one
+        return self.sanitiser.privacy.horizon[0]
 
 
 class PrivateActivation(OneShot):
@@ -307,37 +287,25 @@ class PrivateActivation(OneShot):
         super().__init__(agent)
         self._agent = agent
         self._experts: Floats | None = None
-        talks = agent.talking is None or agent.talking.begin()
-        self._channel = 0 if talks else 1
         request = RowRequest(agent.sender)
         self.requests: Mapping[Label, Message] = {
-            link.keepers[0]: request for link in agent.links if talks and link.own is None
+            link.keepers[0]: request for link in agent.links if link.own is None
         }
 
     def predict(self, answers: Mapping[Label, Rows]) -> Floats:
-        """Average all models of the agent's task, its own included; that alone, if it is silent."""
+        """Average all models of the agent's task, its own included."""
         agent, dim = self._agent, self._agent.settings.dim
-        weights, _ = self._listens()
         found = [
             agent.rows(agent.name)
             if link.own is not None
             else answer_of(answers, link.keepers[0], dim, int(count) * dim)
             for link, count in zip(agent.links, agent.products, strict=True)
-            if self._channel == 0 or link.own is not None
         ]
         self._experts = np.concatenate([rows.experts for rows in found]).reshape(-1, dim)
         x = np.empty(dim)
         models = np.array([rows.model for rows in found])
-        combine(models, weights, agent.units.radius, x)
+        combine(models, agent.weights, agent.units.radius, x)
         return x
-
-    def _listens(self) -> tuple[Floats, Integers]:
-        """Weights of the cliques that the agent listens to, and numbers of their products."""
-        agent = self._agent
-        if self._channel == 0:
-            return agent.weights, agent.products
-        own = [link.own is not None for link in agent.links]
-        return np.ones(1), _products(tuple(agent.products[own].tolist()))
 
     def learn(self, gradient: ArrayLike) -> dict[Label, Message]:
         """Publish the agent's next noisy sums; returns them for each that keeps a clique for it."""
@@ -355,21 +323,18 @@ class PrivateActivation(OneShot):
 
     def _release(self, gradient: Floats, experts: Floats) -> bool:
         agent, scratch = self._agent, self._agent.scratch
-        weights, products = self._listens()
         scratch.cursor[:] = 0
         try:
-            count, channel = agent.aggregator.activations, np.array([self._channel])
-            draws, _ = agent.sanitiser.draws(count, channel)
+            draws, _ = agent.sanitiser.draws(agent.aggregator.activations, np.zeros(1, np.int64))
             scratch.draws[: len(draws)], scratch.rows[: len(experts)] = draws, experts
             scratch.cursor[1] = len(draws)
             released = release_one(
                 agent.aggregator,
                 scratch,
                 agent.units,
-                weights,
-                products,
+                agent.weights,
+                agent.products,
                 agent.sanitiser.noise.grid,
-                self._channel,
                 gradient,
             )
         finally:
@@ -380,13 +345,12 @@ class PrivateActivation(OneShot):
 
     def _messages(self) -> dict[Label, Message]:
         agent, dim = self._agent, self._agent.settings.dim
-        published, place = agent.published()[0], dim
-        number = float(agent.aggregator.activations[0])
+        published, number, place = agent.published, float(agent.released), dim
         messages: dict[Label, Message] = {}
         for link, count in zip(agent.links, agent.products.tolist(), strict=True):
             if link.own is not None:
                 agent.take_own(place, count)
-            elif self._channel == 0:
+            else:
                 products = published[place : place + count].copy()
                 sums = Sums(agent.sender, number, published[:dim].copy(), products)
                 messages[link.keepers[0]] = sums

@@ -15,7 +15,6 @@ from mtcool.graphs import Graph
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.settings import Settings
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.streams.kinds import name_of
@@ -124,12 +123,6 @@ def said(peers: PeersBlock, agents: Integers) -> Traffic | None:
 def _(peers: FieldPeers, agents: Integers) -> Traffic:
     counts = peers.state.agents
     return Traffic(counts["messages"][agents], counts["bytes"][agents])
-
-
-@said.register
-def _(peers: QuietPeers, agents: Integers) -> Traffic:
-    talked = peers.state.aggregator.activations[agents]
-    return Traffic(peers.messages[agents] * talked, peers.size[agents] * talked)
 
 
 def _asked_and_told(peers: CliquePeers | PrivatePeers, graph: Graph, carried: Integers) -> Traffic:

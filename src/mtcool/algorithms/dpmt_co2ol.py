@@ -38,8 +38,8 @@ def dpmt_co2ol(
     radius: float = 1.0,
     rates: Literal["adversarial", "stochastic"] = "adversarial",
     q: ArrayLike | None = None,
-    messages: Messages | None = None,
     seed: Seed | None = None,
+    messages: Messages | None = None,
 ) -> Network:
     """DPMT-CO2OL (Algorithm 3 of the paper): MT-CO2OL that keeps every loss private.
 
@@ -55,15 +55,12 @@ def dpmt_co2ol(
     learner
         `MTFTRL()`, `MTFTRL(experts="geometric")`, whose fewer experts need less noise, or
         `MTFTRL(experts=[xi])`: one expert, and nothing but gradients is sent.
-    messages
-        `every`, `probability` and budgets of `mtcool.Messages`. In a silent round an agent predicts
-        with its own clique, which learns alone; the privacy level is the same. One noisy sum serves
-        all neighbours, so partners cannot be chosen, nor coordinates.
     seed
         For simulated noise that repeats; without it, noise is drawn from the system's randomness.
         It belongs to one network: two networks with the same noise would give away the difference
-        of their losses, while they may well share a privacy level. The coins of `messages`, which
-        are public, come from it too, or from 0.
+        of their losses, while they may well share a privacy level.
+    messages
+        Refused: private agents send sums to all neighbours in every round. `mt_co2ol` has messages.
     graph, dim, weights, lipschitz, radius, rates, q
         As in `mt_co2ol`.
 
@@ -154,7 +151,6 @@ DPMT_CO2OL = register(
         bound=bound,
         rates=RATES[:2],
         private=True,
-        silences=True,
         colour="#000000",
     )
 )

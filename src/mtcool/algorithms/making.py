@@ -18,7 +18,7 @@ from mtcool.graphs.weights import WeightsLike, check_entries
 from mtcool.learners import MTFTRL, Learner
 from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm
-from mtcool.peers.settings import Settings
+from mtcool.peers.settings import Settings, refuse_messages
 from mtcool.privacy.noise import make_noise
 from mtcool.privacy.privacy import Privacy, privacy_of_agents
 from mtcool.seeds import Seed
@@ -150,8 +150,8 @@ def _field(
     for name, given, kind in (("messages", messages, Messages), ("delays", delays, Delays)):
         if given is not None and not isinstance(given, kind):
             raise ValueError(f"{name} must be an mtcool.{kind.__name__}, got {given!r}")
-    if algorithm.silences and messages in (None, Messages()) and delays in (None, Delays()):
-        return None  # private agents that talk in every round are those of the paper
+    if algorithm.private and messages is not None:
+        refuse_messages(algorithm, messages)
     number = int(seed_number(0 if seed is None else seed))
     return FieldSettings(messages or Messages(), delays or Delays(), number)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstest, laplace, norm
 
-from mtcool.audit.subject import Plant, fresh_copy, next_channel, private_parts
+from mtcool.audit.subject import Plant, fresh_copy, private_parts
 from mtcool.network.network import Network
 from mtcool.types import Floats
 
@@ -72,11 +72,10 @@ def standardised(network: Network, releases: int) -> Floats:
     noise = np.empty((releases, width))
     labels = list(network.graph.labels)
     for k in range(releases):
-        label = labels[k % len(labels)]
-        channel = next_channel(network, label)
-        network.update(label, np.zeros(network.settings.dim))
-        number = int(peers.state.aggregator.activations[channel])
-        scales = sanitiser.scales(channel, number)[:width]
+        agent = k % len(labels)
+        network.update(labels[agent], np.zeros(network.settings.dim))
+        number = int(peers.state.aggregator.activations[agent])
+        scales = sanitiser.scales(agent, number)[:width]
         noise[k] = (peers.work.noisy[:width] - peers.work.value[:width]) / scales
     return noise
 

@@ -1,32 +1,22 @@
 """What is audited: a private network, before anything was released."""
 
 import copy
-from collections.abc import Callable, Hashable
-
-import numpy as np
+from collections.abc import Callable
 
 from mtcool.network.network import Network
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.private_rounds import Publishing, channels_ahead
-from mtcool.peers.quiet import QuietPeers
 from mtcool.privacy.sanitiser import Sanitiser
 
 Plant = Callable[[Network], None]
 """Puts a bug into a network, to see whether an audit finds it (`planted.py`)."""
 
 
-def private_parts(network: Network) -> tuple[Publishing, Sanitiser]:
+def private_parts(network: Network) -> tuple[PrivatePeers, Sanitiser]:
     """Peers and sanitiser of a private network; others are refused."""
     peers, sanitiser = network.peers, network.sanitiser
-    if not isinstance(peers, PrivatePeers | QuietPeers) or sanitiser is None:
+    if not isinstance(peers, PrivatePeers) or sanitiser is None:
         raise ValueError(f"network must be private, got {network!r}")
     return peers, sanitiser
-
-
-def next_channel(network: Network, agent: Hashable) -> int:
-    """The channel that the agent's next round is played on."""
-    agents = np.array([network.graph.index(agent)])
-    return int(channels_ahead(private_parts(network)[0], agents)[0])
 
 
 def fresh_copy(network: Network, plant: Plant | None = None) -> Network:

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.audit.subject import Plant, fresh_copy, next_channel, private_parts, swap
+from mtcool.audit.subject import Plant, fresh_copy, private_parts, swap
 from mtcool.kernels import kernel
 from mtcool.network.network import Network
-from mtcool.peers.private import begin_publication, channel_of, stage
-from mtcool.peers.private_rounds import channels_of
+from mtcool.peers.private import begin_publication, stage
 from mtcool.peers.protocol import fetch
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
@@ -101,23 +100,21 @@ def forced_transcript(
     for t, (agent, gradient) in enumerate(rounds):
         x, y = first.predict(agent), second.predict(agent)
         difference = max(difference, _apart(x, y))
-        channel = next_channel(first, agent)
         first.update(agent, gradient(x))
-        value, noisy = _released(first, channel)
+        value, noisy = _released(first, agent)
         aims = (other if t == changed else gradient)(y)
         forced.noise = noisy - _peek(second, agent, aims)
         second.update(agent, aims)
-        moved, _ = _released(second, channel)
+        moved, _ = _released(second, agent)
         difference = max(difference, _apart(_published(first), _published(second)))
-        paid[agent] += _price(first, channel, value - moved)
+        paid[agent] += _price(first, agent, value - moved)
     for label in network.graph.labels:
         difference = max(difference, _apart(first.predict(label), second.predict(label)))
     if sanitiser.calibration.law == "gaussian":
         paid = {label: math.sqrt(square) for label, square in paid.items()}
-    channels = channels_of(private_parts(network)[0], network.graph.index(owner))
     return Leak(
         owner=owner,
-        promised=float(sanitiser.calibration.level[channels].max()),
+        promised=float(sanitiser.calibration.level[network.graph.index(owner)]),
         paid=paid.pop(owner),
         strangers=max(paid.values(), default=0.0),
         difference=difference,
@@ -184,10 +181,10 @@ class _Forced:
         return None
 
 
-def _released(network: Network, channel: int) -> tuple[Floats, Floats]:
+def _released(network: Network, agent: Hashable) -> tuple[Floats, Floats]:
     """Value, as it left, and noisy value of the last release."""
     peers, _ = private_parts(network)
-    width = int(peers.state.aggregator.width[channel])
+    width = int(peers.state.aggregator.width[network.graph.index(agent)])
     value, noisy = peers.work.value[:width].copy(), peers.work.noisy[:width].copy()
     return peers.grid * np.rint(value / peers.grid) if peers.grid > 0.0 else value, noisy
 
@@ -201,18 +198,18 @@ def _apart(one: Floats, two: Floats) -> float:
     return float(np.abs(one - two).max()) / size
 
 
-def _price(network: Network, channel: int, shift: Floats) -> float:
+def _price(network: Network, agent: Hashable, shift: Floats) -> float:
     """Part of one release in the privacy loss; for Gaussian noise its square."""
-    peers, sanitiser = private_parts(network)
-    activation = int(peers.state.aggregator.activations[channel])
-    parts = np.abs(shift) / sanitiser.scales(channel, activation)
+    (peers, sanitiser), i = private_parts(network), network.graph.index(agent)
+    activation = int(peers.state.aggregator.activations[i])
+    parts = np.abs(shift) / sanitiser.scales(i, activation)
     return float((parts**2).sum() if sanitiser.calibration.law == "gaussian" else parts.sum())
 
 
 def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
     """The value that the next release would have; changes nothing."""
     i, peers = network.graph.index(agent), private_parts(network)[0]
-    value = np.empty(int(peers.state.aggregator.width[next_channel(network, agent)]))
+    value = np.empty(int(peers.state.aggregator.width[i]))
     _stage(peers, i, np.array(gradient, float), np.zeros_like(value), value)
     return value
 
@@ -221,8 +218,7 @@ def _peek(network: Network, agent: Hashable, gradient: Floats) -> Floats:
 def _stage(peers: PeersBlock, agent: int, gradient: Floats, silence: Floats, value: Floats) -> None:
     clip(gradient, peers.units.lipschitz)
     fetch(peers, agent)
-    channel = channel_of(peers, agent)
-    first, last = peers.ptr[channel], peers.ptr[channel + 1]
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
     weights, products = peers.weight[first:last], peers.products[first:last]
-    stage(peers.state.aggregator, peers.work, weights, products, peers.grid, channel, gradient)
+    stage(peers.state.aggregator, peers.work, weights, products, peers.grid, agent, gradient)
     release(peers.work.value[: value.shape[0]], silence, peers.grid, value)

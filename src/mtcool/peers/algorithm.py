@@ -117,8 +117,6 @@ class Algorithm:
     """Its peers run `Settings.clique_learner`, so that no gradient bound need be given."""
     changing: bool = False
     """Its peers can live in the field: the graph may change, messages be few, small or late."""
-    silences: bool = False
-    """Its agents can be silent in some rounds, by `Messages` that look at no data."""
     colour: str | None = None
     """In figures, as "#RRGGBB"; one that is free if not given."""
 

@@ -4,7 +4,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.learners import Cliques, Learner
@@ -13,25 +12,15 @@ from mtcool.learners.two_phase import TwoPhase
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.entries import Entries, freeze
 from mtcool.peers.private import PrivatePeers, PrivateState, ReleaseScratch
-from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.settings import Settings
-from mtcool.peers.silence import (
-    cost_of_talking,
-    limits,
-    places,
-    policy_of,
-    shares_of_time,
-    silence_of,
-)
 from mtcool.peers.single_task import SingleTaskPeers
 from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels, make_channels
 from mtcool.privacy.release import GRID
 from mtcool.privacy.sanitiser import CAPACITY
-from mtcool.privacy.settings import PrivacySettings
 from mtcool.types import Floats, Indices, Integers
 
-Peers: TypeAlias = CliquePeers | PrivatePeers | QuietPeers | SingleTaskPeers
+Peers: TypeAlias = CliquePeers | PrivatePeers | SingleTaskPeers
 
 
 def clique_peers(settings: Settings, graph: Graph, weights: Floats) -> CliquePeers:
@@ -74,68 +63,18 @@ def _entries(settings: Settings, graph: Graph, weight: Floats) -> tuple[Entries,
     start, row = _rows(clique, count)
     freeze(ptr, clique, row, weight, start)
     entries = Entries(ptr, clique, row, weight)
-    return entries, _cliques(entries, start, _activity(settings))
+    bound = np.zeros(count)
+    np.maximum.at(bound, clique, weight)
+    rate = bound
+    if settings.rates == "stochastic" and settings.q is not None:
+        rate = _stochastic_rate(np.array(settings.q), *entries, bound)
+    return entries, Cliques(start, rate, bound)
 
 
-def _activity(settings: Settings) -> Floats | None:
-    """How often agents are active, if rates are made for that."""
-    return None if settings.q is None or settings.rates != "stochastic" else np.array(settings.q)
-
-
-def _cliques(entries: Entries, start: Integers, q: Floats | None) -> Cliques:
-    bound = np.zeros(len(start) - 1)
-    np.maximum.at(bound, entries.clique, entries.weight)
-    rate = bound if q is None else _stochastic_rate(q, *entries, bound)
-    return Cliques(start, rate, bound)
-
-
-def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers | QuietPeers:
-    """Agents that learn from noisy sums, and may be silent in some rounds."""
+def private_peers(settings: Settings, graph: Graph, weights: Floats) -> PrivatePeers:
+    """Agents that learn from noisy sums."""
     entries, cliques = _entries(settings, graph, weights)
-    if settings.field is None:
-        return _publishing_peers(settings, entries, cliques, settings.published[0])
-    return _quiet_peers(settings, graph, entries, cliques, settings.field)
-
-
-def _quiet_peers(
-    settings: Settings, graph: Graph, entries: Entries, cliques: Cliques, field: FieldSettings
-) -> QuietPeers:
-    silence, (privacy, learner) = silence_of(entries, graph), settings.published
-    q = _activity(settings)
-    if q is not None:
-        q = shares_of_time(field.messages, q, silence.owner)
-    experts = learner.numbers(np.diff(cliques.start))
-    products = np.where(experts > 1, experts, 0)[entries.clique]
-    cost = cost_of_talking(entries, products, graph, settings.dim)
-    limit = limits(field.messages, privacy, silence, cost)
-    place = places(entries, products, silence.own, settings.dim)
-    horizon = np.array(privacy.horizon, np.int64)
-    freeze(cost, limit, place, horizon)
-    whole = _publishing_peers(
-        settings,
-        silence.entries,
-        _cliques(silence.entries, cliques.start, q),
-        privacy.chosen(silence.owner.tolist(), limit.tolist()),
-    )
-    return QuietPeers(
-        *whole._replace(horizon=horizon),
-        policy=policy_of(field),
-        silent=silence.silent,
-        limit=limit,
-        messages=cost[0],
-        size=cost[1],
-        own=silence.own,
-        place=place,
-        both=np.zeros(settings.dim + int(experts.max())),
-        ahead=np.zeros(len(limit), np.int64),
-    )
-
-
-def _publishing_peers(
-    settings: Settings, entries: Entries, cliques: Cliques, privacy: PrivacySettings
-) -> PrivatePeers:
-    """Peers with a channel for each level and horizon that `privacy` has."""
-    _, learner = settings.published
+    privacy, learner = settings.published
     state = make_private_state(learner, cliques, settings.dim)
     channels = _channels(settings, entries, cliques)
     horizon = np.array(privacy.horizon, np.int64)

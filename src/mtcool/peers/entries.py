@@ -20,11 +20,6 @@ class Entries(NamedTuple):
         """Largest number of models that one agent fetches."""
         return int(np.diff(self.ptr).max())
 
-    @property
-    def by(self) -> Integers:
-        """Who listens, one number for each entry."""
-        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
-
 
 def freeze(*arrays: AnyArray) -> None:
     """Read-only, as the arrays of a graph are: numba then sees one type, whoever made them."""

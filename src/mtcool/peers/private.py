@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtcool.kernels import dispatched, inline, kernel, routine
+from mtcool.kernels import inline, kernel, routine
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState, tell_row
 from mtcool.learners.mt_ftrl.clipped import expert_rows, solve_later, solve_waiting
 from mtcool.peers.cliques import fetch_rows
@@ -21,7 +21,7 @@ from mtcool.peers.protocol import Units, fetch, observe, send
 from mtcool.privacy.aggregators.aggregator import decode, encode
 from mtcool.privacy.release import clip, clipped_number, clipped_product, release, truncate
 from mtcool.streams.losses import Kind, subgradient
-from mtcool.types import Floats, Indices, Integers, PeersBlock, State
+from mtcool.types import Floats, Indices, Integers, State
 
 
 class PrivateState(NamedTuple):
@@ -69,26 +69,9 @@ class PrivatePeers(NamedTuple):
     work: ReleaseScratch
 
 
-@dispatched
-def channel_of(peers: PeersBlock, agent: int) -> int:
-    """The channel that the agent's next round is played on: it has entries and sums of its own."""
-    raise TypeError(f"{type(peers).__name__} are not private")
-
-
-@channel_of.register
-def _(peers: PrivatePeers, agent: int) -> int:
-    return agent
-
-
 @fetch.register
 def _(peers: PrivatePeers, agent: int) -> tuple[Floats, Floats]:
-    return fetch_on(peers, agent)
-
-
-@inline
-def fetch_on(peers: PeersBlock, channel: int) -> tuple[Floats, Floats]:
-    """Step 2 on a channel: models, and the rows of experts, of all that it listens to."""
-    first, last = peers.ptr[channel], peers.ptr[channel + 1]
+    first, last = peers.ptr[agent], peers.ptr[agent + 1]
     look_up(
         peers.state.learner,
         peers.clique[first:last],
@@ -233,24 +216,17 @@ def tell(
         place += count
 
 
-def begin_publication(peers: PeersBlock) -> None:
-    """Let all agents learn what all publish before their first activations: pure noise.
-
-    The first entries are one for each row; those that follow add to the rows that they name.
-    """
+def begin_publication(peers: PrivatePeers) -> None:
+    """Let all agents learn what all publish before their first activations: pure noise."""
     learner, aggregator = peers.state.learner, peers.state.aggregator
-    once = len(learner.base.gradients)
     is_product = np.ones(len(aggregator.published), bool)
     is_product[aggregator.start[:-1, None] + np.arange(learner.base.gradients.shape[1])] = False
     totals = aggregator.published[~is_product].reshape(len(aggregator.width), -1)
     sums = peers.weight[:, None] * np.repeat(totals, np.diff(peers.ptr), axis=0)
-    learner.base.gradients[peers.row[:once]] = sums[:once]
-    learner.base.gradients[peers.row[once:]] += sums[once:]
+    learner.base.gradients[peers.row] = sums
     first, length = learner.first[peers.row], np.diff(learner.first)[peers.row]
     place = np.repeat(first + length - np.cumsum(length), length) + np.arange(length.sum())
-    products, told = aggregator.published[is_product], len(learner.told)
-    learner.told[place[:told]] = products[:told]
-    learner.told[place[told:]] += products[told:]
+    learner.told[place] = aggregator.published[is_product]
     _, one = np.unique(peers.clique, return_index=True)
     chosen = peers.clique[one], peers.row[one], np.ones(len(one))
     for array in chosen:

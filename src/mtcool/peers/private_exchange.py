@@ -7,15 +7,7 @@ import numpy as np
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient
-from mtcool.peers.private import begin_publication
-from mtcool.peers.private_rounds import (
-    Publishing,
-    account_of,
-    channels_ahead,
-    channels_of,
-    levels_of,
-    rounds_of,
-)
+from mtcool.peers.private import PrivatePeers, begin_publication
 from mtcool.peers.protocol import fetch, send
 from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import make_channels
@@ -30,7 +22,7 @@ class PrivateExchange(Exchange):
     sanitiser: Sanitiser
 
     def __init__(
-        self, peers: Publishing, settings: Settings, graph: Graph, sanitiser: Sanitiser
+        self, peers: PrivatePeers, settings: Settings, graph: Graph, sanitiser: Sanitiser
     ) -> None:
         self.peers = peers
         self.sanitiser = sanitiser
@@ -62,8 +54,7 @@ class PrivateExchange(Exchange):
         """Draw the noise for the next rounds of `agents`; returns how many may be played now."""
         self.settle()  # what an interrupt left open
         scratch, count = self.peers.work, self.peers.state.aggregator.activations
-        channels = channels_ahead(self.peers, agents[: self.sanitiser.most_releases])
-        draws, rounds = self.sanitiser.draws(count, channels)
+        draws, rounds = self.sanitiser.draws(count, agents)
         scratch.draws[: len(draws)] = draws
         scratch.cursor[:] = 0, len(draws)
         return rounds
@@ -76,7 +67,7 @@ class PrivateExchange(Exchange):
     def check(self, agents: Integers) -> None:
         """Refuse rounds in which an agent would be active beyond its horizon."""
         active, more = np.unique(agents, return_counts=True)
-        count = rounds_of(self.peers, active)
+        count = self.peers.state.aggregator.activations[active]
         horizon = self.peers.horizon[active]
         over = np.flatnonzero(count + more > horizon)
         if over.size:
@@ -94,18 +85,15 @@ class PrivateExchange(Exchange):
 
     def ledger(self) -> dict[Label, Account]:
         """What each agent has spent, has released and has left."""
-        peers, count = self.peers, self.peers.state.aggregator.activations
-        accounts = {}
-        for i, label in enumerate(self._graph.labels):
-            channels, horizon = channels_of(peers, i), int(peers.horizon[i])
-            accounts[label] = account_of(
-                self.sanitiser, channels, count[channels].tolist(), horizon
-            )
-        return accounts
+        released = self.peers.state.aggregator.activations.tolist()
+        return {
+            label: self.sanitiser.account(i, released[i])
+            for i, label in enumerate(self._graph.labels)
+        }
 
 
 def private_exchange(
-    peers: Publishing, settings: Settings, graph: Graph, noise: Noise | None
+    peers: PrivatePeers, settings: Settings, graph: Graph, noise: Noise | None
 ) -> PrivateExchange:
     """For peers that learn from noisy sums; noise that is not given is drawn as settings say."""
     (privacy, _), plan = settings.published, peers.state.learner.base.plan
@@ -115,7 +103,7 @@ def private_exchange(
     channels = make_channels(
         settings.dim, peers.ptr, peers.clique, peers.weight, plan["experts"], plan["size"]
     )
-    sanitiser = Sanitiser(levels_of(peers, privacy), channels, source)
+    sanitiser = Sanitiser(privacy, channels, source)
     return PrivateExchange(peers, settings, graph, sanitiser)
 
 

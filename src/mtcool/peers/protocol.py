@@ -4,8 +4,7 @@
 
 - `CliquePeers` (`cliques.py`): every agent keeps a model of each neighbour's task;
 - `SingleTaskPeers` (`single_task.py`): every agent keeps one point for a task common to all;
-- `PrivatePeers` (`private.py`): agents learn from noisy sums;
-- `QuietPeers` (`quiet.py`): the same, and in some rounds they are silent.
+- `PrivatePeers` (`private.py`): agents learn from noisy sums.
 
 These hold all agents of a network in one block of arrays. `mtcool.agents` plays the same steps with
 one agent at a time and messages in between.

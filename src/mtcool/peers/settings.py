@@ -1,7 +1,7 @@
 """The settings of a network: which algorithm, which learner, which units."""
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import NoReturn, get_args
 
 from mtcool import validation
 from mtcool.field.messages import Messages
@@ -158,9 +158,8 @@ def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None
 def check_field(settings: Settings) -> None:
     """Refuse messages, delays and changes where nothing is known of them."""
     algorithm, learner, field = settings.algorithm, settings.learner, settings.field
-    if algorithm.silences and field is not None:
-        check_silence(settings, field)
-        return
+    if algorithm.private and field is not None:
+        refuse_private(algorithm, field)
     if not algorithm.changing:
         raise ValueError(
             "messages, delays and changes of the graph are for mt_co2ol only, got them for "
@@ -186,39 +185,28 @@ def check_field(settings: Settings) -> None:
         field.check(settings.dim)
 
 
-def check_silence(settings: Settings, field: FieldSettings) -> None:
-    """Refuse what private agents cannot do: all but silent rounds that no data decide on."""
-    algorithm, messages = settings.algorithm, field.messages
-    check_private_messages(algorithm, messages)
+def refuse_private(algorithm: Algorithm, field: FieldSettings) -> NoReturn:
+    """Refuse messages, delays and changes of a private network, and say what to use instead."""
+    if not field.messages.is_plain:
+        refuse_messages(algorithm, field.messages)
     if not field.delays.is_none:
         raise ValueError(
             f"delays do not apply to a network of {algorithm}, got {field.delays!r}: "
             "mtcool.agents.PrivateCarrier carries the messages of its agents that late"
         )
-    if not messages.silent:
-        raise ValueError(
-            f"the graph of {algorithm} cannot change, because noise is calibrated for whom agents "
-            "listen to when the network is made"
-        )
-    if settings.rates == "stochastic" and messages.ends:
-        raise ValueError(
-            f"rates must be 'adversarial' for {algorithm} with a budget of messages, got "
-            "'stochastic': agents would be silent more often when it is spent"
-        )
+    raise ValueError(
+        f"the graph of {algorithm} cannot change, because noise is calibrated for whom agents "
+        "listen to when the network is made"
+    )
 
 
-def check_private_messages(algorithm: Algorithm, messages: Messages) -> None:
-    """Refuse messages that are not private, or that one sum for all neighbours cannot serve."""
-    for name, reason in (
-        ("partners", "one noisy sum serves all neighbours, with weights that stay"),
-        ("bits", "its sums are not rounded"),
-        ("coordinates", "which of them are largest gives the data away"),
-    ):
-        value = getattr(messages, name)
-        if value is not None:
-            raise ValueError(
-                f"{name} of messages must be None for {algorithm}, got {value!r}: {reason}"
-            )
+def refuse_messages(algorithm: Algorithm, messages: Messages) -> NoReturn:
+    """Refuse `messages` for a private algorithm, and say what to use instead."""
+    raise ValueError(
+        f"messages do not apply to {algorithm}, got {messages!r}: private agents send their sums "
+        "to all neighbours in every round. Leave messages out, or use mt_co2ol with messages, "
+        "which keeps nothing private"
+    )
 
 
 def publishing(algorithm: Algorithm, learner: Learner) -> MTFTRL:

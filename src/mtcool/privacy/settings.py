@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -27,11 +26,10 @@ class PrivacySettings:
     split: float | Literal["optimal"]
     noise: Source
 
-    def chosen(self, agents: Sequence[int], horizon: Sequence[int]) -> PrivacySettings:
-        """The levels of these agents, in this order, with these horizons."""
+    def of_agent(self, agent: int) -> PrivacySettings:
+        """The level and the horizon of one agent."""
         given = {field.name: getattr(self.budget, field.name) for field in fields(self.budget)}
         levels = {
-            name: None if values is None else tuple(values[agent] for agent in agents)
-            for name, values in given.items()
+            name: None if values is None else (values[agent],) for name, values in given.items()
         }
-        return replace(self, budget=Budget(**levels), horizon=tuple(horizon))
+        return replace(self, budget=Budget(**levels), horizon=(self.horizon[agent],))

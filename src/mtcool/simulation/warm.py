@@ -71,11 +71,7 @@ def _networks() -> list[functools.partial[Network]]:
     unknown = functools.partial(shared, rates="estimated", q_min=0.1, horizon=9)
     no_bound = {"lipschitz": "adaptive", "on_excess": "raise"}
     hedge = [
-        *(
-            functools.partial(private, privacy=_private(one), messages=messages)
-            for one in _one_of_each_state()
-            for messages in (None, Messages(every=2))
-        ),
+        *(functools.partial(private, privacy=_private(one)) for one in _one_of_each_state()),
         functools.partial(shared, learner=MTFTRL()),
         functools.partial(unknown, learner=MTFTRL()),
         functools.partial(shared, learner=MTFTRL(), rates="adaptive"),

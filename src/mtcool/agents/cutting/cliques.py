@@ -18,7 +18,7 @@ from mtcool.axes import Location, copy_cliques, pairs, state_arrays
 from mtcool.graphs import Graph
 from mtcool.peers.cliques import CliquePeers
 from mtcool.peers.exchange import Exchange
-from mtcool.peers.private_rounds import Publishing
+from mtcool.peers.private import PrivatePeers
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Indices, Integers, State
 
@@ -38,15 +38,13 @@ class Plan(NamedTuple):
     """The clique that each entry of the graph listens to."""
 
     @classmethod
-    def of(cls, settings: Settings, graph: Graph, peers: CliquePeers | Publishing) -> Plan:
+    def of(cls, settings: Settings, graph: Graph, peers: CliquePeers | PrivatePeers) -> Plan:
         """The plan behind the entries of a network."""
         heard = settings.algorithm.cliques(graph)
-        ptr = peers.ptr[: graph.size + 1]  # entries of silent agents, which follow, name rows again
-        row, clique = peers.row[: ptr[-1]], peers.clique[: ptr[-1]]
-        sizes = np.bincount(clique, minlength=int(heard.max()) + 1)  # some without a row
-        by = np.repeat(np.arange(graph.size), np.diff(ptr))
+        sizes = np.bincount(peers.clique, minlength=int(heard.max()) + 1)  # some without a row
+        by = np.repeat(np.arange(graph.size), np.diff(peers.ptr))
         listener, weight = np.empty_like(by), np.empty(len(by))
-        listener[row], weight[row] = by, peers.weight[: ptr[-1]]
+        listener[peers.row], weight[peers.row] = by, peers.weight
         return cls(np.concatenate(([0], np.cumsum(sizes))), listener, weight, heard)
 
     def rows(self, clique: int) -> slice:
@@ -58,7 +56,7 @@ class Plan(NamedTuple):
         return Location.of(clique, int(self.start[clique]), int(self.start[clique + 1]))
 
 
-def kept_by(settings: Settings, peers: CliquePeers | Publishing, agent: int) -> list[int]:
+def kept_by(settings: Settings, peers: CliquePeers | PrivatePeers, agent: int) -> list[int]:
     """The cliques that an agent keeps."""
     if settings.algorithm.kept_by_members:
         return [int(c) for c in peers.clique[peers.ptr[agent] : peers.ptr[agent + 1]]]
@@ -75,7 +73,7 @@ class Own(NamedTuple):
 
 
 def own_of(
-    plan: Plan, peers: CliquePeers | Publishing, settings: Settings, graph: Graph, agent: int
+    plan: Plan, peers: CliquePeers | PrivatePeers, settings: Settings, graph: Graph, agent: int
 ) -> Own:
     """Collect what an agent keeps and whom it listens to."""
     keeps, cliques, row = kept_by(settings, peers, agent), [], 0
@@ -115,7 +113,7 @@ def _(
 def _links(
     settings: Settings,
     graph: Graph,
-    peers: CliquePeers | Publishing,
+    peers: CliquePeers | PrivatePeers,
     plan: Plan,
     agent: int,
     kept: Mapping[int, Clique],
@@ -138,7 +136,7 @@ def _(first: CliqueAgent, graph: Graph, agents: Sequence[CliqueAgent]) -> Joined
 
 
 def join_cliques(
-    peers: CliquePeers | Publishing,
+    peers: CliquePeers | PrivatePeers,
     state: State,
     settings: Settings,
     graph: Graph,

@@ -10,13 +10,10 @@ from mtcool.agents.cutting.cliques import Plan, entry_weights, join_cliques, own
 from mtcool.agents.cutting.kinds import Joined, cut, join
 from mtcool.agents.cutting.settings import joint_settings, settings_of
 from mtcool.agents.private import PrivateAgent
-from mtcool.agents.talking import Talking
 from mtcool.axes import Location, copy_cliques, state_arrays
 from mtcool.graphs import Graph
 from mtcool.peers.exchange import Exchange
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.private_rounds import Publishing, channels_of
-from mtcool.peers.quiet import QuietPeers
 from mtcool.peers.settings import Settings
 from mtcool.privacy.calibration import Channels, constant
 from mtcool.privacy.noise import Noise, make_noise
@@ -26,26 +23,13 @@ from mtcool.privacy.noise import Noise, make_noise
 def _(
     peers: PrivatePeers, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
 ) -> Iterator[PrivateAgent]:
-    return _cut(peers, settings, graph, exchange, agents)
-
-
-@cut.register
-def _(
-    peers: QuietPeers, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
-) -> Iterator[PrivateAgent]:
-    return _cut(peers, settings, graph, exchange, agents)
-
-
-def _cut(
-    peers: Publishing, settings: Settings, graph: Graph, exchange: Exchange, agents: Sequence[int]
-) -> Iterator[PrivateAgent]:
     whole = exchange.sanitiser
     if whole is None:
         raise ValueError(f"exchange must be private as the peers are, got {exchange!r}")
     plan = Plan.of(settings, graph, peers)
     published = peers.state.aggregator.activations
     for i in agents:
-        own, channels = own_of(plan, peers, settings, graph, i), channels_of(peers, i)
+        own = own_of(plan, peers, settings, graph, i)
         listeners = plan.listener[plan.rows(i)]
         agent = PrivateAgent(
             graph.labels[i],
@@ -53,35 +37,24 @@ def _cut(
             own.links,
             tuple(peers.products[int(peers.ptr[i]) : int(peers.ptr[i + 1])].tolist()),
             own.cliques[0],
-            _of_channels(whole.channels, channels),
+            _of_agent(whole.channels, i),
             whole.noise,
             heard=dict(zip(own.cliques[0].rows, published[listeners].tolist(), strict=True)),
-            talking=_talking(peers, i),
         )
         copy_cliques(peers.state.learner, plan.location(i), agent.state, agent.given.location(0))
-        for k, channel in enumerate(channels):
-            source = peers.state.aggregator
-            copy_cliques(source, Location.of(channel), agent.aggregator, Location.of(k))
+        source = peers.state.aggregator
+        copy_cliques(source, Location.of(i), agent.aggregator, Location.of(0))
         yield agent
 
 
-def _of_channels(whole: Channels, channels: list[int]) -> Channels:
-    """What the leaves of these channels hold."""
+def _of_agent(whole: Channels, agent: int) -> Channels:
+    """What the leaves of one agent hold."""
     return whole._replace(
-        products=constant(whole.products[channels]),
-        load=constant(whole.load[channels]),
-        energy=constant(whole.energy[channels]),
-        price=constant(whole.price[channels]),
+        products=constant(whole.products[[agent]]),
+        load=constant(whole.load[[agent]]),
+        energy=constant(whole.energy[[agent]]),
+        price=constant(whole.price[[agent]]),
     )
-
-
-def _talking(peers: Publishing, agent: int) -> Talking | None:
-    """When an agent talks, if it is silent at times."""
-    if isinstance(peers, PrivatePeers) or peers.silent[agent] == agent:
-        return None
-    count = peers.state.aggregator.activations[channels_of(peers, agent)].tolist()
-    limit, messages, size = (int(each[agent]) for each in (peers.limit, peers.messages, peers.size))
-    return Talking(agent, peers.policy, limit, messages, size, sum(count), count[0])
 
 
 @join.register
@@ -90,9 +63,8 @@ def _(first: PrivateAgent, graph: Graph, agents: Sequence[PrivateAgent]) -> Join
     peers = settings.algorithm.peers(settings, graph, weights)
     join_cliques(peers, peers.state.learner, settings, graph, agents)
     for i, agent in enumerate(agents):
-        for k, channel in enumerate(channels_of(peers, i)):
-            target = peers.state.aggregator
-            copy_cliques(agent.aggregator, Location.of(k), target, Location.of(channel))
+        target = peers.state.aggregator
+        copy_cliques(agent.aggregator, Location.of(0), target, Location.of(i))
     return Joined(settings, weights, dict(state_arrays(peers.state)), _joint_noise(agents))
 
 

@@ -19,8 +19,7 @@ def settings_of(settings: Settings, agent: int) -> Settings:
     q = None if settings.q is None else settings.q[agent : agent + 1]
     if settings.privacy is None:
         return settings if q is None else replace(settings, q=q)
-    privacy = settings.privacy.chosen([agent], [settings.privacy.horizon[agent]])
-    return replace(settings, q=q, privacy=privacy)
+    return replace(settings, q=q, privacy=settings.privacy.of_agent(agent))
 
 
 def joint_settings(agents: Sequence[Agent]) -> Settings:

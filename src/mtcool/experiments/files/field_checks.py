@@ -5,8 +5,6 @@ from mtcool.config import schema
 from mtcool.config.algorithms import record_of
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, delays_of, given, messages_of
-from mtcool.peers.algorithm import Algorithm
-from mtcool.peers.settings import check_private_messages
 
 
 def check_field(point: spec.Point) -> None:
@@ -15,10 +13,8 @@ def check_field(point: spec.Point) -> None:
     asked = ["network"] if changes_network(point) else []
     asked += [key for key, table in tables.items() if table is not None]
     for key in asked:
-        if not any(_reads(record_of(one), key) for one in point.algorithm):
-            raise ValueError(
-                f"{key} has no meaning without an algorithm {_readers(key)}, got a table"
-            )
+        if not any(record_of(one).changing for one in point.algorithm):
+            raise ValueError(f"{key} has no meaning without an algorithm {_readers()}, got a table")
     if isinstance(point.network, spec.Moving) and isinstance(point.graph, schema.GraphFile):
         raise ValueError(
             "graph.kind must not be file for agents that move, whose names are numbers, "
@@ -33,15 +29,15 @@ def _check_algorithm(point: spec.Point, one: schema.Algorithm, asked: list[str])
     for key in spec.FIELD:
         own = given(getattr(one, key))
         waits = record.alone and key == "delays" and set(own) == {"labels"}
-        if own and not _reads(record, key) and not waits:
+        if own and not record.changing and not waits:
             raise ValueError(
-                f"{one.name}: {key} apply only to {_readers(key)}, but for delays of labels to "
+                f"{one.name}: {key} apply only to {_readers()}, but for delays of labels to "
                 f"those who learn alone, got {own!r}"
             )
     for key in asked:
-        if not _reads(record, key) and not record.alone:
+        if not record.changing and not record.alone:
             raise ValueError(
-                f"{one.name}: algorithm must be {_readers(key)}, or learn alone, in a file with "
+                f"{one.name}: algorithm must be {_readers()}, or learn alone, in a file with "
                 f"the table {key}, got {one.algorithm!r}"
             )
     if changes_network(point) and record.changing and one.weights != "uniform":
@@ -51,16 +47,10 @@ def _check_algorithm(point: spec.Point, one: schema.Algorithm, asked: list[str])
     for key, made in (("messages", messages_of), ("delays", delays_of)):
         try:
             made(point, one)
-            if record.silences:
-                check_private_messages(record, messages_of(point, one))
         except ValueError as error:
             raise ValueError(f"{one.name}: {key}: {error}") from None
 
 
-def _reads(record: Algorithm, key: str) -> bool:
-    """Whether a table means something to an algorithm."""
-    return record.changing or (record.silences and key == "messages")
-
-
-def _readers(key: str) -> str:
-    return " or ".join(name for name in OWN if _reads(algorithm(name), key))
+def _readers() -> str:
+    """Names of the algorithms to which these tables mean something."""
+    return " or ".join(name for name in OWN if algorithm(name).changing)

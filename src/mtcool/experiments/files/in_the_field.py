@@ -43,11 +43,9 @@ def field_of(point: spec.Point, one: schema.Algorithm) -> Field | None:
     (2, 8)
     """
     record = record_of(one)
-    if not (record.changing or record.alone or record.silences):
+    if not (record.changing or record.alone):
         return None
     messages, delays = messages_of(point, one), delays_of(point, one)
-    if record.silences:
-        return Field(messages, mtcool.Delays()) if messages.silent else None
     if not record.changing:
         late = mtcool.Delays(labels=delays.labels)
         return None if late.is_none else Field(mtcool.Messages(), late)

@@ -77,7 +77,7 @@ def _family(
     keys = [key for key in FAMILIES if getattr(messages, key) != getattr(plain, key)]
     numbers = ", ".join(f"{getattr(messages, key):g}" for key in keys)
     if not record.changing:
-        return "; ".join([one.name, *others]), numbers if record.silences else ""
+        return "; ".join([one.name, *others]), ""
     words = [FAMILIES[key] for key in keys] or [ALWAYS]
     if messages.choose == "best":
         words = [word.replace("random", "best") for word in words]

@@ -23,9 +23,12 @@ Running sums over the sorted v_i tell u and S of any piece. To find the right pi
 one that the expert's last solution gives, solve on it, count the rows that this clips, and go on
 from the new a and h until they stay: seldom more than twice, because an update moves one row. All
 experts are solved side by side, step by step: the processor computes four at a time, and waits for
-none of them. A solution is accepted if it clips the rows of its piece and no others; if none is
-found, bisection takes its time (`solvers/bisection.py`). The single experts of several cliques are
-solved side by side in the same way, but without sorting (`mt_ftrl/singles.py`).
+none of them. A solution is accepted if it clips the rows of its piece and no others. If none is
+found, the search begins once more, without the last solution; if that fails, too, all rows of the
+expert are at their mean, as with xi = 0. It fails where eta v_i is beyond 1e15, for noise as large
+as that or a stranger's sums: rounding then decides which rows are clipped. The single experts of
+several cliques are solved side by side in the same way, but without sorting
+(`mt_ftrl/singles.py`).
 """
 
 from typing import NamedTuple
@@ -34,7 +37,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.kernels import inline, routine
-from mtcool.learners.solvers.bisection import bisect
 from mtcool.types import Floats
 
 Unsigned = NDArray[np.uint64]
@@ -293,7 +295,7 @@ def solve_pieces(
 ) -> int:
     """Solve the experts from `first` on whose eta, variance and last places are in `piece`.
 
-    Returns the number of those that were left to bisection.
+    Returns the number of those whose piece was not found.
     """
     value, place, piece = line.rows[VALUE], line.place, line.piece
     count: int = multiplier.shape[0] - first
@@ -302,7 +304,7 @@ def solve_pieces(
         a, h = move(value, piece[LOW, j], piece[HIGH, j], a, h)
         place[EXPERT, j], place[BELOW, j], place[ABOVE, j] = first + j, a, h
         describe(line.rows, size, mean, piece[ETA, j], piece[VARIANCE, j], line, j)
-    for sweep in range(ROUNDS):
+    for sweep in range(2 * ROUNDS):
         solve_columns(piece, count)
         left = 0 * count  # a plain 0 is a type of its own, for which all would be compiled again
         for j in range(count):
@@ -312,8 +314,10 @@ def solve_pieces(
             if is_right(value, low, high, piece[MARGIN, j], a, h):
                 continue
             to_a, to_h = move(value, low, high, a, h)
-            if sweep >= HASTE:
+            if sweep % ROUNDS >= HASTE:
                 to_a, to_h = half_way(a, to_a), half_way(h, to_h)
+            if sweep + 1 == ROUNDS:  # a start far off may lead into a circle
+                to_a, to_h = np.uint64(0), np.uint64(size)
             eta, variance = piece[ETA, j], piece[VARIANCE, j]
             place[EXPERT, left], place[BELOW, left], place[ABOVE, left] = e, to_a, to_h
             piece[ETA, left], piece[VARIANCE, left] = eta, variance
@@ -324,10 +328,15 @@ def solve_pieces(
             break
     for j in range(count):
         e = place[EXPERT, j]
-        multiplier[e], centre[e, 0] = bisect(
-            value[1 : size + 1], mean, piece[ETA, j], piece[VARIANCE, j]
-        )
+        multiplier[e], centre[e, 0] = 0.0, _at_the_mean(piece[ETA, j], mean)
     return count
+
+
+@inline
+def _at_the_mean(eta: float, mean: float) -> float:
+    """Where all rows are, if they may not differ."""
+    m = -eta * mean
+    return 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
 
 
 @routine
@@ -351,7 +360,7 @@ def solve_line(
     deviation, `equal` whether they are all equal; eta is `unit` times `factor`. Fills s and m
     (`multiplier`, `centre`); s is CLOSED_FORM without clipped rows.
     Returns the weighted sums of eta and shrink over the experts in closed form, and the numbers of
-    the other experts and of those that were left to bisection.
+    the other experts and of those whose piece was not found.
     """
     size, experts = gradients.shape[0], factor.shape[0]
     per_mode = 1.0 / (size + 1.0)
@@ -371,8 +380,7 @@ def solve_line(
         first += 1
     clipped = experts - first
     while first < experts and (equal or cap[first] <= NEGLIGIBLE):  # all rows are at the mean
-        m = -unit * factor[first] * mean
-        multiplier[first], centre[first, 0] = 0.0, 1.0 if m > 1.0 else (-1.0 if m < -1.0 else m)
+        multiplier[first], centre[first, 0] = 0.0, _at_the_mean(unit * factor[first], mean)
         first += 1
     if first == experts:
         return level, slope, clipped, 0

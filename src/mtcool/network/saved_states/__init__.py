@@ -21,8 +21,6 @@ from mtcool.network.saved_states.checks import (
 )
 from mtcool.peers.assemble import Peers
 from mtcool.peers.private import PrivatePeers
-from mtcool.peers.private_rounds import rounds_in
-from mtcool.peers.quiet import QuietPeers
 from mtcool.types import Integers, State
 
 __all__ = [
@@ -41,10 +39,6 @@ def check_saved(peers: Peers, arrays: Saved) -> None:
     check_state_arrays(peers.state, arrays)
     if isinstance(peers, PrivatePeers):
         check_releases(arrays, peers.horizon)
-    if isinstance(peers, QuietPeers):
-        check_releases(arrays, peers.limit)
-        count = arrays["state.aggregator.activations"]
-        within("activations", rounds_in(peers, count), 0, peers.horizon)
 
 
 def check_state_arrays(state: State, arrays: Saved) -> None:
