@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -303,12 +304,17 @@ def test_a_learner_that_is_false_is_not_taken_for_none_given(algorithm, learner)
         MAKERS[algorithm](STAR, 2, learner=learner)
 
 
+class StrangeState(NamedTuple):
+    n: Any
+    rate: Any
+
+
 @dataclass(frozen=True)
 class Strange:
     """A learner from outside."""
 
     def make_state(self, cliques, dim):
-        return FTRL().make_state(cliques, dim)
+        return StrangeState(np.zeros(len(cliques.rate), np.int64), cliques.rate.copy())
 
 
 NO_BOUND = {

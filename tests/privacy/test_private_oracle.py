@@ -120,7 +120,7 @@ def twins(graph, dim, epsilon, horizon, experts, weights, q=None):
 @given(
     graph=st.sampled_from(sorted(GRAPHS)),
     experts=st.sampled_from(["paper", "geometric", (0.3,)]),
-    epsilon=st.sampled_from([30.0, 300.0]),
+    epsilon=st.sampled_from([3.0, 30.0, 300.0]),  # rows on the ball, and inside
     dim=st.integers(1, 2),
     stochastic=st.booleans(),
     seed=st.integers(0, 1000),
@@ -136,7 +136,9 @@ def test_any_weights_and_stochastic_rates_equal_the_exact_oracle(
     for _ in range(12):
         agent = int(rng.integers(size))
         for i in range(size):
-            np.testing.assert_allclose(ours.predict(i), theirs.predict(i), atol=1e-9)
+            # With the loudest noise most rows are clipped, and the oracle must ask cvxpy.
+            close = 1e-4 if epsilon == 3.0 else 1e-9
+            np.testing.assert_allclose(ours.predict(i), theirs.predict(i), atol=close)
         gradient = ours.predict(agent) - 2.0 * rng.standard_normal(dim)
         ours.update(agent, gradient)
         theirs.update(agent, gradient, noise.drawn[-1])

@@ -10,7 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mtcool.learners import CLIQUE, ROW, Cliques, predict_row, set_axes, update_row
+from mtcool.learners import (
+    CLIQUE,
+    ROW,
+    Cliques,
+    begin_clique,
+    clear_rows,
+    grow_clique,
+    move_rows,
+    predict_row,
+    raise_bound,
+    set_axes,
+    update_row,
+)
 from mtcool.testing import check_learner, learner_checks
 
 
@@ -250,6 +262,80 @@ def test_a_state_without_axes_is_caught():
         check.run()
 
 
+class ChangingState(NamedTuple):
+    points: Any
+    n: Any
+    rate: Any
+    bug: Any
+
+
+set_axes(ChangingState, points=ROW, n=CLIQUE, rate=CLIQUE)
+
+CHANGING = {
+    "none": None,
+    "stale": ("a_clique_begins_as_a_fresh_state", "rate of a new clique is another"),
+    "shifted": ("a_clique_that_grows_keeps_its_rows", "points of a clique that grew is another"),
+    "dizzy": ("a_clique_learns_with_larger_weights", "the model of row 0 is"),
+}
+
+
+@dataclass(frozen=True)
+class Changing:
+    """Gradient descent on networks that change, with one mistake if it is named."""
+
+    bug: str = "none"
+
+    def make_state(self, cliques: Cliques, dim: int) -> ChangingState:
+        count = len(cliques.rate)
+        return ChangingState(
+            np.zeros((cliques.start[-1], dim)),
+            np.zeros(count, np.int64),
+            cliques.rate.copy(),
+            np.array([list(CHANGING).index(self.bug)]),
+        )
+
+
+@predict_row.register
+def _(state: ChangingState, clique: int, row: int, out: Any) -> None:
+    for k in range(out.shape[0]):
+        out[k] = state.points[row, k]
+
+
+@update_row.register
+def _(state: ChangingState, clique: int, row: int, weight: float, gradient: Any) -> None:
+    state.n[clique] += 1
+    for k in range(gradient.shape[0]):
+        state.points[row, k] -= 0.01 * weight * gradient[k] / state.rate[clique]
+
+
+@begin_clique.register
+def _(state: ChangingState, clique: int, layout: Any, bound: float) -> None:
+    clear_rows(state.points, layout)
+    state.n[clique] = 0
+    state.rate[clique] = 1.0 if state.bug[0] == 1 else bound
+
+
+@grow_clique.register
+def _(state: ChangingState, clique: int, old: int, used: int, layout: Any) -> None:
+    move_rows(state.points, old + (1 if state.bug[0] == 2 else 0), used, layout)
+
+
+@raise_bound.register
+def _(state: ChangingState, clique: int, bound: float, ratio: float, rate: float) -> None:
+    state.rate[clique] = 0.0 if state.bug[0] == 3 else rate
+
+
+@pytest.mark.parametrize("bug", CHANGING)
+def test_a_mistake_on_networks_that_change_is_caught(bug):
+    names = [name for name, _ in filter(None, CHANGING.values())]
+    for check in learner_checks(Changing(bug)):
+        if bug == "none" and check.name in names:
+            check.run()
+        elif bug != "none" and check.name == CHANGING[bug][0]:
+            with pytest.raises(AssertionError, match=CHANGING[bug][1]):
+                check.run()
+
+
 def test_every_check_has_a_mistake():
     planted = {name for name, _ in CAUGHT.values()}
     besides = {
@@ -258,3 +344,5 @@ def test_every_check_has_a_mistake():
         "compiled_code_and_plain_python_agree",
     }
     assert planted | besides == {check.name for check in learner_checks(OGD())}
+    found = {check.name for check in learner_checks(Changing())}
+    assert found == planted | besides | {name for name, _ in filter(None, CHANGING.values())}

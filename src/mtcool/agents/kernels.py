@@ -6,7 +6,7 @@ from mtcool.field.choosing import choose
 from mtcool.field.codes import keep_largest, round_to_bits, scale_of
 from mtcool.field.draws import draw
 from mtcool.kernels import kernel
-from mtcool.learners.changing import begin_clique, credit, grow_clique, raise_bound
+from mtcool.learners.changing import Layout, begin_clique, credit, grow_clique, raise_bound
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.learners.mt_ftrl.clipped import expert_rows
@@ -73,17 +73,15 @@ def release_one(
 
 
 @kernel
-def begin_alone(state: State, slots: int, bound: float, experts: int) -> None:
+def begin_alone(state: State, layout: Layout, bound: float) -> None:
     """`begin_clique` of the only clique, which has all rows and all experts."""
-    begin_clique(state, 0, 0, slots, bound, 0, experts, 0)
+    begin_clique(state, 0, layout, bound)
 
 
 @kernel
-def grow_alone(
-    state: State, used: int, first: int, slots: int, expert: int, experts: int, table: int
-) -> None:
+def grow_alone(state: State, used: int, layout: Layout) -> None:
     """`grow_clique` of the only clique, whose rows were the first ones."""
-    grow_clique(state, 0, 0, used, first, slots, expert, experts, table)
+    grow_clique(state, 0, 0, used, layout)
 
 
 @kernel

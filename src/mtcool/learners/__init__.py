@@ -5,6 +5,15 @@
 
 from mtcool.axes import CLIQUE, ROW, set_axes
 from mtcool.kernels import inline
+from mtcool.learners.adaptive.rescale import rescale
+from mtcool.learners.changing import (
+    Layout,
+    begin_clique,
+    clear_rows,
+    grow_clique,
+    move_rows,
+    raise_bound,
+)
 from mtcool.learners.ftrl import FTRL
 from mtcool.learners.kt import KT
 from mtcool.learners.learner import (
@@ -32,11 +41,18 @@ __all__ = [
     "MTFTRLKT",
     "ROW",
     "Cliques",
+    "Layout",
     "Learner",
     "StateSize",
+    "begin_clique",
+    "clear_rows",
     "first_phase",
+    "grow_clique",
     "inline",
+    "move_rows",
     "predict_row",
+    "raise_bound",
+    "rescale",
     "set_axes",
     "smallest_state",
     "update_row",

@@ -5,7 +5,9 @@ never active, which costs nothing (`docs/bounds.md`). When all slots are taken t
 the rows move to a larger block, every sum is kept, and what predictions need is computed anew.
 """
 
+import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from mtcool.kernels import dispatched, inline
 from mtcool.learners.adaptive.rescale import endowed
 from mtcool.learners.ftrl import FTRLState, ball_step
 from mtcool.learners.kt import KTState
+from mtcool.learners.learner import Cliques, Learner
 from mtcool.learners.mt_ftrl.closed_form import refresh, reweigh
 from mtcool.learners.mt_ftrl.state import (
     FACTOR,
@@ -32,55 +35,46 @@ from mtcool.types import Floats, State
 ROUNDING = 1e-12  # of s = xi (N - 1), which two cliques of different sizes compute differently
 
 
+class Layout(NamedTuple):
+    """Where the rows of a clique are, and its experts."""
+
+    first: int
+    slots: int
+    """Rows, those of neighbours to come included."""
+    expert: int
+    """For learners with experts: the first of its own, their number, and where `table` has them."""
+    experts: int
+    table: int
+
+
 @dispatched
-def begin_clique(
-    state: State,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def begin_clique(state: State, clique: int, layout: Layout, bound: float) -> None:
     """Make the state of a clique that has learned nothing.
 
     Parameters
     ----------
     state, clique
         As in `predict_row`.
-    first, slots
-        Where its rows are, and how many.
+    layout
+        Where its rows are.
     bound
-        The largest weight that it will receive.
-    expert, experts, table
-        For learners with experts: the first of its own, their number, and where `table` has them.
+        The largest weight that it will receive, which is its rate, too.
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
 
 
 @dispatched
-def grow_clique(
-    state: State,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    """Move the rows old:old + used of a clique to first:first + slots, where all else is vacant.
+def grow_clique(state: State, clique: int, old: int, used: int, layout: Layout) -> None:
+    """Move the rows old:old + used of a clique to a larger place, where all else is vacant.
 
     Parameters
     ----------
-    state, clique, expert, experts, table
-        As in `begin_clique`.
+    state, clique
+        As in `predict_row`.
     old, used
         Where its rows are, and their number.
-    first, slots
-        Where they will be, and how many there will be.
+    layout
+        Where they will be.
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
 
@@ -106,41 +100,35 @@ def raise_bound(state: State, clique: int, bound: float, ratio: float, rate: flo
 @dispatched
 def credit(state: State, clique: int, extra: float) -> None:
     """Add to the squared weights that adaptive rates are made of; others do not count them."""
-    raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
+
+
+@credit.register(object)
+def _(state: State, clique: int, extra: float) -> None:
+    pass
+
+
+def implements(function: "functools._SingleDispatchCallable[None]", learner: Learner) -> bool:
+    """Whether a function that is dispatched by states has an implementation for a learner's.
+
+    Examples
+    --------
+    >>> from mtcool.learners import KT
+    >>> implements(begin_clique, KT())
+    True
+    """
+    one = np.ones(1)
+    state = learner.make_state(Cliques(np.arange(2), one, one), 1)
+    return function.dispatch(type(state)) is not function.dispatch(object)
 
 
 # --- learners with one point for a clique, whatever its rows ---------------------------------
 
 
 @begin_clique.register
-def _(
-    state: FTRLState,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def _(state: FTRLState, clique: int, layout: Layout, bound: float) -> None:
     clear_vector(state.total[clique])
     state.n[clique] = 0
     state.rate[clique] = bound
-
-
-@grow_clique.register
-def _(
-    state: FTRLState,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    pass
 
 
 @raise_bound.register
@@ -148,41 +136,12 @@ def _(state: FTRLState, clique: int, bound: float, ratio: float, rate: float) ->
     state.rate[clique] = rate
 
 
-@credit.register
-def _(state: FTRLState, clique: int, extra: float) -> None:
-    pass
-
-
 @begin_clique.register
-def _(
-    state: KTState,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def _(state: KTState, clique: int, layout: Layout, bound: float) -> None:
     clear_vector(state.total[clique])
     state.direction[clique], state.fraction[clique], state.outcomes[clique] = 0.0, 0.0, 0.0
     state.wealth[clique], state.power[clique], state.n[clique] = 1.0, 0, 0
     state.rate[clique], state.bound[clique] = bound, bound
-
-
-@grow_clique.register
-def _(
-    state: KTState,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    pass
 
 
 @raise_bound.register
@@ -196,8 +155,8 @@ def _(state: KTState, clique: int, bound: float, ratio: float, rate: float) -> N
     state.direction[clique] = ball_step(state.total[clique], rate * np.sqrt(1.0 + n))
 
 
-@credit.register
-def _(state: KTState, clique: int, extra: float) -> None:
+@grow_clique.register
+def _(state: FTRLState | KTState, clique: int, old: int, used: int, layout: Layout) -> None:
     pass
 
 
@@ -205,19 +164,9 @@ def _(state: KTState, clique: int, extra: float) -> None:
 
 
 @begin_clique.register
-def _(
-    state: MTFTRLKTState,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    c = state.cliques[clique]
-    for row in range(first, first + slots):
-        clear_vector(state.gradients[row])
+def _(state: MTFTRLKTState, clique: int, layout: Layout, bound: float) -> None:
+    c, slots = state.cliques[clique], layout.slots
+    clear_rows(state.gradients, layout)
     clear_vector(state.total[clique])
     c["size"], c["deviation"], c["direction"], c["fraction"] = slots, 0.0, 0.0, 0.0
     c["outcomes"], c["wealth"], c["power"], c["n"] = 0.0, 1.0, 0, 0
@@ -225,21 +174,12 @@ def _(
 
 
 @grow_clique.register
-def _(
-    state: MTFTRLKTState,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def _(state: MTFTRLKTState, clique: int, old: int, used: int, layout: Layout) -> None:
     # The coin keeps its unit: outcomes in the larger clique are smaller, so it stays safe.
     c, total, squares = state.cliques[clique], state.total[clique], 0.0
-    move_rows(state.gradients, old, used, first, slots)
-    for row in range(first, first + used):
+    slots = layout.slots
+    move_rows(state.gradients, old, used, layout)
+    for row in range(layout.first, layout.first + used):
         for k in range(total.shape[0]):
             squares += state.gradients[row, k] * state.gradients[row, k]
     c["size"] = slots
@@ -268,75 +208,48 @@ def aim(state: MTFTRLKTState, clique: int) -> None:
     c["direction"] = -np.sqrt(c["size"] / norm)
 
 
-@credit.register
-def _(state: MTFTRLKTState, clique: int, extra: float) -> None:
-    pass
-
-
 # --- MT-FTRL with Hedge ----------------------------------------------------------------------
 
 
 @begin_clique.register
-def _(
-    state: MTFTRLState,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    c = state.cliques[clique]
-    for row in range(first, first + slots):
-        clear_vector(state.gradients[row])
+def _(state: MTFTRLState, clique: int, layout: Layout, bound: float) -> None:
+    c, experts = state.cliques[clique], layout.experts
+    clear_rows(state.gradients, layout)
     clear_vector(state.total[clique])
     c["n"], c["clipped"], c["deviation"], c["reach"], c["unit"] = 0, 0, 0.0, 0.0, 0.0
     c["level"], c["slope"], c["rate"], c["inverse"], c["mass"] = 0.0, 0.0, bound, 1.0, experts
-    lay_out(state, clique, first, slots, expert, experts, table)
-    for e in range(expert, expert + experts):
+    lay_out(state, clique, layout)
+    for e in range(layout.expert, layout.expert + experts):
         begin_expert(state, e, 0.0)
 
 
 @grow_clique.register
-def _(
-    state: MTFTRLState,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def _(state: MTFTRLState, clique: int, old: int, used: int, layout: Layout) -> None:
     plan = state.plan[clique]
     before, count, guesses = plan["expert"], plan["experts"], plan["table"]
-    move_rows(state.gradients, old, used, first, slots)
+    move_rows(state.gradients, old, used, layout)
     parent = 0
-    for e in range(experts):
+    for e in range(layout.experts):
         # s = xi (N - 1), the sum of squared deviations that an expert allows its rows, is what
         # stays the same: an expert goes on as one that allowed at least as much.
-        allowed = state.table[FACTOR, table + e] ** 2 - ROUNDING
+        allowed = state.table[FACTOR, layout.table + e] ** 2 - ROUNDING
         while parent < count - 1 and state.table[FACTOR, guesses + parent] ** 2 < allowed:
             parent += 1
-        begin_expert(state, expert + e, state.experts[LOSS, before + parent])
-    lay_out(state, clique, first, slots, expert, experts, table)
+        begin_expert(state, layout.expert + e, state.experts[LOSS, before + parent])
+    lay_out(state, clique, layout)
     state.cliques[clique]["clipped"] = 0
     refresh(state, clique)
     reweigh(state, clique)
 
 
 @inline
-def lay_out(
-    state: MTFTRLState, clique: int, first: int, slots: int, expert: int, experts: int, table: int
-) -> None:
+def lay_out(state: MTFTRLState, clique: int, layout: Layout) -> None:
     """Write down what a clique is made of."""
     plan = state.plan[clique]
-    plan["first"], plan["size"] = first, slots
-    plan["expert"], plan["experts"], plan["table"] = expert, experts, table
-    plan["focus"] = math.sqrt(math.log(experts))
-    put_in_order(state.work, first, slots)
+    plan["first"], plan["size"], plan["expert"] = layout.first, layout.slots, layout.expert
+    plan["experts"], plan["table"] = layout.experts, layout.table
+    plan["focus"] = math.sqrt(math.log(layout.experts))
+    put_in_order(state.work, layout.first, layout.slots)
 
 
 @inline
@@ -370,42 +283,18 @@ def _(state: MTFTRLState, clique: int, bound: float, ratio: float, rate: float) 
     reweigh(state, clique)
 
 
-@credit.register
-def _(state: MTFTRLState, clique: int, extra: float) -> None:
-    pass
-
-
 # --- rates from the weights that were received ------------------------------------------------
 
 
 @begin_clique.register
-def _(
-    state: SquaredWeightsState,
-    clique: int,
-    first: int,
-    slots: int,
-    bound: float,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
+def _(state: SquaredWeightsState, clique: int, layout: Layout, bound: float) -> None:
     state.received[clique], state.bound[clique] = 0.0, bound
-    begin_clique(state.inner, clique, first, slots, bound, expert, experts, table)
+    begin_clique(state.inner, clique, layout, bound)
 
 
 @grow_clique.register
-def _(
-    state: SquaredWeightsState,
-    clique: int,
-    old: int,
-    used: int,
-    first: int,
-    slots: int,
-    expert: int,
-    experts: int,
-    table: int,
-) -> None:
-    grow_clique(state.inner, clique, old, used, first, slots, expert, experts, table)
+def _(state: SquaredWeightsState, clique: int, old: int, used: int, layout: Layout) -> None:
+    grow_clique(state.inner, clique, old, used, layout)
 
 
 @raise_bound.register
@@ -425,11 +314,18 @@ def _(state: SquaredWeightsState, clique: int, extra: float) -> None:
 
 
 @inline
-def move_rows(rows: Floats, old: int, used: int, first: int, slots: int) -> None:
+def clear_rows(rows: Floats, layout: Layout) -> None:
+    """Set the rows of a clique to zero."""
+    for row in range(layout.first, layout.first + layout.slots):
+        clear_vector(rows[row])
+
+
+@inline
+def move_rows(rows: Floats, old: int, used: int, layout: Layout) -> None:
     """Copy rows to where they will be; those after them are zero."""
-    for r in range(slots):
+    for r in range(layout.slots):
         for k in range(rows.shape[1]):
-            rows[first + r, k] = rows[old + r, k] if r < used else 0.0
+            rows[layout.first + r, k] = rows[old + r, k] if r < used else 0.0
 
 
 @inline

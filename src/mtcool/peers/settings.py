@@ -8,6 +8,8 @@ from mtcool.field.messages import Messages
 from mtcool.field.settings import FieldSettings
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT, Learner, first_phase
 from mtcool.learners.adaptive.adaptive import Adaptive
+from mtcool.learners.adaptive.rescale import rescale
+from mtcool.learners.changing import begin_clique, implements
 from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.peers.algorithm import RATES, Algorithm
 from mtcool.peers.protocol import SLACK, Units
@@ -16,8 +18,8 @@ from mtcool.types import Lipschitz, OnExcess, Rates
 from mtcool.validation import LARGEST, SMALLEST
 
 ADAPTIVE = "adaptive"
-ADAPTABLE = (MTFTRL, MTFTRLKT, FTRL, KT)
-"""Learners whose sums can be expressed in another unit, with a bound that survives it."""
+KNOWN = ", ".join(kind.__name__ for kind in (MTFTRL, MTFTRLKT, FTRL, KT))
+"""Learners of the package that can change, and whose sums can be expressed in another unit."""
 
 FIELD_RATES: tuple[Rates, ...] = ("adversarial", "adaptive")
 """Rates that need not know who will be active how often."""
@@ -142,11 +144,11 @@ def check_adaptive(algorithm: Algorithm, learner: Learner, rates: Rates) -> None
             f"lipschitz must be a number for {algorithm}, got 'adaptive', of which nothing is "
             "proved for it"
         )
-    if not isinstance(learner, ADAPTABLE):
-        known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+    if not implements(rescale, learner):
         raise ValueError(
-            f"learner must be one of {known} for lipschitz='adaptive', got {learner!r}: of others "
-            "it is not known how to change the unit of their gradients"
+            f"learner must be one of {KNOWN} for lipschitz='adaptive', or register "
+            f"mtcool.learners.rescale, got {learner!r}: of others it is not known how to change "
+            "the unit of their gradients"
         )
     if rates != "adversarial":
         raise ValueError(
@@ -165,11 +167,10 @@ def check_field(settings: Settings) -> None:
             "messages, delays and changes of the graph are for mt_co2ol only, got them for "
             f"{algorithm}"
         )
-    if not isinstance(learner, ADAPTABLE):
-        known = ", ".join(kind.__name__ for kind in ADAPTABLE)
+    if not implements(begin_clique, learner):
         raise ValueError(
-            f"learner must be one of {known} in a network with messages, delays or changes of its "
-            f"own, got {learner!r}"
+            f"learner must be one of {KNOWN} in a network with messages, delays or changes of its "
+            f"own, or register mtcool.learners.begin_clique, got {learner!r}"
         )
     if settings.adaptive:
         raise ValueError(

@@ -12,6 +12,7 @@ from mtcool.agents.field.account import Account
 from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
 from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, restore, state_arrays
 from mtcool.learners import MTFTRL, Cliques
+from mtcool.learners.changing import Layout
 from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Label, State
@@ -39,7 +40,8 @@ class FieldClique:
         self.doublings = doublings
         self.state = self._make_state()
         if arrays is None:
-            begin_alone(self.state, slots, bound, self._table(slots).shape[1])
+            layout = Layout(0, slots, 0, self._table(slots).shape[1], 0)
+            begin_alone(self.state, layout, bound)
         else:
             restore(self.state, arrays)
 
@@ -81,7 +83,7 @@ class FieldClique:
         # A copy, because Ctrl-C may come before the slots are counted.
         grown = enlarged(copy.deepcopy(self.state), lengths)
         grown = with_experts(grown, table, slots, max(before, experts))
-        grow_alone(grown, old, old, slots, before, experts, before)
+        grow_alone(grown, old, Layout(old, slots, before, experts, before))
         self.slots, self.doublings = slots, self.doublings + 1
         self.state = self._make_state()
         copy_cliques(grown, Location.of(0, old, old + slots), self.state, Location.of(0, 0, slots))

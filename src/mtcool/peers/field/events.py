@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, Events
 from mtcool.field.vectors import whole
 from mtcool.kernels import inline, routine
-from mtcool.learners.changing import begin_clique, grow_clique, raise_bound
+from mtcool.learners.changing import Layout, begin_clique, grow_clique, raise_bound
 from mtcool.peers.field.bounds import bound_for_others, own_bound
 from mtcool.peers.field.entries import clear, find, find_ever, insert, move, remove
 from mtcool.peers.field.records import (
@@ -53,9 +53,8 @@ def enter(peers: FieldPeers, agent: int, neighbours: int) -> int:
         c = state.cliques[agent]
         c["first"], c["slots"], c["used"] = first, slots, 1
         c["bound"] = c["first_bound"] = own_bound(peers.rules, neighbours)
-        begin_clique(
-            state.learner, agent, first, slots, c["bound"], expert, experts, peers.tables[1, found]
-        )
+        layout = Layout(first, slots, expert, experts, peers.tables[1, found])
+        begin_clique(state.learner, agent, layout, c["bound"])
     a["present"] = 1
     a["fresh"] = 1 if a["begun"] == 0 else 0
     state.counters[AGENTS] += 1
@@ -209,7 +208,8 @@ def double(peers: FieldPeers, clique: int) -> None:
     found = find_table(peers.tables, slots)
     table, experts = peers.tables[1, found], peers.tables[2, found]
     first, expert = take_rows(state, slots), take_experts(state, experts)
-    grow_clique(state.learner, clique, old, c["used"], first, slots, expert, experts, table)
+    layout = Layout(first, slots, expert, experts, table)
+    grow_clique(state.learner, clique, old, c["used"], layout)
     for e in range(a["first"], a["first"] + a["ever"]):
         theirs = find_ever(state, whole(state.edges.clique[e]), clique)
         if theirs >= 0:  # not yet, for the one that is being connected

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from mtcool.learners import Learner
+from mtcool.learners.changing import begin_clique, implements
 from mtcool.testing.checks import Check, Claim, checks_of, run_all
-from mtcool.testing.learners import models, play, state, symmetry
+from mtcool.testing.learners import changing, models, play, state, symmetry
 from mtcool.testing.learners.trial import Trial
 
 
@@ -43,8 +44,10 @@ def learner_checks(
         claims = [*claims, *models.IN_BALL]
     if compiled:  # before anything is played: no other check is to blame for a typo
         claims = [play.functions_compile, *claims, play.compiled_code_and_plain_python_agree]
-    claims = [*state.FORM, *claims]
     made: Learner = learner() if isinstance(learner, type) else learner
+    if compiled and not first_phase and implements(begin_clique, made):
+        claims = [*claims, *changing.CLAIMS]
+    claims = [*state.FORM, *claims]
     return checks_of(claims, Trial(made, first_phase, compiled), repr(made))
 
 

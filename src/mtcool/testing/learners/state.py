@@ -126,10 +126,10 @@ FORM = (
     learner_is_a_frozen_dataclass,
     state_is_a_named_tuple_of_arrays,
     state_has_a_clock_and_a_rate,
-    state_says_what_its_arrays_run_along,
 )
 CLAIMS = (
     state_shares_no_memory_with_the_cliques,
     two_states_are_independent,
+    state_says_what_its_arrays_run_along,
     states_can_be_cut_and_joined,
 )
