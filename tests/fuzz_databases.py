@@ -27,10 +27,11 @@ import numpy as np
 
 import mtcool
 from mtcool.live.description import described, drivers_of
+from mtcool.live.description.stored import kept_description
 from mtcool.live.driving import GradientDriver
 from mtcool.live.host import Limits
 from mtcool.live.journal import entry_bytes, entry_in
-from mtcool.live.journals import kept_description, read_journal, replay_files
+from mtcool.live.journals import read_journal, replay_files
 from mtcool.live.replay import replay
 from mtcool.live.residents import HEAD
 from mtcool.live.resuming import resume

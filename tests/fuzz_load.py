@@ -22,7 +22,7 @@ import mtcool
 from mtcool.axes import state_arrays
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.network import storage
-from mtcool.network.saved_field import field_arrays
+from mtcool.network.saved_field.arrays import field_arrays
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.privacy import BLT, BinaryTree, Doubling, NoNoise, PerGradient, SmoothTree
 from tests.saved_files import forge, taken_apart

@@ -8,19 +8,78 @@ Examples
 array([0., 0., 0.])
 """
 
-import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from mtcool import agents, graphs, learners, privacy, streams, theory
-from mtcool.algorithms import dpmt_co2ol, i_ftrl, mt_co2ol, pairwise, published_noise, st_ftrl
-from mtcool.field import Delay, Delays, Messages
-from mtcool.graphs import Graph
-from mtcool.network.loading import load
-from mtcool.network.network import Network
-from mtcool.privacy import Privacy
-from mtcool.simulation import Trace, replicate, simulate
-from mtcool.streams import Stream
+if TYPE_CHECKING:
+    from mtcool import (
+        agents,
+        audit,
+        changes,
+        experiments,
+        graphs,
+        integrations,
+        learn,
+        learners,
+        privacy,
+        streams,
+        testing,
+        theory,
+    )
+    from mtcool.algorithms.dpmt_co2ol import dpmt_co2ol
+    from mtcool.algorithms.i_ftrl import i_ftrl
+    from mtcool.algorithms.mt_co2ol import mt_co2ol
+    from mtcool.algorithms.pairwise import pairwise
+    from mtcool.algorithms.published_noise import published_noise
+    from mtcool.algorithms.st_ftrl import st_ftrl
+    from mtcool.field import Delay, Delays, Messages
+    from mtcool.graphs import Graph
+    from mtcool.network.loading import load
+    from mtcool.network.network import Network
+    from mtcool.privacy import Privacy
+    from mtcool.simulation.replicate import replicate
+    from mtcool.simulation.simulate import simulate
+    from mtcool.simulation.trace import Trace
+    from mtcool.streams import Stream
+else:  # all of it takes seconds to import, and a live host or a command needs a part
+    from mtcool.lazy import attach
+
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "algorithms": (
+                "dpmt_co2ol",
+                "i_ftrl",
+                "mt_co2ol",
+                "pairwise",
+                "published_noise",
+                "st_ftrl",
+            ),
+            "field": ("Delay", "Delays", "Messages"),
+            "graphs": ("Graph",),
+            "network.loading": ("load",),
+            "network.network": ("Network",),
+            "privacy": ("Privacy",),
+            "simulation": ("Trace", "replicate", "simulate"),
+            "streams": ("Stream",),
+        },
+        modules=(
+            "agents",
+            "algorithms",
+            "audit",
+            "changes",
+            "experiments",
+            "field",
+            "graphs",
+            "integrations",
+            "learn",
+            "learners",
+            "privacy",
+            "simulation",
+            "streams",
+            "testing",
+            "theory",
+        ),
+    )
 
 __version__ = "0.2.0"
 
@@ -55,14 +114,3 @@ __all__ = [
     "testing",
     "theory",
 ]
-
-
-# They take time to import, and few programs need them.
-if TYPE_CHECKING:
-    from mtcool import audit, changes, experiments, integrations, learn, testing
-else:  # or checkers would take any name for a module
-
-    def __getattr__(name: str) -> ModuleType:
-        if name in ("audit", "changes", "experiments", "integrations", "learn", "testing"):
-            return importlib.import_module(f"mtcool.{name}")
-        raise AttributeError(f"module 'mtcool' has no attribute {name!r}")

@@ -10,9 +10,11 @@ import small
 
 import mtcool
 import oracle
+from mtcool.config import schema
+from mtcool.config.graphs import build_graph
 from mtcool.experiments.files import spec
 from mtcool.experiments.running import cells
-from mtcool.experiments.running.build import build_graph, build_stream
+from mtcool.experiments.running.build import build_stream
 from mtcool.experiments.running.cells import Job, code_digest, marks, run_cell
 from mtcool.experiments.running.runner import jobs_of
 from mtcool.experiments.running.suite import paper_tasks, task_of
@@ -52,7 +54,7 @@ def test_regrets_are_those_of_the_oracle(name, rounds, accuracy, replicate):
     """Hedge's oracle is a convex solver, whose own accuracy is the limit."""
     task = next(t for t in paper_tasks() if t.experiment.head.name == name)
     point = msgspec.structs.replace(
-        task.experiment.points[5], rounds=rounds, graph=spec.ErdosRenyi(agents=7, p=0.6)
+        task.experiment.points[5], rounds=rounds, graph=schema.ErdosRenyi(agents=7, p=0.6)
     )
     job = Job(point, seed=3, replicate=replicate)
     cell = run_cell(job)
@@ -95,7 +97,7 @@ def test_replicates_and_seeds_are_independent(tmp_path):
 
 def test_the_key_changes_with_everything_that_changes_the_numbers():
     graph = mtcool.graphs.ring(5)
-    algorithms = [spec.Algorithm(name="a", algorithm="i_ftrl")]
+    algorithms = [schema.Algorithm(name="a", algorithm="i_ftrl")]
     point = spec.Point(algorithm=algorithms)
     longer = spec.Point(algorithm=algorithms, rounds=7)
     jobs = [Job(point, 0, 0), Job(point, 0, 1), Job(point, 1, 0), Job(longer, 0, 0)]
@@ -116,7 +118,7 @@ def test_marks_ascend_to_the_last_round(rounds):
     "loss", ["quadratic", "linear", "squared", "absolute", "logistic", "hinge"]
 )
 def test_every_loss_can_be_run(loss):
-    algorithm = spec.Algorithm(name="a", algorithm="i_ftrl")
+    algorithm = schema.Algorithm(name="a", algorithm="i_ftrl")
     point = spec.Point(rounds=20, stream=spec.Stream(loss=loss), algorithm=[algorithm])
     assert np.isfinite(run_cell(Job(point, 0, 0)).runs[0].regret).all()
 
@@ -124,16 +126,16 @@ def test_every_loss_can_be_run(loss):
 @pytest.mark.parametrize(
     "graph",
     [
-        spec.Regular(agents=6, degree=3),
-        spec.Ring(agents=6, reach=2),
-        spec.Cliques(sizes=[2, 3]),
-        spec.Stars(sizes=[3, 1]),
-        spec.Grid(rows=2, columns=3),
+        schema.Regular(agents=6, degree=3),
+        schema.Ring(agents=6, reach=2),
+        schema.Cliques(sizes=[2, 3]),
+        schema.Stars(sizes=[3, 1]),
+        schema.Grid(rows=2, columns=3),
     ],
     ids=lambda graph: type(graph).__name__,
 )
 def test_every_graph_can_be_run(graph):
-    algorithm = spec.Algorithm(name="a", algorithm="i_ftrl")
+    algorithm = schema.Algorithm(name="a", algorithm="i_ftrl")
     point = spec.Point(
         rounds=20, graph=graph, tasks=spec.Variance(sigma=0.1), algorithm=[algorithm]
     )
@@ -146,7 +148,7 @@ def test_every_graph_can_be_run(graph):
     ids=repr,
 )
 def test_q_comes_from_the_activations(options):
-    algorithm = spec.Algorithm(name="a", algorithm="mt_co2ol", learner="MTFTRLKT", **options)
+    algorithm = schema.Algorithm(name="a", algorithm="mt_co2ol", learner="MTFTRLKT", **options)
     skewed = spec.Stream(activations=spec.Stochastic(skew=1.0))
     run_cell(Job(spec.Point(rounds=20, stream=skewed, algorithm=[algorithm]), 0, 0))
     turns = spec.Stream(activations=spec.RoundRobin())

@@ -6,6 +6,7 @@ import small
 from matplotlib.figure import Figure as Canvas
 
 import mtcool
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import (
     Stretch,
@@ -24,7 +25,7 @@ KINDS = {"alone": "i_ftrl", "open": "mt_co2ol", "tree": "dpmt_co2ol"}
 
 def made_up(parameter, regrets, kinds=KINDS, title=None):
     """Results with the given mean regrets: {value: [regret of each algorithm]}."""
-    algorithms = [spec.Algorithm(name=name, algorithm=kind) for name, kind in kinds.items()]
+    algorithms = [schema.Algorithm(name=name, algorithm=kind) for name, kind in kinds.items()]
     values = [{parameter: spec.label(value)} for value in regrets]
     sweep = spec.Sweep(parameter=parameter, values=list(regrets), title=title)
     experiment = spec.Experiment(
@@ -170,9 +171,9 @@ def test_figures_without_a_cutoff_say_nothing_of_it(tmp_path, monkeypatch):
 
 
 def test_the_papers_cutoff_is_told_of_private_experiments_only():
-    ring = spec.Ring(agents=4)
-    tree = spec.Algorithm(name="tree", algorithm="dpmt_co2ol")
-    alone = spec.Algorithm(name="alone", algorithm="i_ftrl")
+    ring = schema.Ring(agents=4)
+    tree = schema.Algorithm(name="tree", algorithm="dpmt_co2ol")
+    alone = schema.Algorithm(name="alone", algorithm="i_ftrl")
     points = [spec.Point(rounds=t, graph=ring, algorithm=[tree]) for t in (4, 400)]
     (told,) = published_words(points, [mtcool.graphs.ring(4)] * 2)
     assert "8.1 to 81 here" in told

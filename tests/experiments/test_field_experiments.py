@@ -14,6 +14,7 @@ import small
 import mtcool
 from field_cases import only_uncompiled
 from mtcool.changes import Schedule, join, leave, write_changes
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import delays_of, field_of, messages_of
 from mtcool.experiments.files.loading import load_experiment, make_experiment
@@ -407,11 +408,11 @@ def made_up(algorithms, costs, values=({},), **head):
 def policies():
     shares = {"every": 4, "partners": 2, "bits": 8}
     algorithms = [
-        spec.Algorithm(name=key, algorithm="mt_co2ol", messages=spec.Messages(**{key: value}))
+        schema.Algorithm(name=key, algorithm="mt_co2ol", messages=schema.Messages(**{key: value}))
         for key, value in shares.items()
     ]
-    algorithms.append(spec.Algorithm(name="always", algorithm="mt_co2ol"))
-    algorithms.append(spec.Algorithm(name="alone", algorithm="i_ftrl"))
+    algorithms.append(schema.Algorithm(name="always", algorithm="mt_co2ol"))
+    algorithms.append(schema.Algorithm(name="alone", algorithm="i_ftrl"))
     costs = {"every": 20, "partners": 10, "bits": 50, "always": 90, "alone": 0}
     regrets = {"every": 15.0, "partners": 4.0, "bits": 1.0, "always": 1.1, "alone": 10.0}
     return made_up(algorithms, {name: [(costs[name], regrets[name])] for name in costs})
@@ -448,18 +449,18 @@ def test_the_picture_has_a_mark_for_every_policy_and_a_line_for_who_sends_nothin
 
 
 def test_what_a_sweep_does_not_touch_is_there_once():
-    own = spec.Messages(partners=3)
+    own = schema.Messages(partners=3)
     algorithms = [
-        spec.Algorithm(name="swept", algorithm="mt_co2ol"),
-        spec.Algorithm(name="fixed", algorithm="mt_co2ol", messages=own),
-        spec.Algorithm(name="alone", algorithm="i_ftrl"),
+        schema.Algorithm(name="swept", algorithm="mt_co2ol"),
+        schema.Algorithm(name="fixed", algorithm="mt_co2ol", messages=own),
+        schema.Algorithm(name="alone", algorithm="i_ftrl"),
     ]
     costs = {"swept": [(5, 4.0), (9, 2.0)], "fixed": [(7, 3.0)] * 2, "alone": [(0, 9.0)] * 2}
     values = [{"messages.partners": "1"}, {"messages.partners": "2"}]
     sweep = spec.Sweep(parameter="messages.partners", values=[1, 2])
     results = made_up(algorithms, costs, values, sweep=[sweep])
     points = [
-        msgspec.structs.replace(point, messages=spec.Messages(partners=k))
+        msgspec.structs.replace(point, messages=schema.Messages(partners=k))
         for k, point in enumerate(results.experiment.points, start=1)
     ]
     results.experiment.points[:] = points

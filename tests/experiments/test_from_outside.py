@@ -16,11 +16,12 @@ import small
 import mtcool
 from mtcool import cli
 from mtcool.algorithms import make_network
+from mtcool.config.algorithms import aggregator_of, learner_of, record_of
+from mtcool.config.graphs import build_graph
 from mtcool.experiments.files.inputs import keep_inputs
-from mtcool.experiments.files.named import aggregator_of, learner_of, record_of
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
-from mtcool.experiments.running.build import build_graph, build_stream
+from mtcool.experiments.running.build import build_stream
 from mtcool.experiments.running.cells import run_cell
 from mtcool.experiments.running.private import privacy_of
 from mtcool.experiments.running.runner import jobs_of

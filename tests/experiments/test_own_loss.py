@@ -7,9 +7,10 @@ import pytest
 import small
 
 import huber
+from mtcool.config.graphs import build_graph
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.files.named import code_digest
-from mtcool.experiments.running.build import build_graph, build_stream
+from mtcool.experiments.running.build import build_stream
 from mtcool.experiments.running.cells import Job, run_cell
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import jobs_of, run_tasks

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import small
 
+from mtcool.config.algorithms import record_of
+from mtcool.config.graphs import build_graph
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.loading import make_experiment
-from mtcool.experiments.files.named import record_of
 from mtcool.experiments.report.promises import _too_long, promises
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import (
     Replicate,
-    build_graph,
     build_settings,
     build_stream,
 )

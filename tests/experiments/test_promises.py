@@ -7,11 +7,12 @@ import small
 
 from mtcool import theory
 from mtcool.algorithms.i_ftrl import I_FTRL
+from mtcool.config.graphs import build_graph
 from mtcool.experiments.report.findings import theory_words
 from mtcool.experiments.report.promises import promises
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.report.theory_table import promise_rows
-from mtcool.experiments.running.build import build_graph, build_stream, probabilities
+from mtcool.experiments.running.build import build_stream, probabilities
 from mtcool.experiments.running.cells import run_cell
 from mtcool.experiments.running.runner import jobs_of
 from mtcool.experiments.running.suite import task_of

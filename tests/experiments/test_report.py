@@ -13,6 +13,7 @@ import small
 from matplotlib.figure import Figure as Canvas
 
 from mtcool import cli
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words, verdicts
@@ -34,7 +35,7 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
             claim=[spec.Claim(**claim) for claim in claims],
         ),
         points=[
-            spec.Point(algorithm=[spec.Algorithm(name=n, algorithm="i_ftrl") for n in names])
+            spec.Point(algorithm=[schema.Algorithm(name=n, algorithm="i_ftrl") for n in names])
             for _ in labels
         ],
         values=[{sweep: label} for label in labels],

@@ -9,7 +9,7 @@ from tests.interrupting import interrupted
 import mtcool
 from mtcool import Delays, Messages
 from mtcool.learners import KT
-from mtcool.network.saved_field import field_arrays
+from mtcool.network.saved_field.arrays import field_arrays
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import TARGETS
 

@@ -15,7 +15,7 @@ from field_cases import CLOSED_FORMS, HEDGES, cases, only_uncompiled
 from field_networks import network
 from mtcool import Delay, Delays, Messages
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
-from mtcool.network.saved_field import field_arrays
+from mtcool.network.saved_field.arrays import field_arrays
 
 
 def everything(net):

@@ -4,8 +4,11 @@ import copy
 
 import pytest
 
+from mtcool.experiments.files.loading import make_experiment
+from mtcool.experiments.running.runner import Task, jobs_of
 from mtcool.live.description import described
 
+EXPERIMENT = {"name": "demo", "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}]}
 GRAPH = {"kind": "edges", "edges": [["x", "y"]]}
 TABLE = {
     "name": "pair",
@@ -164,3 +167,21 @@ def test_a_whole_number_may_be_written_as_one_with_a_point():
     table = changed(graph={"kind": "ring", "agents": 3.0})
     table["hosts"] = {"a": {"agents": [0, 1.0, 2], "listen": "127.0.0.1:7001"}}
     assert described(table).agents_of("a") == (0, 1, 2)
+
+
+def test_a_graph_in_a_file_is_read_and_refused_as_in_an_experiment(tmp_path):
+    """In all formats, names as in the file; what is wrong names the key."""
+    (tmp_path / "net.csv").write_text('source;target\n"x, the first";y\n')
+    graph = {"kind": "file", "path": "net.csv"}
+    shards = changed(hosts={}, shards={"count": 1}, graph=graph)
+    assert set(described(shards, tmp_path).graph.labels) == {"x, the first", "y"}
+    (tmp_path / "net.csv").write_text('x;y\n"z;y\n')
+    for read in (
+        lambda: described(shards, tmp_path),
+        lambda: jobs_of(Task(make_experiment(EXPERIMENT | {"graph": graph}, tmp_path), 1, "")),
+    ):
+        with pytest.raises(ValueError, match=r"^graph\.path must be a list of edges, .* line 2 "):
+            read()
+    graph["path"] = "nowhere.csv"
+    with pytest.raises(ValueError, match=r"^graph\.path must be a file, got .*nowhere\.csv"):
+        described(shards, tmp_path)

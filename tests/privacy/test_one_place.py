@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import mtcool
 from mtcool.algorithms.published_noise import compare_mechanisms
 from mtcool.cli.privacy import app
-from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import aggregator_of
+from mtcool.config import schema
+from mtcool.config.algorithms import aggregator_of
 from mtcool.privacy import AGGREGATORS, PerGradient, register
 
 PACKAGE = Path(mtcool.__file__).parent
@@ -59,7 +59,7 @@ def test_every_file_of_an_aggregator_is_in_the_table():
 
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_files_of_experiments_have_its_name(name):
-    algorithm = spec.Algorithm(name="private", algorithm="dpmt_co2ol", aggregator=name)
+    algorithm = schema.Algorithm(name="private", algorithm="dpmt_co2ol", aggregator=name)
     assert type(aggregator_of(algorithm)) is AGGREGATORS[name]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mtcool import theory, validation
+from mtcool import validation
 from mtcool.algorithms.making import make_network
 from mtcool.algorithms.mt_co2ol import single_expert
 from mtcool.algorithms.published_noise import PublishedNoise, noise_of
@@ -22,6 +22,9 @@ from mtcool.peers.private_exchange import private_exchange
 from mtcool.privacy import BLT, BinaryTree, NoNoise, PerGradient, Privacy, SmoothTree
 from mtcool.privacy.settings import PrivacySettings
 from mtcool.seeds import Seed
+
+if TYPE_CHECKING:
+    from mtcool.theory import Bound
 
 
 def dpmt_co2ol(
@@ -87,7 +90,7 @@ def dpmt_co2ol(
     )
 
 
-def bound(question: Question) -> theory.Bound | None:
+def bound(question: Question) -> Bound | None:
     """The regret theorem of Section 4 for the paper's noise; its remarks for a single expert."""
     settings, privacy = question.settings, question.settings.privacy
     if privacy is None or settings.rates != "adversarial" or settings.field is not None:
@@ -98,10 +101,11 @@ def bound(question: Question) -> theory.Bound | None:
     return noisy_bound(question, variance, noise_of(settings, question.graph, question.weights))
 
 
-def noisy_bound(
-    question: Question, variance: float, published: PublishedNoise
-) -> theory.Bound | None:
+def noisy_bound(question: Question, variance: float, published: PublishedNoise) -> Bound | None:
     """The bound of a single expert, from the noise in the sums that agents publish."""
+
+    from mtcool import theory
+
     graph, settings, _, q, tasks, counts = question
     privacy, _ = settings.published
     given, noise = question.options, published.gradients
@@ -121,7 +125,9 @@ def noisy_bound(
     return None
 
 
-def _as_published(question: Question, privacy: PrivacySettings) -> theory.Bound | None:
+def _as_published(question: Question, privacy: PrivacySettings) -> Bound | None:
+    from mtcool import theory
+
     graph, settings, _, q, tasks, counts = question
     if privacy.calibration != "paper" or privacy.budget.epsilon is None:
         return None

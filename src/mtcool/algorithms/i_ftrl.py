@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mtcool import theory
+from typing import TYPE_CHECKING
+
 from mtcool.algorithms.making import make_network
 from mtcool.graphs import GraphLike, own_weights
 from mtcool.learners import FTRL, KT, Learner
@@ -11,6 +12,9 @@ from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
 from mtcool.types import Lipschitz, OnExcess
+
+if TYPE_CHECKING:
+    from mtcool.theory import Bound
 
 
 def i_ftrl(
@@ -50,8 +54,11 @@ def i_ftrl(
     )
 
 
-def bound(question: Question) -> theory.Bound | None:
+def bound(question: Question) -> Bound | None:
     """The sum of the agents' own bounds, for FTRL and for KT."""
+
+    from mtcool import theory
+
     graph, settings, _, _, tasks, activations = question
     own, units = own_weights(graph), question.units
     if settings.learner == FTRL():

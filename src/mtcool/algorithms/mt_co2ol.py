@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from numpy.typing import ArrayLike
 
-from mtcool import theory
 from mtcool.algorithms.making import make_network
 from mtcool.field import Delays, Messages
 from mtcool.graphs import Graph, GraphLike
@@ -22,6 +23,9 @@ from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.seeds import Seed
 from mtcool.types import Floats, Lipschitz, OnExcess, Rates
+
+if TYPE_CHECKING:
+    from mtcool.theory import Bound
 
 
 def mt_co2ol(
@@ -124,8 +128,11 @@ def exchange(
     return clique_exchange(peers, settings, graph, noise)
 
 
-def bound(question: Question) -> theory.Bound | None:
+def bound(question: Question) -> Bound | None:
     """Theorem 3, the theorems of Section 3.2 and of Appendix C, each where it applies."""
+
+    from mtcool import theory
+
     graph, settings, _, q, tasks, activations = question
     learner, given = settings.learner, question.options
     if settings.field is not None:  # which is about weights and gradients of another kind
@@ -152,8 +159,11 @@ def bound(question: Question) -> theory.Bound | None:
     return None
 
 
-def _in_the_ball(question: Question) -> theory.Bound | None:
+def _in_the_ball(question: Question) -> Bound | None:
     """Theorem 3 for Hedge, its proof for a single expert."""
+
+    from mtcool import theory
+
     graph, settings, _, q, tasks, activations = question
     if settings.learner == MTFTRL():
         return theory.any_graph(graph, tasks, activations, q=q, **question.options)

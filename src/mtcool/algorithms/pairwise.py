@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from numpy.typing import ArrayLike
 
-from mtcool import theory
 from mtcool.algorithms.making import Options, make_network
 from mtcool.graphs import GraphLike
 from mtcool.graphs.entries import one_for_each_pair
@@ -16,6 +15,9 @@ from mtcool.network import Network
 from mtcool.peers.algorithm import Algorithm, Question, register
 from mtcool.peers.assemble import clique_peers
 from mtcool.peers.exchange import clique_exchange
+
+if TYPE_CHECKING:
+    from mtcool.theory import Bound
 
 
 def pairwise(
@@ -54,8 +56,11 @@ def pairwise(
     return make_network(PAIRWISE, graph, dim, learner=learner, weights=weights, q=q, **options)
 
 
-def bound(question: Question) -> theory.Bound | None:
+def bound(question: Question) -> Bound | None:
     """The bound of `sec:fail`, for adversarial rates and for known probabilities."""
+
+    from mtcool import theory
+
     graph, settings, _, q, tasks, activations = question
     if settings.learner != MTFTRL():
         return None

@@ -21,15 +21,33 @@ Who is active in each of 100 rounds, as indices in `schedule.agents(start)`:
 array([1, 1, 3, 1, 3, 3, 0, 0, 1, 3])
 """
 
-from mtcool.changes.active import activations
-from mtcool.changes.blinking import blinking_edges
+from typing import TYPE_CHECKING
+
 from mtcool.changes.change import Change, connect, disconnect, join, leave
-from mtcool.changes.churn import churn
 from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE, Events
-from mtcool.changes.files import read_changes, write_changes
-from mtcool.changes.moving import moving_agents
-from mtcool.changes.schedule import Schedule
-from mtcool.changes.snapshots import from_graphs
+from mtcool.lazy import attach
+
+if TYPE_CHECKING:
+    from mtcool.changes.active import activations
+    from mtcool.changes.arrivals import churn
+    from mtcool.changes.blinking import blinking_edges
+    from mtcool.changes.files import read_changes, write_changes
+    from mtcool.changes.moving import moving_agents
+    from mtcool.changes.schedule import Schedule
+    from mtcool.changes.snapshots import from_graphs
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "active": ("activations",),
+            "arrivals": ("churn",),
+            "schedule": ("Schedule",),
+            "blinking": ("blinking_edges",),
+            "files": ("read_changes", "write_changes"),
+            "moving": ("moving_agents",),
+            "snapshots": ("from_graphs",),
+        },
+    )
 
 __all__ = [
     "CONNECT",

@@ -12,11 +12,11 @@ import numpy as np
 
 from mtcool.changes.change import Change
 from mtcool.changes.schedule import Schedule
+from mtcool.csv_rows import delimiter_of, rows
 from mtcool.files import write_whole
 from mtcool.types import Given, Label
 
 COLUMNS = ("time", "event", "agent", "others")
-DELIMITERS = ",;\t"
 BETWEEN = ";"
 """Stands between the names in the column `others`."""
 
@@ -98,9 +98,10 @@ def write_changes(schedule: Schedule, path: str | os.PathLike[str]) -> None:
 
 
 def _changes(text: str, file: str) -> Iterator[Change]:
-    rows = _rows(text, file)
-    line, header = next(rows, (1, []))
-    names = [name.strip().lower() for name in header]
+    lines = io.StringIO(text, newline="")
+    table = rows(lines, delimiter_of(text.splitlines()), file)
+    line, header = next(table, (1, []))
+    names = [name.lower() for name in header]
     missing = [name for name in COLUMNS if names.count(name) != 1]
     if missing:
         raise ValueError(
@@ -108,13 +109,13 @@ def _changes(text: str, file: str) -> Iterator[Change]:
             f"once, got {','.join(header)!r}"
         )
     columns = [names.index(name) for name in COLUMNS]
-    for line, row in rows:
+    for line, row in table:
         place = f"line {line} of {file}"
-        if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
+        if len(row) > len(header) and any(row[len(header) :]):
             raise ValueError(f"{place} must have {len(header)} cells at most, got {len(row)}")
         # Some programs leave out the empty cells at the end of a line.
         time, event, agent, others = (
-            row[column].strip() if column < len(row) else "" for column in columns
+            row[column] if column < len(row) else "" for column in columns
         )
         try:
             yield _change(time, event.lower(), agent, others, place)
@@ -131,23 +132,6 @@ def _change(time: str, event: Given, agent: str, others: str, source: str) -> Ch
     except ValueError:
         raise ValueError(f"time must be a number, got {time!r}") from None
     return Change(number, event, tuple(names), source)
-
-
-def _rows(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, each with the number of the line on which it starts."""
-    start = next(filter(str.strip, text.splitlines()), "")
-    delimiter = next((sign for sign in DELIMITERS if sign in start), DELIMITERS[0])
-    table = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
-    )
-    line = 1
-    try:
-        for row in table:
-            if any(cell.strip() for cell in row):
-                yield line, row
-            line = table.line_num + 1
-    except csv.Error as error:
-        raise ValueError(f"line {line} of {file} must be a row of a table: {error}") from None
 
 
 def _split(cell: str) -> list[str]:

@@ -9,7 +9,7 @@ def certs(network: NetworkFile) -> None:
     What is there stays as it is. It prints which files each host needs on its machine; keep the key
     of the authority where no host runs.
     """
-    from mtcool.experiments.files.spec import GraphFile
+    from mtcool.config.schema import GraphFile
     from mtcool.live.certificates import make_certificates
     from mtcool.live.description import read_description
 

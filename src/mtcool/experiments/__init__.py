@@ -12,24 +12,14 @@ In the order in which they are used:
 - `output.py` writes files; `whole.py` is all of it.
 """
 
-import importlib
 from typing import TYPE_CHECKING
 
-from mtcool.types import Plain
+from mtcool.lazy import attach
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome
     from mtcool.experiments.whole import run
+else:  # figures and reports take time to import, and who only reads files does not need them
+    __getattr__, __dir__ = attach(__name__, {"report.outcome": ("Outcome",), "whole": ("run",)})
 
 __all__ = ["Outcome", "run"]
-
-_LATER = {"Outcome": "mtcool.experiments.report.outcome", "run": "mtcool.experiments.whole"}
-
-
-if not TYPE_CHECKING:  # or checkers would take any name for a part
-
-    def __getattr__(name: str) -> Plain:
-        # Figures and reports take time to import, and who only reads files does not need them.
-        if name in _LATER:
-            return getattr(importlib.import_module(_LATER[name]), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

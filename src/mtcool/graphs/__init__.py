@@ -4,36 +4,9 @@ An agent listens to its closed neighbourhood, which contains the agent itself. F
 graph take a `Graph` or a networkx graph, and speak of agents by node index, in the graph's order.
 """
 
-from mtcool.graphs.dominating import is_dominating, smallest_dominating_set
-from mtcool.graphs.files import read_graph
-from mtcool.graphs.generators import (
-    circulant,
-    cliques,
-    complete,
-    edgeless,
-    erdos_renyi,
-    grid,
-    regular,
-    ring,
-    star,
-    stars,
-)
+from typing import TYPE_CHECKING
+
 from mtcool.graphs.graph import Graph, GraphLike, as_graph
-from mtcool.graphs.greedy import (
-    greedy_clique_cover,
-    greedy_dominating_set,
-    greedy_independent_set,
-)
-from mtcool.graphs.parameters import (
-    Certified,
-    clique_cover_bound,
-    domination_number,
-    independence_number,
-    is_k_independent,
-    k_independence_number,
-    largest_neighbourhood,
-    smallest_neighbourhood,
-)
 from mtcool.graphs.weights import (
     delegation_weights,
     entry_weights,
@@ -41,6 +14,69 @@ from mtcool.graphs.weights import (
     proportional_weights,
     uniform_weights,
 )
+from mtcool.lazy import attach
+
+if TYPE_CHECKING:
+    from mtcool.graphs.dominating import is_dominating, smallest_dominating_set
+    from mtcool.graphs.files import read_graph
+    from mtcool.graphs.generators import (
+        circulant,
+        cliques,
+        complete,
+        edgeless,
+        erdos_renyi,
+        grid,
+        regular,
+        ring,
+        star,
+        stars,
+    )
+    from mtcool.graphs.greedy import (
+        greedy_clique_cover,
+        greedy_dominating_set,
+        greedy_independent_set,
+    )
+    from mtcool.graphs.parameters import (
+        Certified,
+        clique_cover_bound,
+        domination_number,
+        independence_number,
+        is_k_independent,
+        k_independence_number,
+        largest_neighbourhood,
+        smallest_neighbourhood,
+    )
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "dominating": ("is_dominating", "smallest_dominating_set"),
+            "files": ("read_graph",),
+            "generators": (
+                "circulant",
+                "cliques",
+                "complete",
+                "edgeless",
+                "erdos_renyi",
+                "grid",
+                "regular",
+                "ring",
+                "star",
+                "stars",
+            ),
+            "greedy": ("greedy_clique_cover", "greedy_dominating_set", "greedy_independent_set"),
+            "parameters": (
+                "Certified",
+                "clique_cover_bound",
+                "domination_number",
+                "independence_number",
+                "is_k_independent",
+                "k_independence_number",
+                "largest_neighbourhood",
+                "smallest_neighbourhood",
+            ),
+        },
+    )
 
 __all__ = [
     "Certified",

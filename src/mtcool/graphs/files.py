@@ -3,13 +3,13 @@
 An edge list has a line for each edge, the names of two agents first. A header line is understood.
 """
 
-import csv
 import importlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtcool.csv_rows import delimiter_of, rows
 from mtcool.graphs.gal import read_gal
 from mtcool.graphs.graph import Graph, as_graph
 
@@ -67,21 +67,19 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         raise ValueError(f"path must be {what}, got {str(path)!r}: {error}") from error
 
 
-def read_edges(path: Path, delimiters: str = "") -> list[tuple[str, str]]:
+def read_edges(path: Path, blanks: bool = False) -> list[tuple[str, str]]:
     """The pairs of names in an edge list; what follows two names, or a #, is ignored.
 
-    The first of the delimiters that the first line has stands between names; without any, white
-    space does.
+    Between names stands a comma, a semicolon or a tab, as in the first line, or blanks do.
     """
     # The mark that some programs put at the start of a file would become part of the first name.
     lines = path.read_text(encoding="utf-8-sig").splitlines()
-    start = next(filter(str.strip, (line.partition("#")[0] for line in lines)), "")
-    delimiter = next((sign for sign in delimiters if sign in start), delimiters[:1] or None)
-    table = [
-        (number, fields)
-        for number, line in enumerate(lines, start=1)
-        if (fields := _fields(line.partition("#")[0], delimiter))
-    ]
+    said = [line.partition("#")[0] for line in lines]
+    if blanks:
+        split = ((number, line.split()) for number, line in enumerate(said, start=1))
+        table = [(number, fields) for number, fields in split if fields]
+    else:
+        table = list(rows((f"{line}\n" for line in said), delimiter_of(said)))
     edges = [fields for _, fields in table]
     commented = lines and lines[0].lstrip().startswith("#")
     columns = _ends_in(edges[0]) if edges else None
@@ -100,19 +98,6 @@ def read_edges(path: Path, delimiters: str = "") -> list[tuple[str, str]]:
         if len(fields) <= max(first, second) or not (fields[first] and fields[second]):
             raise ValueError(f"line {number} must name two agents, got {lines[number - 1]!r}")
     return [(fields[first], fields[second]) for _, fields in table]
-
-
-def _fields(line: str, delimiter: str | None) -> list[str]:
-    if delimiter is None:
-        return line.split()
-    try:
-        row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    except csv.Error as error:
-        raise ValueError(
-            f"every line must be a row of a table, got {line[:50]!r}: {error}"
-        ) from None
-    fields = [field.strip() for field in row]
-    return fields if any(fields) else []
 
 
 def _ends_in(header: Sequence[str]) -> tuple[int, int] | None:
@@ -167,8 +152,10 @@ def _networkx(name: str) -> Callable[[Path], Any]:
 
 
 EDGE_LISTS: dict[str, Callable[[Path], Any]] = {
-    **dict.fromkeys((".edgelist", ".edges", ".txt"), lambda path: _joined(read_edges(path))),
-    ".csv": lambda path: _joined(read_edges(path, ",;\t")),
+    **dict.fromkeys(
+        (".edgelist", ".edges", ".txt"), lambda path: _joined(read_edges(path, blanks=True))
+    ),
+    ".csv": lambda path: _joined(read_edges(path)),
 }
 READERS: dict[str, Callable[[Path], Any]] = {
     ".graphml": _networkx("read_graphml"),

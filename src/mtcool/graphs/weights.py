@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from mtcool import validation
-from mtcool.graphs.dominating import members_of, smallest_dominating_set
 from mtcool.graphs.edges import Indices
 from mtcool.graphs.graph import Graph, GraphLike, Matrix, as_graph
 from mtcool.types import Given
@@ -95,6 +94,8 @@ def delegation_weights(
            [1., 0., 0.]])
     """
     network = as_graph(graph)
+    from mtcool.graphs.dominating import members_of, smallest_dominating_set
+
     if dominating_set is None:
         dominating_set = smallest_dominating_set(network)
     members = members_of(network, "dominating_set", dominating_set)

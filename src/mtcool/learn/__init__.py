@@ -1,10 +1,8 @@
 """Learning from real streams of many agents: tables in, predictions and a saved model out."""
 
-import importlib
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from mtcool.types import Given
+from mtcool.lazy import attach
 
 if TYPE_CHECKING:
     from mtcool.learn.agent import PanelAgent
@@ -15,6 +13,20 @@ if TYPE_CHECKING:
     from mtcool.learn.reading.tables import BadRow, Batch, Columns, read_batches
     from mtcool.learn.said import Said
     from mtcool.learn.saved_models import load
+else:  # the parts need different extras
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "agent": ("PanelAgent",),
+            "model": ("Model", "Played"),
+            "reading.encoding": ("Encoder",),
+            "reading.graphs": ("graph_from",),
+            "reading.progressive": ("Chunk", "Progressive"),
+            "reading.tables": ("BadRow", "Batch", "Columns", "read_batches"),
+            "said": ("Said",),
+            "saved_models": ("load",),
+        },
+    )
 
 __all__ = [
     "BadRow",
@@ -31,29 +43,3 @@ __all__ = [
     "load",
     "read_batches",
 ]
-
-_HOMES = {
-    "BadRow": "reading.tables",
-    "Batch": "reading.tables",
-    "Chunk": "reading.progressive",
-    "Columns": "reading.tables",
-    "Encoder": "reading.encoding",
-    "Model": "model",
-    "PanelAgent": "agent",
-    "Played": "model",
-    "Progressive": "reading.progressive",
-    "Said": "said",
-    "graph_from": "reading.graphs",
-    "load": "saved_models",
-    "read_batches": "reading.tables",
-}
-
-
-if not TYPE_CHECKING:  # or checkers would take any name for a part
-
-    def __getattr__(name: str) -> Given:
-        # Each part is imported when it is asked for: the parts need different extras.
-        if name not in _HOMES:
-            raise AttributeError(f"module 'mtcool.learn' has no attribute {name!r}")
-        home: ModuleType = importlib.import_module(f"mtcool.learn.{_HOMES[name]}")
-        return getattr(home, name)

@@ -3,11 +3,18 @@
 `Node` is one process of it. `docs/live.md` is the guide.
 """
 
+from typing import TYPE_CHECKING
+
+from mtcool.lazy import attach
 from mtcool.live.description import Description, described, read_description
 from mtcool.live.driving import Prediction
-from mtcool.live.journals import replay_files
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal
+
+if TYPE_CHECKING:
+    from mtcool.live.journals import replay_files
+else:
+    __getattr__, __dir__ = attach(__name__, {"journals": ("replay_files",)})
 
 __all__ = [
     "Description",

@@ -10,12 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-import numpy as np
-
-from mtcool.experiments.files.outside import is_outside
-from mtcool.experiments.files.spec import GraphFile
-from mtcool.live.description import Description, described, drivers_of, tables
+from mtcool.live.description import Description, drivers_of
+from mtcool.live.description.stored import check_runs_nothing, description_in
 from mtcool.live.journal import Begun, Entry, Rejected, Snapshot, Taken, entry_bytes, entry_in
 from mtcool.live.lock import is_running
 from mtcool.live.replay import Replayed, replay
@@ -36,8 +32,6 @@ from mtcool.live.snapshots import snapshot_of
 from mtcool.live.store import Store
 from mtcool.types import Label
 
-READ = (GraphFile, tables.BirthsGraph, tables.FlightsGraph, tables.SchoolsGraph)
-"""Graphs that a description names, and that are read."""
 BESIDE = "-journal", "-wal", "-shm"
 """Files of SQLite beside a database."""
 QUIET = 2.0
@@ -57,19 +51,6 @@ class Journal(NamedTuple):
     """What is kept of each agent: of the same moment as the entries, also if the host runs."""
     running: bool
     """Whether the host was running when this was read."""
-
-
-def kept_description(network: Description) -> bytes:
-    """A description as it is kept in a database: with its graph, which may stand in a file."""
-    file = network.file
-    if isinstance(file.graph, READ):
-        graph, labels = network.graph, network.graph.labels
-        owner = np.repeat(np.arange(graph.size), np.diff(graph.ptr))
-        ends = zip(owner.tolist(), graph.idx.tolist(), strict=True)
-        edges = tuple((labels[i], labels[j]) for i, j in ends if i < j)
-        written = tables.Edges(edges=edges, agents=tuple(labels))  # type: ignore[arg-type]
-        file = msgspec.structs.replace(file, graph=written)
-    return msgspec.json.encode(file)
 
 
 def has_begun(path: str | os.PathLike[str]) -> bool:
@@ -192,7 +173,7 @@ def read_journal(
                 "for a while"
             )
     try:
-        description = _description(kept[0].content) if kept else None
+        description = description_in(kept[0].content) if kept else None
     except ValueError as error:
         raise ValueError(f"{file} must say what its network is, got {error}") from None
     return Journal(host.name, host.network, description, entries, outbox, agents, is_running(file))
@@ -247,28 +228,6 @@ def _size(path: str | os.PathLike[str]) -> int:
     return sum(one.stat().st_size for one in files if one.exists())
 
 
-def _description(kept: bytes) -> Description:
-    """The description in a database, which must not name files that would be opened."""
-    if isinstance(msgspec.json.decode(kept, type=tables.Network).graph, READ):
-        raise ValueError("graph must stand in the database with its edges, got one that is read")
-    return described(msgspec.json.decode(kept))
-
-
-def _check_runs_nothing(network: Description) -> None:
-    """Refuse names of code from outside: what stands in a database must not decide what runs."""
-    table = network.file.algorithm
-    if table is None:
-        return
-    for key in ("algorithm", "learner", "aggregator"):
-        name = getattr(table, key)
-        if is_outside(name):
-            raise ValueError(
-                f"algorithm.{key} of a network in a database must be one of mtcool's own, because "
-                f"a name from outside is imported, which runs it, got {name!r}: give the network's "
-                "file (--network) if you trust it"
-            )
-
-
 def replay_files(
     paths: Sequence[str | os.PathLike[str]],
     network: Description | None = None,
@@ -320,7 +279,7 @@ def replay_files(
     if network is None:
         raise ValueError(f"network must be given, got a journal of {first.host!r} that has none")
     if not given:
-        _check_runs_nothing(network)
+        check_runs_nothing(network)
     for journal in journals.values():
         if journal.network != network.number:
             raise ValueError(

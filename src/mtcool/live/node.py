@@ -23,11 +23,11 @@ from mtcool.live.connecting import Connection
 from mtcool.live.counts import Counts
 from mtcool.live.delivering import Deliveries
 from mtcool.live.description import Description, drivers_of, read_description
+from mtcool.live.description.stored import kept_description
 from mtcool.live.driving import Prediction
 from mtcool.live.engine import Engine
 from mtcool.live.features import in_order
 from mtcool.live.host import Host, Limits
-from mtcool.live.journals import kept_description
 from mtcool.live.judging import judge_of
 from mtcool.live.offset import Place, checked_offset
 from mtcool.live.refusals import STRANGER

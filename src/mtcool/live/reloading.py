@@ -7,7 +7,7 @@ from collections.abc import Callable
 import mtcool
 from mtcool.graphs.labels import plain_name
 from mtcool.live.description import Description
-from mtcool.live.journals import kept_description
+from mtcool.live.description.stored import kept_description
 from mtcool.live.node import Node
 from mtcool.types import Plain
 

@@ -9,7 +9,7 @@ import mtcool
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
 from mtcool.live.counts import Latency, Paid, without_overhead
-from mtcool.live.driving import Driver, GradientDriver
+from mtcool.live.driving import Driver
 from mtcool.live.offset import START
 from mtcool.types import Label, Plain
 
@@ -79,7 +79,7 @@ def _agent(node: Node, name: Label) -> dict[str, Plain]:
 
 def privacy_of(driver: Driver) -> dict[str, Plain] | None:
     """What a private agent has spent of its budget, and what is left; None for others."""
-    agent = driver.agent if isinstance(driver, GradientDriver) else None
+    agent = getattr(driver, "agent", None)
     return agent.account()._asdict() if isinstance(agent, PrivateAgent) else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,7 @@ from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
-from mtcool.network import storage
-from mtcool.network.header import encode_header
-from mtcool.network.saved_field import field_arrays, resumed
-from mtcool.network.saved_field.origin import Origin
-from mtcool.network.saved_states import check_saved
 from mtcool.peers.exchange import Names
-from mtcool.peers.field.accounts import received
 from mtcool.peers.field.checking import Still, check_uniform, checked
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.exchange import FieldExchange, field_exchange, names_of
@@ -30,9 +24,13 @@ from mtcool.peers.field.making import are_uniform, in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.theory import Received
 from mtcool.turns import Turn
 from mtcool.types import Floats, GradientLike, Label, PeersBlock
+
+# What only a saved network or a bound needs is imported where it is needed.
+if TYPE_CHECKING:
+    from mtcool.network import storage
+    from mtcool.theory import Received
 
 SLOW = 1_000  # a network that delivers fewer updates than this at once is slow
 
@@ -66,10 +64,15 @@ class Network:
         if arrays is None:
             self.exchange.begin()
         elif self.exchange.in_the_field() is not None:
+            from mtcool.network.saved_field.arrays import resumed
+            from mtcool.network.saved_field.origin import Origin
+
             origin = Origin(peers, settings, Directory(graph, joined), weights)
             self.exchange = resumed(origin, arrays, from_file)
         else:
             if from_file:  # which anybody may have written
+                from mtcool.network.saved_states import check_saved
+
                 check_saved(peers, arrays)
             restore(peers.state, arrays)
         self.settings = settings  # last: a private network is closed from here on
@@ -103,6 +106,8 @@ class Network:
         """All that it has learned, and if it is in the field what it remembers."""
         field = self.exchange.in_the_field()
         if field is not None:
+            from mtcool.network.saved_field.arrays import field_arrays
+
             return field_arrays(field, self.settings)
         return dict(state_arrays(self.peers.state))
 
@@ -298,6 +303,8 @@ class Network:
                     "to say what it received; `mtcool.theory` has bounds of the others, "
                     f"got {self!r}"
                 )
+            from mtcool.peers.field.accounts import received
+
             return received(field.peers, self.settings, field.names.size)
 
     def _change(self, event: int, agent: Label, others: list[Label]) -> None:
@@ -368,6 +375,9 @@ class Network:
         >>> bool(copy.predict(2) == net.predict(2))
         True
         """
+        from mtcool.network import storage
+        from mtcool.network.header import encode_header
+
         noise = calibration = None
         with self.turn.lock:
             self.exchange.finish()

@@ -16,12 +16,12 @@ from mtcool.graphs.entries import one_for_each_agent
 from mtcool.graphs.weights import WeightsLike
 from mtcool.learners import Learner
 from mtcool.privacy.noise import Noise
-from mtcool.theory import Bound
 from mtcool.types import Floats, Indices, Integers, PeersBlock, Rates
 
 if TYPE_CHECKING:
     from mtcool.peers.exchange import Exchange
     from mtcool.peers.settings import Settings
+    from mtcool.theory import Bound
 
 RATES: tuple[Rates, ...] = get_args(Rates)
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtcool.algorithms import OWN, algorithm
-from mtcool.experiments.files.complaints import one_sentence
+from mtcool.config.algorithms import aggregator_of, is_noisy, learner_of, record_of
+from mtcool.config.complaints import one_sentence
+from mtcool.config.outside import is_outside
+from mtcool.config.schema import Algorithm
 from mtcool.experiments.files.field_checks import check_field
-from mtcool.experiments.files.named import aggregator_of, is_noisy, learner_of, record_of
-from mtcool.experiments.files.outside import is_outside
 from mtcool.experiments.files.spec import (
     MEASURED,
     TRAFFIC,
-    Algorithm,
     Claim,
     Experiment,
     Figure,

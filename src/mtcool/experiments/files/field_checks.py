@@ -1,9 +1,10 @@
 """Checks of the tables network, messages and delays: each must mean something where it stands."""
 
 from mtcool.algorithms import OWN, algorithm
+from mtcool.config import schema
+from mtcool.config.algorithms import record_of
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, delays_of, given, messages_of
-from mtcool.experiments.files.named import record_of
 
 
 def check_field(point: spec.Point) -> None:
@@ -14,7 +15,7 @@ def check_field(point: spec.Point) -> None:
     for key in asked:
         if not any(record_of(one).changing for one in point.algorithm):
             raise ValueError(f"{key} has no meaning without an algorithm {_readers()}, got a table")
-    if isinstance(point.network, spec.Moving) and isinstance(point.graph, spec.GraphFile):
+    if isinstance(point.network, spec.Moving) and isinstance(point.graph, schema.GraphFile):
         raise ValueError(
             "graph.kind must not be file for agents that move, whose names are numbers, "
             f"got {point.graph.path!r}"
@@ -23,7 +24,7 @@ def check_field(point: spec.Point) -> None:
         _check_algorithm(point, one, asked)
 
 
-def _check_algorithm(point: spec.Point, one: spec.Algorithm, asked: list[str]) -> None:
+def _check_algorithm(point: spec.Point, one: schema.Algorithm, asked: list[str]) -> None:
     record = record_of(one)
     for key in spec.FIELD:
         own = given(getattr(one, key))

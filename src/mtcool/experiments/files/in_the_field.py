@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 import mtcool
+from mtcool.config import schema
+from mtcool.config.algorithms import record_of
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import record_of
 
 
 class Field(NamedTuple):
@@ -21,22 +22,22 @@ def changes_network(point: spec.Point) -> bool:
 
     Examples
     --------
-    >>> alone = spec.Algorithm(name="alone", algorithm="i_ftrl")
+    >>> alone = schema.Algorithm(name="alone", algorithm="i_ftrl")
     >>> changes_network(spec.Point(algorithm=[alone], network=spec.Still()))
     False
     """
     return not isinstance(point.network, spec.Still | None)
 
 
-def field_of(point: spec.Point, one: spec.Algorithm) -> Field | None:
+def field_of(point: spec.Point, one: schema.Algorithm) -> Field | None:
     """Messages and delays of an algorithm at a point, or None if it lives as in the paper.
 
     An agent that learns alone sends nothing, but waits for its labels as all others do.
 
     Examples
     --------
-    >>> one = spec.Algorithm(name="mine", algorithm="mt_co2ol", messages=spec.Messages(every=2))
-    >>> point = spec.Point(algorithm=[one], messages=spec.Messages(every=4, bits=8))
+    >>> one = schema.Algorithm(name="mine", algorithm="mt_co2ol", messages=schema.Messages(every=2))
+    >>> point = spec.Point(algorithm=[one], messages=schema.Messages(every=4, bits=8))
     >>> found = field_of(point, one).messages
     >>> found.every, found.bits
     (2, 8)
@@ -52,7 +53,7 @@ def field_of(point: spec.Point, one: spec.Algorithm) -> Field | None:
     return None if plain else Field(messages, delays)
 
 
-def messages_of(point: spec.Point, one: spec.Algorithm) -> mtcool.Messages:
+def messages_of(point: spec.Point, one: schema.Algorithm) -> mtcool.Messages:
     """What the algorithm's own table says, and for all else that of the point."""
     found = given(point.messages) | given(one.messages)
     if found.get("partners") == "all":
@@ -60,21 +61,21 @@ def messages_of(point: spec.Point, one: spec.Algorithm) -> mtcool.Messages:
     return mtcool.Messages(**found)
 
 
-def delays_of(point: spec.Point, one: spec.Algorithm) -> mtcool.Delays:
+def delays_of(point: spec.Point, one: schema.Algorithm) -> mtcool.Delays:
     """What the algorithm's own table says, and for all else that of the point."""
     found: dict[str, Any] = given(point.delays) | given(one.delays)
     for key, value in found.items():
-        if isinstance(value, spec.Delay):
+        if isinstance(value, schema.Delay):
             found[key] = mtcool.Delay(**msgspec.structs.asdict(value))
     return mtcool.Delays(**found)
 
 
-def given(table: spec.Messages | spec.Delays | None) -> dict[str, Any]:
+def given(table: schema.Messages | schema.Delays | None) -> dict[str, Any]:
     """The keys that a table has in the file.
 
     Examples
     --------
-    >>> given(spec.Messages(every=2))
+    >>> given(schema.Messages(every=2))
     {'every': 2}
     """
     if table is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import tomli_w
 
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.named import files_beside
 from mtcool.experiments.output import write
@@ -30,7 +31,7 @@ def keep_inputs(task: Task, place: Path) -> None:
     those of what is kept.
     """
     named = [table for point in task.experiment.points for table in (point.graph, point.network)]
-    used = [one.path for one in named if isinstance(one, spec.GraphFile | spec.ChangesFile)]
+    used = [one.path for one in named if isinstance(one, schema.GraphFile | spec.ChangesFile)]
     contents: dict[str, bytes] = {}
     names: dict[str, str] = {}
     for key, path in dict.fromkeys(_paths(tomllib.loads(task.source))):

@@ -5,21 +5,22 @@ import itertools
 import math
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
+from mtcool.config.algorithms import record_of
+from mtcool.config.complaints import convert
+from mtcool.config.schema import ErdosRenyi
 from mtcool.experiments.files.checks import (
     check_keys,
     check_names,
     check_options,
     check_swept_algorithms,
 )
-from mtcool.experiments.files.complaints import make_whole, one_sentence
-from mtcool.experiments.files.named import check_names_of, look_for, record_of
+from mtcool.experiments.files.named import check_names_of, look_for
 from mtcool.experiments.files.spec import (
     ROUNDS,
-    ErdosRenyi,
     Experiment,
     Gaussian,
     Head,
@@ -32,8 +33,6 @@ from mtcool.experiments.files.spec import (
     label,
 )
 from mtcool.types import Plain
-
-S = TypeVar("S")
 
 MOST_POINTS = 100_000  # of all sweeps together; each takes some kilobytes before anything runs
 
@@ -88,7 +87,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
     """
     check_keys(table)
     own = set(Head.__struct_fields__)
-    head = _convert({key: value for key, value in table.items() if key in own}, Head)
+    head = convert({key: value for key, value in table.items() if key in own}, Head)
     swept = [sweep.parameter for sweep in head.sweep]
     if len(set(swept)) < len(swept):
         raise ValueError(f"sweep must name every parameter once, got {', '.join(swept)}")
@@ -105,7 +104,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
         for sweep, (_, value) in zip(head.sweep, chosen, strict=True):
             _assign(point, sweep.parameter, copy.deepcopy(value))
         _resolve_paths(point, folder)
-        points.append(_convert(point, Point))
+        points.append(convert(point, Point))
         labels.append(
             {s.parameter: label for s, (label, _) in zip(head.sweep, chosen, strict=True)}
         )
@@ -156,16 +155,6 @@ def _labels(sweep: Sweep) -> list[str]:
             f"got {labels!r}"
         )
     return labels
-
-
-def _convert(table: dict[str, Any], kind: type[S]) -> S:
-    while True:
-        try:
-            return msgspec.convert(table, kind)
-        except msgspec.ValidationError as error:
-            # TOML knows 1e6 as a float only, and it is a whole number all the same.
-            if not make_whole(str(error), table):
-                raise ValueError(one_sentence(str(error), table, kind)) from None
 
 
 def _assign(table: dict[str, Any], path: str, value: Plain) -> None:

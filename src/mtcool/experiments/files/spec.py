@@ -8,20 +8,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from mtcool.config import schema
 from mtcool.types import Plain
 
 ROUNDS = 150_000  # as in the paper, unless the file says otherwise
-
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
-Whole: TypeAlias = Annotated[int, Meta(ge=0)]
-Positive: TypeAlias = Annotated[float, Meta(gt=0)]
-NonNegative: TypeAlias = Annotated[float, Meta(ge=0)]
-Probability: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
-Between: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
-BelowOne: TypeAlias = Annotated[float, Meta(ge=0, lt=1)]
-Share: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
-Bits: TypeAlias = Annotated[int, Meta(ge=1, le=52)]
-Sizes: TypeAlias = Annotated[list[Count], Meta(min_length=1)]
 
 PARAMETERS = ("parameters", "learner_parameters", "aggregator_parameters")
 """Keys of an algorithm that are tables of their own, for what the file names."""
@@ -35,88 +25,35 @@ MEASURED = ("time", "sigma", *TRAFFIC)
 """Axes of figures that no sweep is needed for."""
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="kind"):
-    """A table of the file; an unknown key is refused."""
-
-
-class ErdosRenyi(Part, frozen=True, tag="erdos_renyi"):
-    """Every edge independently with probability `p`."""
-
-    agents: Count = 30
-    p: Probability = 0.9
-
-
-class Regular(Part, frozen=True, tag="regular"):
-    """A random graph where every agent has `degree` neighbours."""
-
-    agents: Count
-    degree: Whole
-
-
-class Ring(Part, frozen=True, tag="ring"):
-    """A ring where every agent has the `reach` nearest neighbours on both sides."""
-
-    agents: Count
-    reach: Count = 1
-
-
-class Cliques(Part, frozen=True, tag="cliques"):
-    """A disjoint union of cliques of these sizes."""
-
-    sizes: Sizes
-
-
-class Stars(Part, frozen=True, tag="stars"):
-    """A disjoint union of stars of these sizes."""
-
-    sizes: Sizes
-
-
-class Grid(Part, frozen=True, tag="grid"):
-    """A rectangular grid."""
-
-    rows: Count
-    columns: Count
-
-
-class GraphFile(Part, frozen=True, tag="file"):
-    """A graph from a file, as `mtcool.graphs.read_graph` reads it; the suffix says how."""
-
-    path: str
-
-
-Graph: TypeAlias = ErdosRenyi | Regular | Ring | Cliques | Stars | Grid | GraphFile
-
-
-class Still(Part, frozen=True, tag="still"):
+class Still(schema.Part, frozen=True, tag="still"):
     """A graph that does not change."""
 
 
-class Blinking(Part, frozen=True, tag="blinking"):
+class Blinking(schema.Part, frozen=True, tag="blinking"):
     """In each round an edge vanishes with one probability, and appears again with another."""
 
-    vanish: Probability
-    appear: Probability
+    vanish: schema.Probability
+    appear: schema.Probability
 
 
-class Moving(Part, frozen=True, tag="moving"):
+class Moving(schema.Part, frozen=True, tag="moving"):
     """Agents that move about, with edges to those within reach; of the graph only their number."""
 
-    radius: Positive
-    speed: Positive
-    pause: NonNegative = 0.0
-    every: Count = 1
+    radius: schema.Positive
+    speed: schema.Positive
+    pause: schema.NonNegative = 0.0
+    every: schema.Count = 1
 
 
-class Churn(Part, frozen=True, tag="churn"):
+class Churn(schema.Part, frozen=True, tag="churn"):
     """Agents that come and go; without `arrivals` as many come, on average, as go at the start."""
 
-    departures: NonNegative
-    neighbours: Count
-    arrivals: NonNegative | None = None
+    departures: schema.NonNegative
+    neighbours: schema.Count
+    arrivals: schema.NonNegative | None = None
 
 
-class ChangesFile(Part, frozen=True, tag="file"):
+class ChangesFile(schema.Part, frozen=True, tag="file"):
     """Changes from a file, as `mtcool.changes.read_changes` reads it."""
 
     path: str
@@ -125,76 +62,46 @@ class ChangesFile(Part, frozen=True, tag="file"):
 Network: TypeAlias = Still | Blinking | Moving | Churn | ChangesFile
 
 
-class Messages(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The fields of `mtcool.Messages`, as far as they are given; partners may be "all"."""
-
-    every: Count | None = None
-    probability: Share | None = None
-    partners: Count | Literal["all"] | None = None
-    choose: Literal["random", "best"] | None = None
-    budget: Count | None = None
-    budget_bytes: Count | None = None
-    bits: Bits | None = None
-    coordinates: Count | None = None
-
-
-class Delay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The fields of `mtcool.Delay` but for single edges."""
-
-    constant: NonNegative = 0.0
-    mean: NonNegative = 0.0
-    bandwidth: Positive | None = None
-
-
-class Delays(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The fields of `mtcool.Delays`, as far as they are given."""
-
-    gradients: NonNegative | Delay | None = None
-    rows: NonNegative | Delay | None = None
-    labels: NonNegative | Delay | None = None
-    lost: BelowOne | None = None
-
-
-class Gaussian(Part, frozen=True, tag="gaussian"):
+class Gaussian(schema.Part, frozen=True, tag="gaussian"):
     """Tasks U ~ N(0, (I + smoothness L)^-1), as in the paper; infinite smoothness is allowed."""
 
-    dim: Count = 1
-    smoothness: NonNegative = 6.0
+    dim: schema.Count = 1
+    smoothness: schema.NonNegative = 6.0
 
 
-class Variance(Part, frozen=True, tag="variance"):
+class Variance(schema.Part, frozen=True, tag="variance"):
     """Tasks whose mean local deviation is `sigma`; where it is large, some leave the unit ball."""
 
-    sigma: NonNegative
-    dim: Count = 1
+    sigma: schema.NonNegative
+    dim: schema.Count = 1
 
 
-class Groups(Part, frozen=True, tag="groups"):
+class Groups(schema.Part, frozen=True, tag="groups"):
     """Tasks of two hidden groups at distance `gap`, `spread` around a common point of this norm."""
 
-    gap: NonNegative
-    spread: NonNegative = 0.0
-    centre: NonNegative = 0.0
-    dim: Count = 1
+    gap: schema.NonNegative
+    spread: schema.NonNegative = 0.0
+    centre: schema.NonNegative = 0.0
+    dim: schema.Count = 1
 
 
 Tasks: TypeAlias = Gaussian | Variance | Groups
 
 
-class Stochastic(Part, frozen=True, tag="stochastic"):
+class Stochastic(schema.Part, frozen=True, tag="stochastic"):
     """Independent activations; q_i is proportional to (i + 1)^-skew."""
 
-    skew: NonNegative = 0.0
+    skew: schema.NonNegative = 0.0
 
 
-class RoundRobin(Part, frozen=True, tag="round_robin"):
+class RoundRobin(schema.Part, frozen=True, tag="round_robin"):
     """Agents take turns."""
 
 
-class Bursts(Part, frozen=True, tag="bursts"):
+class Bursts(schema.Part, frozen=True, tag="bursts"):
     """One agent stays active for `length` rounds, then another."""
 
-    length: Count
+    length: schema.Count
 
 
 Activations: TypeAlias = Stochastic | RoundRobin | Bursts
@@ -212,8 +119,8 @@ class Stream(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     data: Literal["quadratic", "squared", "logistic", "hinge"] | None = None
     comparator: Literal["tasks", "hindsight"] | None = None
     """What regret is measured against; linear losses have no tasks, others have unless told."""
-    noise: NonNegative = 0.01
-    drift: NonNegative = 0.0
+    noise: schema.NonNegative = 0.01
+    drift: schema.NonNegative = 0.0
     activations: Activations = Stochastic()
 
 
@@ -224,64 +131,27 @@ class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     `strict_agents` agents, chosen at random, have the level `strict_epsilon`.
     """
 
-    epsilon: Positive = 1.0
-    delta: Between = 1e-6
-    horizon: Count | None = None
-    strict_agents: Whole = 0
-    strict_epsilon: Positive | None = None
-
-
-class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """An algorithm with its parameters.
-
-    `algorithm` is the name of one in `mtcool.algorithms`, or "module:name" for a record from
-    outside, or for a function that makes one from `parameters`. `learner` is the name of one in
-    `mtcool.learners`, or "module:Class" for one from outside, made with `learner_parameters`;
-    `experts` is short for that parameter of MTFTRL. Only private algorithms have an aggregator
-    ("binary_tree" if not given), which is named and made in the same way, a calibration ("tight")
-    and a law of the noise ("laplace"). What `messages` and `delays` give is put in place of what
-    the point gives.
-    """
-
-    name: Annotated[str, Meta(min_length=1)]
-    algorithm: Annotated[str, Meta(min_length=1)]
-    parameters: dict[str, Any] = {}
-    learner: str | None = None
-    learner_parameters: dict[str, Any] = {}
-    experts: Literal["paper", "geometric"] | Annotated[list[NonNegative], Meta(min_length=1)] = (
-        "paper"
-    )
-    weights: Literal["uniform", "delegation", "proportional"] = "uniform"
-    rates: Literal["adversarial", "stochastic", "estimated", "adaptive"] = "adversarial"
-    lipschitz: Positive | Literal["adaptive"] = 1.0
-    radius: Positive = 1.0
-    aggregator: str | None = None
-    aggregator_parameters: dict[str, Any] = {}
-    calibration: Literal["tight", "paper"] | None = None
-    law: Literal["laplace", "gaussian"] | None = None
-    messages: Messages | None = None
-    delays: Delays | None = None
-
-    @property
-    def bound(self) -> str:
-        """The bound L on gradients, as figures and reports show it."""
-        return self.lipschitz if isinstance(self.lipschitz, str) else f"{self.lipschitz:g}"
+    epsilon: schema.Positive = 1.0
+    delta: schema.Between = 1e-6
+    horizon: schema.Count | None = None
+    strict_agents: schema.Whole = 0
+    strict_epsilon: schema.Positive | None = None
 
 
 class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All that a replicate needs besides its seed."""
 
-    rounds: Count = ROUNDS
-    graph: Graph = ErdosRenyi()
+    rounds: schema.Count = ROUNDS
+    graph: schema.Graph = schema.ErdosRenyi()
     tasks: Tasks = Gaussian()
     stream: Stream = Stream()
     network: Network | None = None
     """How the graph changes, if it does."""
-    messages: Messages | None = None
-    delays: Delays | None = None
+    messages: schema.Messages | None = None
+    delays: schema.Delays | None = None
     privacy: Privacy | None = None
     """Of points with a private algorithm."""
-    algorithm: Annotated[list[Algorithm], Meta(min_length=1)]
+    algorithm: Annotated[list[schema.Algorithm], Meta(min_length=1)]
 
 
 class Sweep(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -333,8 +203,8 @@ class Head(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     title: str = ""
     question: str = ""
     paper: str = ""
-    replicates: Count = 48
-    seed: Whole = 0
+    replicates: schema.Count = 48
+    seed: schema.Whole = 0
     sweep: list[Sweep] = []
     figure: list[Figure] = []
     claim: list[Claim] = []

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mtcool import theory
+from mtcool.config.algorithms import learner_of, record_of
 from mtcool.experiments.files.in_the_field import delays_of
-from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.files.spec import Point
 from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
 from mtcool.graphs import Graph, own_weights

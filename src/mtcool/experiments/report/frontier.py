@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import messages_of
 from mtcool.experiments.report.results import Estimate, PointResults, Results, short
@@ -63,7 +64,7 @@ def spent(results: Results, points: Sequence[PointResults], what: str) -> list[S
 
 
 def _family(
-    results: Results, described: spec.Point, one: spec.Algorithm, swept: Mapping[str, str]
+    results: Results, described: spec.Point, one: schema.Algorithm, swept: Mapping[str, str]
 ) -> tuple[str, str]:
     """What an algorithm's policy is called, and its numbers."""
     others = [

@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import learner_of
+from mtcool.config import schema
+from mtcool.config.algorithms import learner_of
 from mtcool.experiments.report.results import PointResults, Results, short
 from mtcool.learners import KT, MTFTRLKT
 
@@ -20,7 +20,7 @@ FAR = 2.0  # times the longest gradient: from there on L wastes more than roundi
 class _Fit:
     """One algorithm at one point."""
 
-    algorithm: spec.Algorithm
+    algorithm: schema.Algorithm
     point: PointResults
     runs: int
     clipped: int

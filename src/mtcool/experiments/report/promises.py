@@ -15,9 +15,9 @@ import numpy as np
 
 import mtcool
 from mtcool import graphs, theory
-from mtcool.experiments.files import spec
+from mtcool.config import schema
+from mtcool.config.algorithms import learner_of, record_of
 from mtcool.experiments.files.in_the_field import changes_network
-from mtcool.experiments.files.named import learner_of, record_of
 from mtcool.experiments.report.results import PointResults
 from mtcool.experiments.running.build import Replicate, build_settings, probabilities
 from mtcool.experiments.running.cells import Cell, Job, Run
@@ -129,7 +129,7 @@ def promises(job: Job, results: PointResults) -> PointPromises:
 
 
 def _promise(
-    first: Kept, algorithm: spec.Algorithm, ceilings: list[Ceiling], results: PointResults, k: int
+    first: Kept, algorithm: schema.Algorithm, ceilings: list[Ceiling], results: PointResults, k: int
 ) -> Promise:
     """Row k, from as many replicates as there are ceilings."""
     bounds = [one.bound for one in ceilings if one.bound is not None]
@@ -145,7 +145,7 @@ def _promise(
     )
 
 
-def _too_long(algorithm: spec.Algorithm, run: Run) -> bool:
+def _too_long(algorithm: schema.Algorithm, run: Run) -> bool:
     """Whether gradients were longer than L, or, of a private run, could be.
 
     Noise decides where a private run predicts, and its bound is a mean over all noise.
@@ -154,12 +154,12 @@ def _too_long(algorithm: spec.Algorithm, run: Run) -> bool:
     return run.clipped > 0 or (record_of(algorithm).private and steep)
 
 
-def _given(algorithm: spec.Algorithm, run: Run) -> float:
+def _given(algorithm: schema.Algorithm, run: Run) -> float:
     """L, or the longest gradient of a run without one."""
     return run.longest_gradient if algorithm.lipschitz == "adaptive" else algorithm.lipschitz
 
 
-def _ceiling(kept: Kept, algorithm: spec.Algorithm, run: Run) -> Ceiling:
+def _ceiling(kept: Kept, algorithm: schema.Algorithm, run: Run) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
     if _too_long(algorithm, run):
         return Ceiling(None, "none: gradients were longer than L")
@@ -185,7 +185,7 @@ def bound_of(question: Question, run: Run) -> theory.Bound | None:
     return bound.times(run.longest_gradient)
 
 
-def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
+def question_of(kept: Kept, algorithm: schema.Algorithm) -> Question:
     """What the algorithm's record is asked about the whole run."""
     point, graph = kept.replicate.point, kept.replicate.graph_for(algorithm)
     settings, q = build_settings(kept.replicate, algorithm), None
@@ -195,7 +195,7 @@ def question_of(kept: Kept, algorithm: spec.Algorithm) -> Question:
     return Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
 
 
-def _floor(algorithm: spec.Algorithm, kept: Kept, lipschitz: float) -> float | None:
+def _floor(algorithm: schema.Algorithm, kept: Kept, lipschitz: float) -> float | None:
     graph, tasks, rounds = kept.graph, kept.tasks, kept.replicate.point.rounds
     if changes_network(kept.replicate.point):  # it speaks of one graph, and of all activations
         return None

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from mtcool.algorithms import Algorithm
+from mtcool.config import schema
+from mtcool.config.algorithms import is_noisy, record_of
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import Field, field_of
-from mtcool.experiments.files.named import is_noisy, record_of
 from mtcool.experiments.running.cells import Cell, Job, Run
 from mtcool.types import Floats, Label
 
@@ -186,7 +187,7 @@ class Results:
         """Which algorithm goes by this name in the file."""
         return record_of(self.algorithm(name))
 
-    def algorithm(self, name: str) -> spec.Algorithm:
+    def algorithm(self, name: str) -> schema.Algorithm:
         """What the file says of the algorithm of this name, at the first point."""
         return next(a for a in self.experiment.points[0].algorithm if a.name == name)
 

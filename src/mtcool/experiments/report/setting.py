@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import given
 from mtcool.experiments.running.runner import Task
@@ -49,9 +50,9 @@ def _has(table: Plain, path: str) -> bool:
     return True
 
 
-def _described(algorithm: spec.Algorithm, swept: list[str]) -> str:
+def _described(algorithm: schema.Algorithm, swept: list[str]) -> str:
     """Describe an algorithm: name, the bound L, and settings other than the defaults."""
-    default = spec.Algorithm(name="", algorithm=algorithm.algorithm)
+    default = schema.Algorithm(name="", algorithm=algorithm.algorithm)
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()

@@ -11,10 +11,12 @@ import mtcool
 from mtcool import changes, graphs, streams
 from mtcool.algorithms import Algorithm, algorithm
 from mtcool.algorithms.making import make_network, make_settings
+from mtcool.config import schema
+from mtcool.config.algorithms import record_of, settings_of
+from mtcool.config.outside import is_outside
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, field_of
-from mtcool.experiments.files.named import learner_of, loss_kind, record_of
-from mtcool.experiments.files.outside import is_outside
+from mtcool.experiments.files.named import loss_kind
 from mtcool.experiments.running.course import Course
 from mtcool.experiments.running.private import noise_for, privacy_of
 from mtcool.field.settings import FieldSettings
@@ -37,39 +39,13 @@ class Replicate(NamedTuple):
     draws: np.random.SeedSequence | None = None
     """Seed for what messages and delays leave to chance."""
 
-    def graph_for(self, one: spec.Algorithm) -> mtcool.Graph:
+    def graph_for(self, one: schema.Algorithm) -> mtcool.Graph:
         """Who learns alone needs no edges, so agents that come and go are all there at once."""
         asked = changes_network(self.point) or field_of(self.point, one) is not None
         if not record_of(one).alone or not asked:
             return self.graph
         empty = graphs.edgeless(len(self.activations))
         return mtcool.Graph(empty.ptr, empty.idx, self.names)
-
-
-def build_graph(table: spec.Graph, seed: np.random.Generator) -> mtcool.Graph:
-    """The graph that a table of the file describes.
-
-    Examples
-    --------
-    >>> build_graph(spec.Stars(sizes=[3, 4]), np.random.default_rng(0))
-    Graph(7 agents, 5 edges)
-    """
-    match table:
-        case spec.ErdosRenyi():
-            return graphs.erdos_renyi(table.agents, table.p, seed)
-        case spec.Regular():
-            return graphs.regular(table.agents, table.degree, seed)
-        case spec.Ring():
-            if 2 * table.reach >= table.agents:
-                raise ValueError(f"reach must be below agents / 2, got {table.reach}")
-            return graphs.circulant(table.agents, 2 * table.reach)
-        case spec.Cliques():
-            return graphs.cliques(table.sizes)
-        case spec.Stars():
-            return graphs.stars(table.sizes)
-        case spec.Grid():
-            return graphs.grid(table.rows, table.columns)
-    raise ValueError(f"graph must be read before it is used, got {table.path!r}")
 
 
 def build_stream(
@@ -145,7 +121,7 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
     return data
 
 
-def build_network(replicate: Replicate, one: spec.Algorithm) -> mtcool.Network:
+def build_network(replicate: Replicate, one: schema.Algorithm) -> mtcool.Network:
     """A fresh network that clips gradients to L; the same replicate has the same noise."""
     (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
     if field is not None:
@@ -156,7 +132,7 @@ def build_network(replicate: Replicate, one: spec.Algorithm) -> mtcool.Network:
     return make_network(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def build_settings(replicate: Replicate, one: spec.Algorithm) -> Settings:
+def build_settings(replicate: Replicate, one: schema.Algorithm) -> Settings:
     """The settings of that network, without the network."""
     (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
     if field is not None:
@@ -164,17 +140,10 @@ def build_settings(replicate: Replicate, one: spec.Algorithm) -> Settings:
     return make_settings(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def _settings(replicate: Replicate, one: spec.Algorithm) -> tuple[Algorithm, dict[str, Any]]:
+def _settings(replicate: Replicate, one: schema.Algorithm) -> tuple[Algorithm, dict[str, Any]]:
     """The record of an algorithm, and what its networks are told."""
     point, record = replicate.point, record_of(one)
-    settings: dict[str, Any] = {
-        "learner": learner_of(one),
-        "weights": one.weights,
-        "rates": one.rates,
-        "lipschitz": one.lipschitz,
-        "radius": one.radius,
-        "on_excess": "raise" if one.lipschitz == "adaptive" else "clip",
-    }
+    settings = settings_of(one)
     if one.rates == "estimated":
         q = probabilities(point, replicate.graph.size)
         settings |= {"q_min": float(q.min()), "horizon": point.rounds}

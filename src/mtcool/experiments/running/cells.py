@@ -14,9 +14,12 @@ from threadpoolctl import threadpool_limits
 
 import mtcool
 from mtcool.changes import Schedule
+from mtcool.config import schema
+from mtcool.config.algorithms import record_of
+from mtcool.config.graphs import build_graph
+from mtcool.config.outside import look_in
 from mtcool.experiments.files import named, spec
-from mtcool.experiments.files.outside import look_in
-from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
+from mtcool.experiments.running.build import Replicate, build_network, build_stream
 from mtcool.experiments.running.course import Course, build_course
 from mtcool.experiments.running.instance import Instance
 from mtcool.kernels import digest_of, package_files
@@ -104,7 +107,7 @@ class Job(msgspec.Struct, frozen=True):
         """Name of the cell: it changes with what could change its numbers, the code included."""
         point, graph, happens = self.point, None, None
         if self.graph is not None:  # its content counts, not where it was read from
-            point = msgspec.structs.replace(point, graph=spec.GraphFile(path=""))
+            point = msgspec.structs.replace(point, graph=schema.GraphFile(path=""))
             graph = [self.graph.ptr.tobytes(), self.graph.idx.tobytes()]
         if self.changes is not None:
             point = msgspec.structs.replace(point, network=spec.ChangesFile(path=""))
@@ -203,7 +206,7 @@ def run_cell(job: Job) -> Cell:
     runs = []
     for one in job.point.algorithm:
         network = build_network(replicate, one)
-        happens = None if named.record_of(one).alone else course.schedule
+        happens = None if record_of(one).alone else course.schedule
         trace = mtcool.simulate(
             network, stream, changes=happens, times=times, per_agent=len(few) > 0
         )
@@ -223,7 +226,7 @@ def run_cell(job: Job) -> Cell:
 
 def _recorded(
     job: Job,
-    algorithm: spec.Algorithm,
+    algorithm: schema.Algorithm,
     longest: float,
     trace: mtcool.Trace,
     few: NDArray[np.int64],

@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mtcool
+from mtcool.config import schema
+from mtcool.config.algorithms import aggregator_of
 from mtcool.experiments.files import spec
-from mtcool.experiments.files.named import aggregator_of
 from mtcool.types import Integers
 
 
 def privacy_of(
     point: spec.Point,
-    algorithm: spec.Algorithm,
+    algorithm: schema.Algorithm,
     activations: Integers,
     seed: np.random.SeedSequence,
 ) -> mtcool.Privacy:

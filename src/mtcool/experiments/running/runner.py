@@ -11,18 +11,20 @@ import numpy as np
 import mtcool
 from mtcool import memory
 from mtcool.changes import Schedule, read_changes
+from mtcool.config import schema
+from mtcool.config.algorithms import aggregator_of, learner_of, record_of
+from mtcool.config.graphs import build_graph, graph_from_file
+from mtcool.config.outside import is_outside
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import changes_network, field_of
-from mtcool.experiments.files.named import aggregator_of, learner_of, outside_names, record_of
-from mtcool.experiments.files.outside import is_outside
+from mtcool.experiments.files.named import outside_names
 from mtcool.experiments.output import check_writable
 from mtcool.experiments.report.results import PointResults, Results
-from mtcool.experiments.running.build import Replicate, build_graph, build_network, build_stream
+from mtcool.experiments.running.build import Replicate, build_network, build_stream
 from mtcool.experiments.running.cells import Job
 from mtcool.experiments.running.course import build_course
 from mtcool.experiments.running.engines import Engine, run_jobs
 from mtcool.experiments.running.store import Store
-from mtcool.graphs import read_graph
 from mtcool.learners import MTFTRL
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.streams.checking import ROUNDS, check_loss
@@ -70,9 +72,9 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
     """The cells of an experiment: for every point, one for each replicate."""
     points, seed = task.experiment.points, task.experiment.head.seed
     graphs = {
-        point.graph.path: _read_graph(point.graph.path)
+        point.graph.path: graph_from_file(point.graph)
         for point in points
-        if isinstance(point.graph, spec.GraphFile)
+        if isinstance(point.graph, schema.GraphFile)
     }
     changes = {
         point.network.path: _read_changes(point.network.path)
@@ -99,13 +101,6 @@ def jobs_of(task: Task, advance: Advance = lambda steps: None) -> list[list[Job]
     ]
 
 
-def _read_graph(path: str) -> mtcool.Graph:
-    try:
-        return read_graph(path)
-    except ValueError as error:
-        raise ValueError(f"graph.{error}") from error
-
-
 def _read_changes(path: str) -> Schedule:
     try:
         return read_changes(path)
@@ -130,11 +125,11 @@ def check_memory(task: Task, workers: int) -> None:
 def _agents(point: spec.Point) -> float:
     """Number of agents that a cell makes; a graph from a file is made once and counts as none."""
     match point.graph:
-        case spec.Cliques(sizes) | spec.Stars(sizes):
+        case schema.Cliques(sizes) | schema.Stars(sizes):
             agents = sum(sizes)
-        case spec.Grid(rows, columns):
+        case schema.Grid(rows, columns):
             agents = rows * columns
-        case spec.GraphFile():
+        case schema.GraphFile():
             agents = 0
         case table:
             agents = table.agents

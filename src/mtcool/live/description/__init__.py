@@ -1,8 +1,17 @@
 """The description of a network: one TOML file that all of its hosts share."""
 
+from typing import TYPE_CHECKING
+
+from mtcool.lazy import attach
 from mtcool.live.description.addresses import Place
-from mtcool.live.description.making import drivers_of, model_of, network_of
+from mtcool.live.description.making import drivers_of
 from mtcool.live.description.reading import Description, described, read_description
+
+if TYPE_CHECKING:
+    from mtcool.live.description.models import model_of
+    from mtcool.live.description.networks import network_of
+else:
+    __getattr__, __dir__ = attach(__name__, {"models": ("model_of",), "networks": ("network_of",)})
 
 __all__ = [
     "Description",

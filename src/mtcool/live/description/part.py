@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
 import numpy as np
 
 from mtcool.graphs import Graph
-from mtcool.types import Integers
+from mtcool.types import Integers, Label
+
+if TYPE_CHECKING:
+    from mtcool.live.description.reading import Description
+
+_Whole = TypeVar("_Whole")
 
 
 def part_of(graph: Graph, nodes: Integers) -> Graph:
@@ -43,3 +52,22 @@ def within(graph: Graph, nodes: Integers, steps: int) -> Integers:
     for _ in range(steps):
         near[graph.idx[np.repeat(near, np.diff(graph.ptr))]] = True
     return np.flatnonzero(near)
+
+
+def by_host(
+    description: Description, make: Callable[[Graph], _Whole], steps: int
+) -> Callable[[Label], _Whole]:
+    """Makes what the agents of one host are cut out of: they, and who is so many edges away.
+
+    One edge leads to their neighbours; the second to all who give these their weights. The last
+    one is kept, because agents are made host by host.
+    """
+    graph, home = description.graph, description.home
+
+    @functools.lru_cache(maxsize=1)
+    def of_host(host: str) -> _Whole:
+        own = np.array([graph.index(agent) for agent in description.agents_of(host)], np.int64)
+        return make(part_of(graph, within(graph, own, steps)))
+
+    anywhere = next(iter(description.places))
+    return lambda agent: of_host(home.get(agent, anywhere))

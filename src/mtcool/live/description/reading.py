@@ -7,15 +7,15 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from mtcool import graphs
-from mtcool.experiments.files.complaints import make_whole, one_sentence
-from mtcool.experiments.files.spec import GraphFile
-from mtcool.experiments.running.build import build_graph
+from mtcool.config.complaints import convert
+from mtcool.config.graphs import build_graph, graph_from_file
+from mtcool.config.schema import GraphFile
 from mtcool.graphs import Graph
 from mtcool.graphs.labels import plain_name
 from mtcool.live.description import tables
@@ -32,7 +32,6 @@ from mtcool.live.journal import Changed
 from mtcool.live.share import Share
 from mtcool.types import Label, Plain
 
-_Table = TypeVar("_Table", tables.Network, tables.Host)
 SMALL = 2**31
 """Names that are whole numbers below this are in their own order, before all others."""
 
@@ -238,7 +237,7 @@ def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") 
 
 def _checked(table: dict[str, Plain]) -> tables.Network:
     try:
-        return _converted(table, tables.Network)
+        return convert(table, tables.Network)
     except ValueError:
         hosts = table.get("hosts")
         if not isinstance(hosts, dict):
@@ -247,19 +246,10 @@ def _checked(table: dict[str, Plain]) -> tables.Network:
         if not isinstance(host, dict):
             raise ValueError(f"hosts.{name} must be a table, got {host!r}")
         try:
-            _converted(host, tables.Host)
+            convert(host, tables.Host)
         except ValueError as error:
             raise ValueError(f"hosts.{name}: {error}") from None
-    return _converted(table, tables.Network)
-
-
-def _converted(table: dict[str, Plain], kind: type[_Table]) -> _Table:
-    while True:
-        try:
-            return msgspec.convert(table, kind)
-        except msgspec.ValidationError as error:
-            if not make_whole(str(error), table):
-                raise ValueError(one_sentence(str(error), table, kind)) from None
+    return convert(table, tables.Network)
 
 
 def _graph(file: tables.Network, folder: Path) -> Graph:
@@ -269,8 +259,8 @@ def _graph(file: tables.Network, folder: Path) -> Graph:
             if not labels:
                 raise ValueError("graph.edges must not be empty, got no edges and no agents")
             return graphs.Graph.from_edges(edges, labels=sorted(labels, key=index_of))
-        case GraphFile(path=path):
-            return _in_order(graphs.read_graph(folder / path))
+        case GraphFile():
+            return _in_order(graph_from_file(file.graph, folder))
         case tables.BirthsGraph() | tables.FlightsGraph() | tables.SchoolsGraph() as built_in_graph:
             from mtcool.learn.running.built_in import built_in
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from mtcool.graphs import Graph
 from mtcool.graphs.labels import plain_name
-from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
 from mtcool.learners import MTFTRL
 from mtcool.live.description import tables
 from mtcool.live.wire import HEAD, name_bytes
@@ -108,6 +107,8 @@ def _numbers(file: tables.Network, graph: Graph) -> tuple[int, int]:
     """Numbers in an answer to a request for a row, and in a message to learn from."""
     table = file.algorithm
     if file.learn is not None:
+        from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
+
         width = len(file.learn.features) + 1
         products = products_size(width) if file.learn.share == "rows" else 0
         return knowledge_size(width) + products, lesson_size(width)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from mtcool.experiments.files import spec
+from mtcool.config import schema
 from mtcool.live.transport.transport import LONGEST_WAIT
 
 Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
@@ -15,22 +15,22 @@ Wait: TypeAlias = Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
-class Edges(spec.Part, frozen=True, tag="edges"):
+class Edges(schema.Part, frozen=True, tag="edges"):
     """A graph that is written out; agents without neighbours are named in `agents`."""
 
     edges: tuple[tuple[Agent, Agent], ...] = ()
     agents: tuple[Agent, ...] = ()
 
 
-class BirthsGraph(spec.Part, frozen=True, tag="births"):
+class BirthsGraph(schema.Part, frozen=True, tag="births"):
     """The graph of the built-in stream of births."""
 
 
-class FlightsGraph(spec.Part, frozen=True, tag="flights"):
+class FlightsGraph(schema.Part, frozen=True, tag="flights"):
     """The graph of the built-in stream of flights."""
 
 
-class SchoolsGraph(spec.Part, frozen=True, tag="schools"):
+class SchoolsGraph(schema.Part, frozen=True, tag="schools"):
     """The graph of the built-in stream of schools."""
 
 
@@ -38,13 +38,13 @@ BuiltInGraph: TypeAlias = BirthsGraph | FlightsGraph | SchoolsGraph
 Graph: TypeAlias = (
     Edges
     | BuiltInGraph
-    | spec.ErdosRenyi
-    | spec.Regular
-    | spec.Ring
-    | spec.Cliques
-    | spec.Stars
-    | spec.Grid
-    | spec.GraphFile
+    | schema.ErdosRenyi
+    | schema.Regular
+    | schema.Ring
+    | schema.Cliques
+    | schema.Stars
+    | schema.Grid
+    | schema.GraphFile
 )
 
 
@@ -63,7 +63,7 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     With `loss`, agents may be given features and targets; they predict <x, features>.
     """
 
-    dim: spec.Count
+    dim: schema.Count
     algorithm: str = "mt_co2ol"
     loss: Literal["squared", "absolute", "logistic", "hinge"] | None = None
     learner: str | None = None
@@ -71,8 +71,8 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     experts: Literal["paper", "geometric"] | Annotated[list[float], Meta(min_length=1)] = "paper"
     weights: Literal["uniform", "delegation"] = "uniform"
     rates: Literal["adversarial", "adaptive"] = "adversarial"
-    lipschitz: spec.Positive | Literal["adaptive"] = 1.0
-    radius: spec.Positive = 1.0
+    lipschitz: schema.Positive | Literal["adaptive"] = 1.0
+    radius: schema.Positive = 1.0
     aggregator: str | None = None
     aggregator_parameters: dict[str, Any] = {}
     law: Literal["laplace", "gaussian"] | None = None
@@ -81,9 +81,9 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The level of every agent of a private network, and how many activations each may have."""
 
-    epsilon: spec.Positive
-    horizon: spec.Count
-    delta: spec.Between = 1e-6
+    epsilon: schema.Positive
+    horizon: schema.Count
+    delta: schema.Between = 1e-6
     noise: Literal["exact", "simulated"] = "exact"
 
 
@@ -102,36 +102,36 @@ class Host(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class Shards(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Instead of hosts: so many processes on this machine, with equal shares of the agents."""
 
-    count: spec.Count
+    count: schema.Count
     port: Port = 17447
     """Of the first; the others follow."""
     http: Port | None = None
     """Of the first's HTTP endpoint; the others follow. None for no endpoints."""
 
 
-class Synthetic(spec.Part, frozen=True, tag="synthetic"):
+class Synthetic(schema.Part, frozen=True, tag="synthetic"):
     """Random features and tasks that are alike for neighbours."""
 
-    rounds: spec.Count = 10_000
+    rounds: schema.Count = 10_000
     noise: NotNegative = 0.1
     smoothness: NotNegative = 4.0
     """How alike the tasks of neighbours are."""
-    seed: spec.Whole = 0
+    seed: schema.Whole = 0
 
 
-class Births(spec.Part, frozen=True, tag="births"):
+class Births(schema.Part, frozen=True, tag="births"):
     """Births in 48 states of the USA, day by day."""
 
 
-class Flights(spec.Part, frozen=True, tag="flights"):
+class Flights(schema.Part, frozen=True, tag="flights"):
     """Minutes made up in the air by flights from New York."""
 
 
-class Schools(spec.Part, frozen=True, tag="schools"):
+class Schools(schema.Part, frozen=True, tag="schools"):
     """Scores of pupils in 160 schools."""
 
 
-class Csv(spec.Part, frozen=True, tag="csv"):
+class Csv(schema.Part, frozen=True, tag="csv"):
     """A CSV file with a header; its features are the columns that `learn.features` names."""
 
     path: str = "-"
@@ -140,7 +140,7 @@ class Csv(spec.Part, frozen=True, tag="csv"):
     target: str = "target"
 
 
-class JsonLines(spec.Part, frozen=True, tag="lines"):
+class JsonLines(schema.Part, frozen=True, tag="lines"):
     """A file with a row on each line: {"agent": ..., "features": ..., "target": ...}."""
 
     path: str = "-"
@@ -157,24 +157,24 @@ class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A prediction for the rows of neighbours; at most five."""
     delivery: Wait = 2.0
     """A batch of gradients for its acknowledgement; at most five."""
-    lease: spec.Positive = 5.0
+    lease: schema.Positive = 5.0
     """A silent connection before it is given up."""
-    heartbeat: spec.Positive = 1.0
+    heartbeat: schema.Positive = 1.0
     """After which a host that has not been heard of is asked whether it is there."""
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a host takes from another at most."""
 
-    outbox: spec.Count = 100_000
+    outbox: schema.Count = 100_000
     """Messages that wait for one host; beyond it agents with neighbours there stop learning."""
-    message: spec.Count | None = None
+    message: schema.Count | None = None
     """Bytes of one question or reply. None for a mebibyte, or more where the network needs it."""
-    rate: spec.Count = 50_000
+    rate: schema.Count = 50_000
     """Messages of one host in a second: questions, and what they tell. More waits."""
-    bytes: spec.Count = 1 << 26
+    bytes: schema.Count = 1 << 26
     """Bytes of one host in a second. More waits."""
-    refused: spec.Count = 1000
+    refused: schema.Count = 1000
     """Messages of one host that may be refused in a minute; then it is not heard for another."""
 
 
@@ -210,7 +210,7 @@ class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Whether hosts write down what happens, for `mtcool replay`."""
     publish_losses: bool | None = None
     """Whether status, metrics and page have losses; None for yes unless agents are private."""
-    revision: spec.Whole = 0
+    revision: schema.Whole = 0
     """To be raised whenever the graph of a running network changes."""
-    seed: spec.Whole = 0
+    seed: schema.Whole = 0
     """Of random graphs."""

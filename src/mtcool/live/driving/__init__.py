@@ -1,9 +1,18 @@
 """How a host drives its agents, whatever their algorithm."""
 
+from typing import TYPE_CHECKING
+
+from mtcool.lazy import attach
 from mtcool.live.driving.driver import Driver, Feedback, Near, Prediction, Round
 from mtcool.live.driving.feedback import feedback_in, packed_feedback, told_feedback
-from mtcool.live.driving.gradients import GradientDriver
-from mtcool.live.driving.tables import TableDriver
+
+if TYPE_CHECKING:
+    from mtcool.live.driving.gradients import GradientDriver
+    from mtcool.live.driving.tables import TableDriver
+else:  # a host has drivers of one kind
+    __getattr__, __dir__ = attach(
+        __name__, {"gradients": ("GradientDriver",), "tables": ("TableDriver",)}
+    )
 
 __all__ = [
     "Driver",

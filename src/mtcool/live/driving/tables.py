@@ -13,7 +13,8 @@ from mtcool.agents.messages import Lesson, Message, sender_of
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.said import Said
 from mtcool.live.driving.driver import WINDOW, Feedback, Near, Prediction
-from mtcool.live.driving.kept import Index, go_on, kept_of
+from mtcool.live.driving.packing import Index
+from mtcool.live.driving.panel_checkpoint import go_on, kept_of
 from mtcool.types import Floats, Label, Plain
 
 

@@ -1,15 +1,23 @@
 """What the cliques of a network in the field have received, as bounds want to know it."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mtcool.peers.field.records import FieldPeers
 from mtcool.peers.settings import Settings
-from mtcool.theory import Received
 from mtcool.types import State
+
+if TYPE_CHECKING:
+    from mtcool.theory import Received
 
 
 def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
     """The account of all cliques; there are so many agents, and each of them has one."""
+    from mtcool.theory import Received
+
     state, field = peers.state, settings.field
     if field is None or peers.rules.coordinates > 0:
         raise ValueError(

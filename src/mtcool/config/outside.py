@@ -1,6 +1,6 @@
-"""Code that an experiment file brings along, as "module:name": found, imported, known by its text.
+"""Code that a file brings along, as "module:name": found, imported, known by its text.
 
-A module may stand next to the experiment file, or be installed. What it computes is known by the
+A module may stand next to the file, or be installed. What it computes is known by the
 text of its file and of the files beside it that it imports.
 """
 
@@ -26,7 +26,7 @@ def is_outside(name: str | None) -> bool:
 
 
 def look_in(folder: str | Path) -> None:
-    """Let modules be found in the folder of the experiment file, after all other places."""
+    """Let modules be found in the folder of the file, after all other places."""
     place = str(Path(folder).resolve())
     if place not in sys.path:
         sys.path.append(place)

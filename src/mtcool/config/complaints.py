@@ -1,10 +1,11 @@
-"""What is wrong with a table, in one sentence that names the key and the value."""
+"""A table as a structure, or what is wrong with it, in one sentence that names key and value."""
 
 import difflib
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import inspect
 
 from mtcool.types import Plain
@@ -20,6 +21,28 @@ WORDS = {
 }
 NUMBERS: dict[type, str] = {inspect.FloatType: "a number", inspect.IntType: "a whole number"}
 SIGNS = {">=": "at least", "<=": "at most", ">": "above", "<": "below"}
+
+S = TypeVar("S")
+
+
+def convert(table: dict[str, Any], kind: type[S]) -> S:
+    """A table as a structure; what is wrong with it is said in one sentence.
+
+    Examples
+    --------
+    >>> import msgspec
+    >>> class Box(msgspec.Struct, forbid_unknown_fields=True):
+    ...     width: int = 1
+    >>> convert({"width": 1e6}, Box)
+    Box(width=1000000)
+    """
+    while True:
+        try:
+            return msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            # TOML knows 1e6 as a float only, and it is a whole number all the same.
+            if not make_whole(str(error), table):
+                raise ValueError(one_sentence(str(error), table, kind)) from None
 
 
 def one_sentence(message: str, table: Plain, kind: type, known: Iterable[str] | None = None) -> str:
