@@ -75,11 +75,6 @@ def test_the_last_agent_stays():
 SETTINGS = [
     ({"messages": "few"}, r"messages must be an mtcool\.Messages, got 'few'"),
     ({"delays": 3}, r"delays must be an mtcool\.Delays, got 3"),
-    ({"messages": Messages(coordinates=3), "dim": 2}, r"coordinates must be at most .* 2, got 3"),
-    (
-        {"messages": Messages(coordinates=1), "delays": Delays(rows=1), "dim": 2},
-        r"coordinates needs rows that arrive at once",
-    ),
     ({"messages": Messages(), "lipschitz": "adaptive"}, r"lipschitz must be a number"),
     ({"messages": Messages(), "rates": "stochastic", "q": [1 / 3] * 3}, r"rates must be one of"),
     ({"messages": Messages(), "weights": "delegation"}, r"weights must be positive"),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtcool.field.choosing import choose
-from mtcool.field.codes import keep_largest, round_to_bits, scale_of
+from mtcool.field.codes import round_to_bits, scale_of
 from mtcool.field.draws import draw
 from mtcool.kernels import kernel
 from mtcool.learners.changing import begin_clique, credit, grow_clique, raise_bound
@@ -107,12 +107,6 @@ def round_vector(
     """`round_to_bits`, for callers in Python; returns the scale."""
     round_to_bits(values, bits, seed, kind, i, j, n, out)
     return scale_of(values)
-
-
-@kernel
-def largest_of(values: Floats, count: int, chosen: Integers, out: Floats) -> None:
-    """`keep_largest`, for callers in Python."""
-    keep_largest(values, count, chosen, out)
 
 
 @kernel

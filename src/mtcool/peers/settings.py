@@ -181,8 +181,6 @@ def check_field(settings: Settings) -> None:
             f"rates must be one of {', '.join(FIELD_RATES)} in a network with messages, delays or "
             f"changes of its own, got {settings.rates!r}"
         )
-    if field is not None:
-        field.check(settings.dim)
 
 
 def refuse_private(algorithm: Algorithm, field: FieldSettings) -> NoReturn:

@@ -155,7 +155,7 @@ def _play_as_agents(network: Network, told: Given) -> None:
 
 def _play_in_the_field(make: Callable[..., Network], gradient: Floats) -> None:
     """What single agents need where messages are few, small or late, and neighbours come and go."""
-    best = Messages(partners=1, choose="best", probability=0.5, coordinates=1)
+    best = Messages(partners=1, choose="best", probability=0.5)
     rules = ((best, Delays()), (Messages(bits=8), Delays(gradients=Delay(mean=1.0), lost=0.1)))
     for messages, delays in rules:
         agents = make(messages=messages, delays=delays).agents().values()
