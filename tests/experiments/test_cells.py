@@ -187,7 +187,6 @@ def test_every_file_that_makes_numbers_is_in_the_key_of_a_cell():
         "agents/cutting/single_task.py",
         "agents/parts.py",
         "agents/private.py",
-        "agents/private_carrier.py",
         "agents/received.py",
         "agents/single_task.py",
         "field/packing.py",

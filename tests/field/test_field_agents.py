@@ -9,9 +9,9 @@ from hypothesis import given, settings
 import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, simulate, traffic
-from mtcool.agents import Carrier
 from mtcool.learners import KT, MTFTRLKT
 from mtcool.peers.arrays import state_arrays
+from support.carrier import Carrier
 
 
 def carrier_of(net):

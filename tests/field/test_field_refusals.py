@@ -212,24 +212,6 @@ def test_a_network_that_never_changed_does_not_change_when_asked_what_it_receive
     assert net.settings.field is None
 
 
-CARRIED = [
-    (lambda carrier: carrier.join("d", "ab"), r"neighbours must be names of agents, got 'ab'"),
-    (lambda carrier: carrier.join("d", None), r"neighbours must be names of agents, got None"),
-    (lambda carrier: carrier.join(["d"], ["a"]), r"agent must .*got \['d'\]"),
-    (lambda carrier: carrier.join("d", [["a"]]), r"agent must .*got \['a'\]"),
-    (lambda carrier: carrier.update(["a"], [0.5]), r"agent must .*got \['a'\]"),
-]
-
-
-@pytest.mark.parametrize(("change", "sentence"), CARRIED)
-def test_a_carrier_refuses_names_as_a_network_does(change, sentence):
-    carrier = mtcool.agents.Carrier(made(messages=Messages()).agents().values())
-    with pytest.raises(ValueError, match=sentence):
-        change(carrier)
-    assert list(carrier.agents) == ["a", "b", "c"]
-    assert carrier.clock == 0
-
-
 def test_no_other_thread_changes_the_graph_between_the_checks_of_a_stream_and_its_rounds(
     monkeypatch,
 ):

@@ -10,7 +10,6 @@ import pytest
 import mtcool
 from mtcool.agents import (
     Announcement,
-    Carrier,
     FieldAgent,
     FieldGradient,
     FieldRequest,
@@ -20,6 +19,7 @@ from mtcool.agents import (
 )
 from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
 from mtcool.peers.arrays import state_arrays
+from support.carrier import Carrier
 
 STAR = mtcool.graphs.star(4)
 HALF = np.array([0.5, 0.0]).tobytes()
@@ -228,13 +228,11 @@ def test_agents_with_weights_of_their_own_have_the_neighbours_that_they_have():
             change()
 
 
-def test_a_carrier_refuses_what_a_network_refuses():
+def test_agents_refuse_what_a_network_refuses():
     carrier = carrier_of(network())
     carrier.leave(3)
     wrong = {
         "agent must be in the network, got 3": lambda: carrier.update(3, [0.0, 0.0]),
-        "agent must be in the network, got 9": lambda: carrier.connect(0, 9),
-        "neighbours must be different": lambda: carrier.join(3, [0, 0]),
         "neighbour must be a new one, got 1": lambda: carrier.connect(0, 1),
         "agent must be a neighbour of 1, got 2": lambda: carrier.disconnect(1, 2),
         "gradient must have norm at most": lambda: carrier.update(0, [3.0, 4.0]),
@@ -244,21 +242,6 @@ def test_a_carrier_refuses_what_a_network_refuses():
         with pytest.raises(ValueError, match=words):
             act()
     assert [content(agent) for agent in carrier.agents.values()] == before
-    for name in (0, 1):
-        carrier.leave(name)
-    with pytest.raises(ValueError, match="agent must not be the last one to leave, got 2"):
-        carrier.leave(2)
-
-
-def test_a_carrier_has_all_agents_of_one_network():
-    agents = network().agents()
-    with pytest.raises(ValueError, match="agents must be all of a network, got none called 3"):
-        Carrier([agents[0], agents[1], agents[2]])
-    with pytest.raises(ValueError, match="agents must have the same settings"):
-        Carrier([*list(agents.values())[:3], network(bits=2).agent(3)])
-    for none in ([], [mtcool.i_ftrl(STAR, 2).agent(0)]):
-        with pytest.raises(ValueError, match="agents must be agents in the field"):
-            Carrier(none)
 
 
 # --- copies, and networks ---------------------------------------------------------------------

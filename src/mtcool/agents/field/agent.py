@@ -31,7 +31,7 @@ class FieldAgent:
 
     It knows who its neighbours are, and the index of each: its place in the order in which the
     agents of the network became known, which all draws depend on. Whoever carries its messages
-    decides which of them are late or lost, and tells it who its neighbours are (`Carrier`).
+    decides which of them are late or lost, and tells it who its neighbours are.
 
     Parameters
     ----------
