@@ -133,8 +133,7 @@ def cases(
     missing = draw(st.sets(st.sampled_from(pairs)))
     edges = {pair for a, b in pairs if (a, b) not in missing for pair in ((a, b), (b, a))}
     graph = {a: {b for b in agents if (a, b) in edges} for a in agents}
-    said = draw(message_options(dim, sizes)) if messages else {}
-    coded = "coordinates" in said
+    said = draw(message_options(sizes)) if messages else {}
     lipschitz = draw(st.sampled_from([0.25, 1.0, 3.0]))
     weights = None if changes else draw(st.none() | matrices(graph))
     return Case(
@@ -146,7 +145,7 @@ def cases(
         lipschitz=lipschitz,
         radius=draw(st.sampled_from([0.5, 1.0, 10.0])),
         messages=said,
-        delays=draw(delay_options(graph, coded, sizes)) if delays else {},
+        delays=draw(delay_options(graph, sizes)) if delays else {},
         seed=draw(st.integers(0, 2**32 - 1)),
         steps=draw(schedules(graph, dim, lipschitz, rounds, changes, label)),
     )
@@ -169,7 +168,7 @@ def some(options):
 
 
 @st.composite
-def message_options(draw, dim, sizes):
+def message_options(draw, sizes):
     """The fields of `Messages`."""
     options = {
         "every": st.integers(1, 3),
@@ -183,12 +182,8 @@ def message_options(draw, dim, sizes):
     said = draw(some(options))
     if "partners" not in said:
         said.pop("choose", None)
-    code = draw(st.sampled_from([None, "bits", "coordinates"]))
-    if code == "bits":
-        return said | {"bits": draw(st.sampled_from([1, 2, 3, 8, 52]))}
-    if code == "coordinates":
-        return said | {"coordinates": draw(st.integers(1, dim))}
-    return said
+    bits = draw(st.none() | st.sampled_from([1, 2, 3, 8, 52]))
+    return said if bits is None else said | {"bits": bits}
 
 
 @st.composite
@@ -207,12 +202,11 @@ def laws(draw, edges, sizes):
 
 
 @st.composite
-def delay_options(draw, graph, coordinates, sizes):
-    """The fields of `Delays`; with `coordinates` rows come at once, and nothing is lost."""
+def delay_options(draw, graph, sizes):
+    """The fields of `Delays`."""
     edges = sorted({edge(a, b) for a in graph for b in graph[a]})
     options = {"gradients": laws(edges, sizes), "labels": laws([], False)}
-    if not coordinates:
-        options |= {"rows": laws(edges, sizes), "lost": st.sampled_from([0.0, 0.2, 0.7])}
+    options |= {"rows": laws(edges, sizes), "lost": st.sampled_from([0.0, 0.2, 0.7])}
     return draw(some(options))
 
 

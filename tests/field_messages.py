@@ -42,7 +42,7 @@ class Plain:
 
 
 class Bits:
-    """Every coordinate is one of 2^b levels, rounded at random."""
+    """Every number is one of 2^b levels, rounded at random."""
 
     def __init__(self, dim, bits):
         root, self.levels = math.sqrt(dim), 2**bits - 1
@@ -59,22 +59,6 @@ class Bits:
         return -scale + step * level
 
 
-class Coordinates:
-    """Only the k coordinates that changed most; the rest waits."""
-
-    def __init__(self, dim, coordinates):
-        self.k, q = coordinates, math.sqrt(1 - coordinates / dim)
-        self.kappa = 1 / (1 - q)
-        self.power = self.kappa**2
-        self.content = coordinates * (8 + (1 if dim <= 2**8 else 2 if dim <= 2**16 else 4))
-
-    def coded(self, v):
-        kept = np.zeros_like(v)
-        for c in sorted(range(len(v)), key=lambda c: (-abs(v[c]), c))[: self.k]:
-            kept[c] = v[c]
-        return kept
-
-
 def float_up(x):
     """The smallest 32-bit float that is at least x."""
     rounded = np.float32(x)
@@ -83,10 +67,8 @@ def float_up(x):
     return float(rounded)
 
 
-def code_of(dim, bits, coordinates):
-    if bits is not None:
-        return Bits(dim, bits)
-    return Plain(dim) if coordinates is None else Coordinates(dim, coordinates)
+def code_of(dim, bits):
+    return Plain(dim) if bits is None else Bits(dim, bits)
 
 
 # --- bytes ------------------------------------------------------------------------------------

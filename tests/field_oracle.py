@@ -26,7 +26,6 @@ from field_messages import (
     ROUND_ROW,
     SPEAK,
     Bits,
-    Coordinates,
     code_of,
     draw,
     plain_size,
@@ -125,7 +124,7 @@ class FieldNetwork:
         self.begun = dict.fromkeys(graph, 0)
         self.messages, self.bytes, self.contents = ({} for _ in range(3))
         self.by_kind = {}
-        self.scores, self.used, self.kept, self.copies, self.memories = {}, set(), {}, {}, {}
+        self.scores, self.used, self.kept = {}, set(), {}
         self.cliques = {}
         for name in graph:
             self.meet(name)
@@ -140,12 +139,11 @@ class FieldNetwork:
         budget=None,
         budget_bytes=None,
         bits=None,
-        coordinates=None,
     ):
         self.every, self.probability = every, probability
         self.partners, self.choose = partners, choose
         self.budget, self.budget_bytes = budget, budget_bytes
-        self.code = code_of(self.dim, bits, coordinates)
+        self.code = code_of(self.dim, bits)
 
     def set_delays(self, gradients=0, rows=0, labels=0, lost=0.0):
         laws = {"gradients": gradients, "rows": rows, "labels": labels}
@@ -216,7 +214,7 @@ class FieldNetwork:
         self.edges.remove(frozenset((a, b)))
         for pair in ((a, b), (b, a)):
             self.used.discard(pair)
-            for kept in (self.scores, self.kept, self.copies, self.memories):
+            for kept in (self.scores, self.kept):
                 kept.pop(pair, None)
 
     # Bounds on the weights.
@@ -307,9 +305,6 @@ class FieldNetwork:
         point = clique.row(i)
         if isinstance(self.code, Bits):
             point = self.code.coded(point, [self.draw(ROUND_ROW, i, j, n, c) for c in self.axes])
-        elif isinstance(self.code, Coordinates):
-            copy = self.copies.get((i, j), np.zeros(self.dim))
-            point = copy + self.code.coded(point - copy)
         lost = self.draw(LOST_ROW, i, j, n) < self.lost
         delay = self.delay("rows", DELAY_ROW, i, j, n, self.message_size("answer", j))
         return Answer(i, j, Row(n, point, clique.R), lost, delay)
@@ -355,8 +350,6 @@ class FieldNetwork:
             pair = (i, answer.sender)
             self.count("request", i, i)
             self.count("answer", i, answer.sender)
-            if isinstance(self.code, Coordinates):
-                self.copies[pair] = answer.row.point
             if answer.lost:
                 continue
             if answer.delay == 0:
@@ -413,12 +406,6 @@ class FieldNetwork:
         if isinstance(self.code, Bits):
             uniforms = [self.draw(ROUND_GRADIENT, i, None, n, c) for c in self.axes]
             return self.code.coded(gradient, uniforms)
-        if isinstance(self.code, Coordinates):
-            v = gradient + self.memories.get((i, j), np.zeros(self.dim))
-            coded = self.code.coded(v)
-            if frozenset((i, j)) in self.edges:
-                self.memories[i, j] = v - coded
-            return coded
         return gradient
 
     def count(self, kind, agent, sender):

@@ -89,8 +89,8 @@ ORIGINALS = {
     "field bits": field(
         MTFTRL(experts=[0.1, 0.5, 1.0]), "adaptive", mtcool.Messages(bits=3), mtcool.Delays(rows=4)
     ),
-    "field coordinates": field(
-        MTFTRLKT(), "adaptive", mtcool.Messages(coordinates=1), mtcool.Delays(gradients=4)
+    "field gradients late": field(
+        MTFTRLKT(), "adaptive", mtcool.Messages(), mtcool.Delays(gradients=4)
     ),
 }
 

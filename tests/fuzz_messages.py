@@ -76,9 +76,6 @@ KINDS_OF_AGENTS: dict[str, Callable[[], GradientDriver | TableDriver]] = {
     "one task, no bound": gradients(mtcool.st_ftrl, learner=FTRL(), lipschitz="adaptive"),
     "field": gradients(mtcool.mt_co2ol, messages=mtcool.Messages(), **FIELD),
     "field, bits": gradients(mtcool.mt_co2ol, messages=mtcool.Messages(bits=4), **FIELD),
-    "field, coordinates": gradients(
-        mtcool.mt_co2ol, messages=mtcool.Messages(coordinates=1), **FIELD
-    ),
     "field, changed": late(messages=mtcool.Messages()),
     "private": private(),
     "private, doubling": private(aggregator=mtcool.privacy.Doubling()),
@@ -224,7 +221,7 @@ def plays_on(driver) -> None:
         isinstance(agent, getattr(mtcool.agents, kind))
         for kind in ("SingleTaskAgent", "FieldAgent")
     )
-    if not field or not (agent.code.in_bits or agent.code.in_coordinates):  # as in live networks
+    if not field or not agent.code.in_bits:  # as in live networks
         table = isinstance(driver, TableDriver)
         began = driver.begin(np.zeros(DIM) if table else None)
         assert np.isfinite(began.predict({}).value).all()
@@ -244,9 +241,7 @@ def plays_on(driver) -> None:
 def asked_by(driver) -> list[object]:
     """Whom such an agent asks, where it takes what was not heard for nothing known."""
     agent = driver.agent
-    if isinstance(agent, mtcool.agents.FieldAgent) and (
-        agent.code.in_bits or agent.code.in_coordinates
-    ):
+    if isinstance(agent, mtcool.agents.FieldAgent) and agent.code.in_bits:
         return []
     return list(driver.begin(np.zeros(DIM) if isinstance(driver, TableDriver) else None).requests)
 

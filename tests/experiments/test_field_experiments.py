@@ -117,9 +117,10 @@ BAD = {
         "unknown key delays.rows.men; did you mean mean?",
     ),
     "all lost": (changed(delays={"lost": 1.0}), "delays.lost must be a number below 1, got 1.0"),
-    "what does not go together": (
-        changed({"messages": {"bits": 2}}, messages={"coordinates": 1}),
-        "shared: messages: one of bits and coordinates may be given",
+    "coordinates": (
+        changed(messages={"coordinates": 1}),
+        "shared: messages: coordinates are not an option of messages any more, got "
+        "coordinates=1: use bits",
     ),
     "best of all": (
         changed(messages={"choose": "best"}),
@@ -191,10 +192,6 @@ def test_what_is_wrong_is_one_sentence_with_table_and_key(kind):
             '[network]\nkind = "churn"\ndepartures = 0.1\nneighbours = 2\n'
             '[stream]\nactivations = { kind = "bursts", length = 3 }',
             "stream.activations must be stochastic without skew where agents come and go, got {",
-        ),
-        (
-            "[messages]\ncoordinates = 3",
-            "shared: coordinates must be at most the dimension 2, got 3",
         ),
         ('[network]\nkind = "file"\npath = "no.csv"', "network.path = "),
     ],

@@ -12,7 +12,6 @@ from mtcool.field.codes import (
     LARGEST_SINGLE,
     content_bytes,
     kappa,
-    keep_largest,
     power,
     round_to_bits,
     scale_of,
@@ -31,11 +30,6 @@ def round_compiled(values, bits, seed, kind, i, j, n, out):
 
 
 @kernel
-def keep_compiled(values, count, chosen, out):
-    keep_largest(values, count, chosen, out)
-
-
-@kernel
 def scale_compiled(values):
     return scale_of(values)
 
@@ -43,13 +37,6 @@ def scale_compiled(values):
 def rounded(values, bits, n=0, function=round_compiled):
     out = np.full(len(values), np.nan)
     function(values, bits, SEED, ROUND_GRADIENT, 3, 0, n, out)
-    return out
-
-
-def kept(values, count, function=keep_compiled):
-    chosen, out = np.full(count, -1), np.full(len(values), np.nan)
-    function(values, count, chosen, out)
-    assert sorted(set(chosen)) == sorted(chosen)
     return out
 
 
@@ -121,24 +108,6 @@ def test_kappa_and_power_are_met_by_some_vector():
     assert abs(power(Messages(bits=4), 16) - (1 + 16 / 15**2)) < 1e-12
 
 
-@pytest.mark.parametrize("dim", [1, 2, 7, 40])
-def test_memories_of_what_was_left_out_stay_within_kappa(dim):
-    rng = np.random.default_rng(dim)
-    for count in {1, (dim + 1) // 2, dim}:
-        bound, memory, longest = kappa(Messages(coordinates=count), dim), np.zeros(dim), 0.0
-        total = sent = np.zeros(dim)
-        for n in range(300):
-            g = np.ones(dim) if n % 3 else rng.standard_normal(dim)
-            g /= np.linalg.norm(g)
-            out = kept(g + memory, count)
-            memory = g + memory - out
-            total, sent = total + g, sent + out
-            longest = max(longest, np.linalg.norm(out))
-        assert longest <= bound * (1 + 1e-12)
-        np.testing.assert_allclose(total, sent + memory, atol=1e-9)
-        assert power(Messages(coordinates=count), dim) == bound**2
-
-
 def test_bounds_and_bytes_are_those_of_the_definition():
     plain = Messages()
     assert (kappa(plain, 5), power(plain, 5), content_bytes(plain, 5)) == (1.0, 1.0, 40)
@@ -146,17 +115,6 @@ def test_bounds_and_bytes_are_those_of_the_definition():
     assert kappa(Messages(bits=3), 4) == 1 + 4 / 7
     assert power(Messages(bits=3), 4) == 1 + 4 / 49
     assert content_bytes(Messages(bits=3), 3) == 4 + 2
-    assert kappa(Messages(coordinates=3), 4) == 2.0
-    assert power(Messages(coordinates=3), 4) == 4.0
-    assert kappa(Messages(coordinates=4), 4) == 1.0
-    sizes = [content_bytes(Messages(coordinates=2), d) for d in (2**8, 2**8 + 1, 2**16, 2**16 + 1)]
-    assert sizes == [18, 20, 20, 24]
-
-
-@pytest.mark.parametrize("function", [kappa, power, content_bytes])
-def test_more_coordinates_than_there_are_are_refused(function):
-    with pytest.raises(ValueError, match="coordinates must be at most the dimension 2, got 3"):
-        function(Messages(coordinates=3), 2)
 
 
 finite = st.floats(-1e100, 1e100)
@@ -202,17 +160,3 @@ def test_the_scale_of_the_largest_and_the_smallest_numbers_is_finite(largest):
     scale = scale_compiled(np.array([0.0, -largest]))
     assert largest <= scale <= LARGEST_SINGLE
     assert scale == scale_of(np.array([0.0, -largest]))
-
-
-few = st.sampled_from([-2.0, -1.0, -0.0, 0.0, 1.0, 2.0])  # so that there are ties
-ties = st.lists(few | finite, min_size=1, max_size=12).map(np.array)
-
-
-@given(ties, st.data())
-def test_the_kept_coordinates_are_those_of_a_stable_sort(values, data):
-    count = data.draw(st.integers(1, len(values)))
-    largest = np.argsort(-abs(values), kind="stable")[:count]
-    expected = np.zeros(len(values))
-    expected[largest] = values[largest]
-    for function in (keep_largest, keep_compiled):
-        assert kept(values, count, function).tobytes() == expected.tobytes()

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 import mtcool
 from field_cases import CLOSED_FORMS, HEDGES, cases
 from field_networks import network, simulate, traffic
-from mtcool.agents import Carrier
 from mtcool.axes import state_arrays
 from mtcool.learners import KT, MTFTRLKT
+from support.carrier import Carrier
 
 
 def carrier_of(net):
@@ -45,13 +45,12 @@ def assert_the_same_rounds(case):
 def known(agent):
     """All that an agent knows, to the bit, but what only a whole network can know."""
     clique, near = agent.clique, agent.neighbours
-    said = {name: (n.index, n.score, plain(n.kept), plain(n.memory)) for name, n in near.items()}
+    said = {name: (n.index, n.score, plain(n.kept)) for name, n in near.items()}
     account = (clique.account.received, clique.account.lag, clique.account.lags)
     return {
         "numbers": (agent.index, agent.begun, agent.fresh, clique.slots, clique.doublings),
         "rows": clique.rows,
         "neighbours": said,
-        "copies": {name: plain(n.copy_told(agent.code.dim)) for name, n in near.items()},
         "weights": (clique.bound, account, agent.weights),
         "learned": {name: array.tobytes() for name, array in state_arrays(clique.state)},
     }

@@ -75,11 +75,6 @@ def test_the_last_agent_stays():
 SETTINGS = [
     ({"messages": "few"}, r"messages must be an mtcool\.Messages, got 'few'"),
     ({"delays": 3}, r"delays must be an mtcool\.Delays, got 3"),
-    ({"messages": Messages(coordinates=3), "dim": 2}, r"coordinates must be at most .* 2, got 3"),
-    (
-        {"messages": Messages(coordinates=1), "delays": Delays(rows=1), "dim": 2},
-        r"coordinates needs rows that arrive at once",
-    ),
     ({"messages": Messages(), "lipschitz": "adaptive"}, r"lipschitz must be a number"),
     ({"messages": Messages(), "rates": "stochastic", "q": [1 / 3] * 3}, r"rates must be one of"),
     ({"messages": Messages(), "weights": "delegation"}, r"weights must be positive"),
@@ -215,24 +210,6 @@ def test_a_network_that_never_changed_does_not_change_when_asked_what_it_receive
     with pytest.raises(ValueError, match="network must have messages, delays or changes"):
         net.received()
     assert net.settings.field is None
-
-
-CARRIED = [
-    (lambda carrier: carrier.join("d", "ab"), r"neighbours must be names of agents, got 'ab'"),
-    (lambda carrier: carrier.join("d", None), r"neighbours must be names of agents, got None"),
-    (lambda carrier: carrier.join(["d"], ["a"]), r"agent must .*got \['d'\]"),
-    (lambda carrier: carrier.join("d", [["a"]]), r"agent must .*got \['a'\]"),
-    (lambda carrier: carrier.update(["a"], [0.5]), r"agent must .*got \['a'\]"),
-]
-
-
-@pytest.mark.parametrize(("change", "sentence"), CARRIED)
-def test_a_carrier_refuses_names_as_a_network_does(change, sentence):
-    carrier = mtcool.agents.Carrier(made(messages=Messages()).agents().values())
-    with pytest.raises(ValueError, match=sentence):
-        change(carrier)
-    assert list(carrier.agents) == ["a", "b", "c"]
-    assert carrier.clock == 0
 
 
 def test_no_other_thread_changes_the_graph_between_the_checks_of_a_stream_and_its_rounds(

@@ -115,18 +115,6 @@ def test_a_scale_is_rounded_up_to_a_float_of_32_bits():
     assert 0 < field_messages.float_up(1e-60) < 1e-44
 
 
-def test_coordinates_send_all_in_the_end():
-    code, memory, sent = field_messages.Coordinates(3, 1), np.zeros(3), np.zeros(3)
-    for v in np.random.default_rng(1).uniform(-0.5, 0.5, (100, 3)):
-        coded = code.coded(v + memory)
-        memory = memory + v - coded
-        sent += coded
-        assert np.count_nonzero(coded) <= 1
-        assert np.linalg.norm(coded) <= code.kappa * math.sqrt(0.75)
-    whole = np.random.default_rng(1).uniform(-0.5, 0.5, (100, 3)).sum(axis=0)
-    np.testing.assert_allclose(sent + memory, whole, atol=ROUNDING)
-
-
 def test_plain_messages_have_the_bytes_that_networks_of_old_send():
     # In the documentation of `mtcool.agents.messages.encode`.
     assert field_messages.plain_size("gradient", "rome", 16) == 35
@@ -340,16 +328,6 @@ def test_52_bits_are_plain(learner, rates):
     same_records(plain, coded, 1e-12)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_all_coordinates_are_plain(learner):
-    plain, coded = (
-        taught(path(*range(4)), learner, dim=3, messages=messages)
-        for messages in ({}, {"coordinates": 3})
-    )
-    for agent in range(4):
-        np.testing.assert_allclose(plain.predict(agent), coded.predict(agent), atol=ROUNDING)
-
-
 def test_a_late_gradient_gets_credit_for_what_came_in_between():
     net = FieldNetwork(
         path("a", "b"), 1, learner_of("FTRL"), rates="adaptive", delays={"gradients": 2}
@@ -395,8 +373,6 @@ BOUNDS = [
     ({"delays": {"rows": 1}}, [1, 1, 1]),
     ({"delays": {"gradients": 1, "labels": 3}}, [1 / 2, 1 / 2, 1 / 2]),
     ({"messages": {"bits": 1}}, [2 / 3, 2 / 2, 2 / 3]),  # kappa = 2
-    ({"messages": {"coordinates": 4}}, [1 / 2, 1 / 2, 1 / 2]),
-    ({"messages": {"coordinates": 3}}, [2 / 3, 2 / 2, 2 / 3]),  # kappa = 2
     ({"weights": "given"}, [0.9, 0.5, 0.6]),
     ({"weights": "given", "messages": {"probability": 0.5}}, [1, 1, 1]),
     ({"weights": "given", "messages": {"partners": 1}}, [0.9, 1, 0.6]),

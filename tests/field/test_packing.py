@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mtcool.field import Messages
-from mtcool.field.codes import content_bytes, keep_largest, round_to_bits, scale_of
+from mtcool.field.codes import content_bytes, round_to_bits, scale_of
 from mtcool.field.draws import ROUND_ROW, seed_number
 from mtcool.field.packing import pack, unpack
 
@@ -46,29 +46,13 @@ def test_all_kinds_of_levels_come_back_to_the_bit(bits):
         there_and_back(coded, Messages(bits=bits), scale_of(values))
 
 
-@given(vectors, st.data())
-def test_kept_coordinates_come_back_to_the_bit(values, data):
-    count = data.draw(st.integers(1, len(values)))
-    coded = np.empty(len(values))
-    keep_largest(values, count, np.empty(count, np.int64), coded)
-    there_and_back(coded, Messages(coordinates=count))
-
-
-@pytest.mark.parametrize("dim", [256, 257, 2**16, 2**16 + 1])
-def test_the_last_coordinate_of_a_long_vector_comes_back(dim):
-    coded = np.zeros(dim)
-    coded[-1] = 0.1
-    for count in (1, 3, dim):
-        there_and_back(coded, Messages(coordinates=count))
-
-
 @given(vectors)
 def test_exact_vectors_come_back_to_the_bit(values):
     there_and_back(values, Messages())
     assert pack(values, Messages(every=3)) == values.astype("<f8").tobytes()
 
 
-BITS, PAIRS = Messages(bits=3), Messages(coordinates=2)
+BITS = Messages(bits=3)
 GOOD = pack(np.array([1.0, -1.0]), BITS, 1.0)
 REFUSED = {
     "no scale": (lambda: pack(np.ones(2), BITS), "scale must be given with bits=3, got None"),
@@ -78,10 +62,8 @@ REFUSED = {
     "no level": (lambda: pack(np.array([0.5]), BITS, 1.0), "values must be levels .*, got 0.5"),
     "not zero": (lambda: pack(np.ones(2), BITS, 0.0), "values must be levels .*, got 1.0"),
     "beyond": (lambda: pack(np.array([3.0]), BITS, 1.0), "values must be levels .*, got 3.0"),
-    "too many": (lambda: pack(np.ones(3), PAIRS), "at most 2 coordinates that are not 0, got 3"),
-    "too few": (lambda: pack(np.ones(1), PAIRS), "coordinates must be at most the dimension 1"),
-    "a matrix": (lambda: pack(np.ones((2, 2)), PAIRS), r"must be a vector, got shape \(2, 2\)"),
-    "nothing": (lambda: pack(np.ones(0), PAIRS), r"must be a vector, got shape \(0,\)"),
+    "a matrix": (lambda: pack(np.ones((2, 2)), BITS), r"must be a vector, got shape \(2, 2\)"),
+    "nothing": (lambda: pack(np.ones(0), BITS), r"must be a vector, got shape \(0,\)"),
     "unknown": (lambda: pack(np.array([np.nan]), BITS, 1.0), "values must be finite, got"),
     "short": (lambda: unpack(GOOD[:-1], 2, BITS), "content must have 5 bytes, got 4"),
     "long": (lambda: unpack(GOOD, 3, BITS), "content must have 6 bytes, got 5"),
@@ -94,14 +76,6 @@ REFUSED = {
         "content must have a scale that is finite and not negative, got -1.0",
     ),
     "more bits": (lambda: unpack(GOOD[:4] + b"\xff", 2, BITS), "zeros after 6 bits"),
-    "a coordinate twice": (
-        lambda: unpack(b"\1\1" + bytes(16), 3, PAIRS),
-        r"content must have ascending coordinates below 3, got \[1, 1\]",
-    ),
-    "a coordinate beyond": (
-        lambda: unpack(b"\0\3" + bytes(16), 3, PAIRS),
-        r"content must have ascending coordinates below 3, got \[0, 3\]",
-    ),
 }
 
 

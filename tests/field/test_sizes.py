@@ -12,7 +12,7 @@ from mtcool.graphs.labels import plain_name
 
 NAMES = ["rome", 3, -7, 300, 2**40, 2.5, ("a", 1), True, None, "a" * 40, np.int64(9)]
 NAMES += [("a", np.int64(1)), (np.float64(0.5), ("b", np.str_("c")))]
-CODES = [Messages(), Messages(bits=1), Messages(bits=7), Messages(coordinates=1)]
+CODES = [Messages(), Messages(bits=1), Messages(bits=7)]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=repr)

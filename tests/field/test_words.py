@@ -28,10 +28,10 @@ REFUSED_MESSAGES = [
     ({"budget_bytes": -1}, "budget_bytes must be a whole number of at least 1, got -1"),
     ({"bits": 0}, "bits must be a whole number of at least 1, got 0"),
     ({"bits": 53}, "bits must be at most 52, got 53"),
-    ({"coordinates": 0}, "coordinates must be a whole number of at least 1, got 0"),
     ({"every": 2**62 + 1}, "every must be at most 4611686018427387904, got 4611686018427387905"),
     ({"budget": 2**64}, "budget must be at most 4611686018427387904, got 18446744073709551616"),
-    ({"bits": 2, "coordinates": 3}, "one of bits and coordinates .* got bits=2 and coordinates=3"),
+    ({"coordinates": 3}, "not an option .* any more, got coordinates=3: use bits"),
+    ({"bits": 2, "coordinates": 0}, "not an option .* any more, got coordinates=0: use bits"),
 ]
 
 
@@ -57,7 +57,6 @@ NOT_PLAIN = [
     {"budget_bytes": 9},
     {"partners": 2},
     {"bits": 8},
-    {"coordinates": 1},
 ]
 
 

@@ -44,7 +44,7 @@ def test_other_refusals_say_why():
         made(messages=3)
     record = algorithm("dpmt_co2ol")
     with pytest.raises(
-        ValueError, match=r"delays do not apply to a network of dpmt_co2ol, .*PrivateCarrier"
+        ValueError, match=r"delays do not apply to a network of dpmt_co2ol, .*net\.agents\(\)"
     ):
         make_network(record, GRAPH, 1, privacy=Privacy(1.0, 9), delays=Delays(gradients=2))
 

@@ -18,7 +18,7 @@ from field_messages import (
     draw,
 )
 from mtcool import Delay, Delays, Privacy
-from mtcool.agents import PrivateCarrier
+from support.private_carrier import PrivateCarrier
 
 
 class LateNetwork:
@@ -174,15 +174,3 @@ def test_what_is_refused_changes_nothing():
     with pytest.raises(ValueError, match="horizon of agent 3 is 2 activations, of which 2 are"):
         carrier.round(3, lambda x: x)  # whose labels are under way
     assert carrier.under_way == 2
-
-
-def test_wrong_arguments_are_named():
-    agents = list(made().agents().values())
-    with pytest.raises(ValueError, match="agents must be private agents"):
-        PrivateCarrier(mtcool.mt_co2ol(STAR, 1).agents().values())
-    with pytest.raises(ValueError, match=r"agents must be all of a network, got none called 0"):
-        PrivateCarrier(agents[1:])
-    with pytest.raises(ValueError, match=r"delays must be an mtcool\.Delays, got 3"):
-        PrivateCarrier(agents, 3)
-    with pytest.raises(ValueError, match=r"agent must be one of \[0, 1, 2, 3\], got 9"):
-        PrivateCarrier(agents).update(9, [0.5])

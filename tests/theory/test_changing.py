@@ -104,8 +104,6 @@ HARDER = {
     "late": 40.0,
     "lost": 5.0,
     "moved": 5.0,
-    "miscoded": 5.0,
-    "unsent": 5.0,
     "power": 2.0,
     "first_bound": 0.1,
     "start": 2,
@@ -445,58 +443,9 @@ class Ball:
         self.squares += power
 
 
-def largest(vector, k):
-    kept = np.zeros_like(vector)
-    where = np.argsort(-np.abs(vector), kind="stable")[:k]
-    kept[where] = vector[where]
-    return kept
-
-
 def unit(rng, dim):
     vector = rng.standard_normal(dim)
     return vector / np.linalg.norm(vector)
-
-
-@pytest.mark.parametrize("pull", [0.1, 0.3])
-def test_what_the_largest_coordinates_leave_out_costs_what_was_measured_and_what_is_proved(pull):
-    rng, dim, k = np.random.default_rng(3), 6, 2
-    q = math.sqrt(1.0 - k / dim)
-    kappa = 1.0 / (1.0 - q)
-    clique, memory, task = Ball(dim, kappa), np.zeros(dim), unit(rng, dim)
-    regret = miscoded = path = 0.0
-    left, last = np.zeros(dim), np.zeros(dim)
-    for _ in range(400):
-        row, gradient = clique.play(), unit(rng, dim) - pull * task
-        gradient /= max(1.0, np.linalg.norm(gradient))
-        coded = largest(gradient + memory, k)
-        memory += gradient - coded
-        assert np.linalg.norm(memory) <= q * kappa + 1e-12
-        assert np.linalg.norm(coded) <= kappa + 1e-12
-        regret += gradient @ (row - task)
-        miscoded += (gradient - coded) @ row
-        left += gradient - coded
-        path, last = path + np.linalg.norm(row - last), row
-        clique.learn(coded, kappa**2)
-    unsent = np.linalg.norm(left)
-    run = theory.Received(
-        [(0,)], 1, kappa, clique.squares, miscoded=miscoded, unsent=unsent, power=kappa**2
-    )
-    bound = theory.changing(run, [task])
-    assert 0.05 < regret / bound.value <= 1.0
-    assert bound.parts["coded"] <= q * kappa * (path + 2.0)
-
-
-def test_copies_of_rows_are_never_further_behind_than_the_path_of_the_row_allows():
-    rng, dim, k = np.random.default_rng(4), 8, 3
-    q = math.sqrt(1.0 - k / dim)
-    copy, row, behind, path = np.zeros(dim), np.zeros(dim), 0.0, 0.0
-    for _ in range(300):
-        step = unit(rng, dim) * rng.exponential(0.1)
-        path += np.linalg.norm(step)
-        row = row + step
-        copy = copy + largest(row - copy, k)
-        behind += np.linalg.norm(row - copy)
-    assert 0.1 < behind / (q / (1.0 - q) * path) <= 1.0
 
 
 def rounded(rng, vector, bits):

@@ -21,7 +21,7 @@ array([0.])
 from mtcool.agents.agent import Activation, Agent
 from mtcool.agents.cliques import CliqueAgent
 from mtcool.agents.cutting import cut, join
-from mtcool.agents.field import Carrier, FieldAgent
+from mtcool.agents.field import FieldAgent
 from mtcool.agents.messages import (
     Announcement,
     FieldGradient,
@@ -37,7 +37,6 @@ from mtcool.agents.messages import (
     encode,
 )
 from mtcool.agents.private import PrivateAgent
-from mtcool.agents.private_carrier import PrivateCarrier
 from mtcool.agents.single_task import SingleTaskAgent
 from mtcool.agents.traffic import Traffic, traffic
 
@@ -45,7 +44,6 @@ __all__ = [
     "Activation",
     "Agent",
     "Announcement",
-    "Carrier",
     "CliqueAgent",
     "FieldAgent",
     "FieldGradient",
@@ -55,7 +53,6 @@ __all__ = [
     "LossShared",
     "Message",
     "PrivateAgent",
-    "PrivateCarrier",
     "RowRequest",
     "Rows",
     "SingleTaskAgent",

@@ -3,14 +3,12 @@
 import numpy as np
 
 from mtcool.field.choosing import choose
-from mtcool.field.codes import keep_largest, round_to_bits, scale_of
-from mtcool.field.draws import draw
+from mtcool.field.codes import round_to_bits, scale_of
 from mtcool.kernels import kernel
 from mtcool.learners.changing import Layout, begin_clique, credit, grow_clique, raise_bound
 from mtcool.learners.dp_mt_ftrl import DPMTFTRLState
 from mtcool.learners.learner import predict_row, update_row
 from mtcool.learners.mt_ftrl.clipped import expert_rows
-from mtcool.peers.field.queue import delay
 from mtcool.peers.field.rounds import help_of
 from mtcool.peers.private import ReleaseScratch, publish_sums, tell
 from mtcool.peers.protocol import Units, average, to_units
@@ -108,12 +106,6 @@ def round_vector(
 
 
 @kernel
-def largest_of(values: Floats, count: int, chosen: Integers, out: Floats) -> None:
-    """`keep_largest`, for callers in Python."""
-    keep_largest(values, count, chosen, out)
-
-
-@kernel
 def choose_among(
     neighbours: Integers,
     scores: Floats,
@@ -134,17 +126,3 @@ def choose_among(
 def gain_of(gradient: Floats, own: Floats, row: Floats) -> float:
     """`help_of`, for callers in Python."""
     return help_of(gradient, own, row)
-
-
-@kernel
-def drawn(seed: np.uint64, kind: int, i: int, j: int, n: int) -> float:
-    """`draw` of the first coordinate, for callers in Python."""
-    return draw(seed, kind, i, j, n, 0)
-
-
-@kernel
-def rounds_late(
-    constant: float, mean: float, seed: np.uint64, kind: int, i: int, j: int, n: int
-) -> int:
-    """`delay`, for callers in Python."""
-    return delay(constant, mean, seed, kind, i, j, n)

@@ -186,7 +186,7 @@ class FieldRow(_Message, frozen=True, tag=10):
     stamp: float
     """The sum of all weights that the sender's clique had received."""
     content: bytes
-    """The model as it was coded; of few coordinates, what is added to the asker's copy."""
+    """The model as it was coded."""
 
 
 class FieldGradient(_Message, frozen=True, tag=11):

@@ -80,6 +80,7 @@ class Messages(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     budget_bytes: Count | None = None
     bits: Bits | None = None
     coordinates: Count | None = None
+    """Refused by `mtcool.Messages`, which says what to use instead."""
 
 
 class Delay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Models and gradients in fewer bytes: rounded to a few bits, or only the largest coordinates.
+"""Models and gradients in fewer bytes: rounded to a few bits.
 
 `kappa` bounds the norm of what is received, and `power` its mean square, of a vector in the unit
 ball; that is what learning rates must be prepared for.
@@ -9,10 +9,9 @@ import math
 import numpy as np
 
 from mtcool.field.draws import begin, draw_at
-from mtcool.field.largest import find_largest
 from mtcool.field.messages import Messages
 from mtcool.kernels import inline
-from mtcool.types import Floats, Integers
+from mtcool.types import Floats
 
 LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
@@ -59,21 +58,6 @@ def round_to_bits(
         out[c] = -m + step * min(max(float(level), 0.0), last)
 
 
-@inline
-def keep_largest(values: Floats, count: int, chosen: Integers, out: Floats) -> None:
-    """Write the `count` largest coordinates to `out`, and zeros elsewhere; of equals, the first.
-
-    Their places are in the first entries of `chosen`, in no order.
-    """
-    size = values.shape[0]
-    for c in range(size):
-        out[c] = abs(values[c])
-    find_largest(out, out, size, count, chosen)
-    out[:] = 0.0
-    for k in range(count):
-        out[chosen[k]] = values[chosen[k]]
-
-
 def kappa(messages: Messages, dim: int) -> float:
     """How long a vector of the unit ball may be as it is received, at most.
 
@@ -89,11 +73,10 @@ def kappa(messages: Messages, dim: int) -> float:
     >>> kappa(Messages(), 4), kappa(Messages(bits=1), 4)
     (1.0, 2.0)
     """
-    if messages.bits is not None:
-        root = math.sqrt(dim)
-        return max(1.0, min(root, 1.0 + 2.0 * root / (2.0**messages.bits - 1.0)))
-    coordinates = coordinates_of(messages, dim)
-    return 1.0 if coordinates is None else 1.0 / (1.0 - math.sqrt(1.0 - coordinates / dim))
+    if messages.bits is None:
+        return 1.0
+    root = math.sqrt(dim)
+    return max(1.0, min(root, 1.0 + 2.0 * root / (2.0**messages.bits - 1.0)))
 
 
 def power(messages: Messages, dim: int) -> float:
@@ -111,10 +94,9 @@ def power(messages: Messages, dim: int) -> float:
     >>> power(Messages(), 4), power(Messages(bits=2), 9)
     (1.0, 2.0)
     """
-    square = kappa(messages, dim) ** 2
     if messages.bits is None:
-        return square
-    return min(1.0 + dim / (2.0**messages.bits - 1.0) ** 2, square)
+        return 1.0
+    return min(1.0 + dim / (2.0**messages.bits - 1.0) ** 2, kappa(messages, dim) ** 2)
 
 
 def content_bytes(messages: Messages, dim: int) -> int:
@@ -129,50 +111,7 @@ def content_bytes(messages: Messages, dim: int) -> int:
 
     Examples
     --------
-    >>> [content_bytes(m, 100) for m in (Messages(), Messages(bits=4), Messages(coordinates=5))]
-    [800, 54, 45]
+    >>> content_bytes(Messages(), 100), content_bytes(Messages(bits=4), 100)
+    (800, 54)
     """
-    if messages.bits is not None:
-        return 4 + -(-dim * messages.bits // 8)
-    coordinates = coordinates_of(messages, dim)
-    return 8 * dim if coordinates is None else coordinates * (8 + index_bytes(dim))
-
-
-def index_bytes(dim: int) -> int:
-    """How many bytes the number of a coordinate takes.
-
-    Parameters
-    ----------
-    dim
-        Length of the vectors.
-
-    Examples
-    --------
-    >>> index_bytes(256), index_bytes(257)
-    (1, 2)
-    """
-    return next(size for size in (1, 2, 4) if dim <= 2 ** (8 * size))
-
-
-def coordinates_of(messages: Messages, dim: int) -> int | None:
-    """How many coordinates are sent, or None for all; refuses more than there are.
-
-    Parameters
-    ----------
-    messages
-        What agents may say.
-    dim
-        Length of the vectors.
-
-    Examples
-    --------
-    >>> coordinates_of(Messages(coordinates=3), 2)
-    Traceback (most recent call last):
-    ...
-    ValueError: coordinates must be at most the dimension 2, got 3
-    """
-    if messages.coordinates is not None and messages.coordinates > dim:
-        raise ValueError(
-            f"coordinates must be at most the dimension {dim}, got {messages.coordinates!r}"
-        )
-    return messages.coordinates
+    return 8 * dim if messages.bits is None else 4 + -(-dim * messages.bits // 8)

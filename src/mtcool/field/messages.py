@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import InitVar, dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
 from mtcool import validation
@@ -38,8 +38,7 @@ class Messages:
         Round every number of a model or a gradient at random, but right on average, to so many
         bits (1 to 52).
     coordinates
-        Send only so many coordinates, those with the largest changes; what was left out is made up
-        for later. Not together with `bits`.
+        Refused: `bits` makes messages small.
 
     Examples
     --------
@@ -58,13 +57,18 @@ class Messages:
     budget: int | None = None
     budget_bytes: int | None = None
     bits: int | None = None
-    coordinates: int | None = None
+    coordinates: InitVar[None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, coordinates: object) -> None:
+        if coordinates is not None:
+            raise ValueError(
+                "coordinates are not an option of messages any more, got "
+                f"coordinates={coordinates!r}: use bits to make messages small"
+            )
         self._keep("probability", validation.positive("probability", self.probability))
         if self.probability > 1:
             raise ValueError(f"probability must be at most 1, got {self.probability!r}")
-        for name in ("every", "partners", "budget", "budget_bytes", "bits", "coordinates"):
+        for name in ("every", "partners", "budget", "budget_bytes", "bits"):
             value = getattr(self, name)
             if value is not None or name == "every":
                 self._keep(name, validation.count(name, value))
@@ -75,11 +79,6 @@ class Messages:
             raise ValueError('choose="best" needs a number of partners, got partners=None')
         if self.bits is not None and self.bits > MOST_BITS:
             raise ValueError(f"bits must be at most {MOST_BITS}, got {self.bits!r}")
-        if self.bits is not None and self.coordinates is not None:
-            raise ValueError(
-                "one of bits and coordinates may be given, "
-                f"got bits={self.bits!r} and coordinates={self.coordinates!r}"
-            )
 
     def __repr__(self) -> str:
         values = ((one, getattr(self, one.name)) for one in fields(self))

@@ -1,21 +1,14 @@
 """The bytes of coded models and gradients: as many as `content_bytes` says, and nothing is lost.
 
 - exact: 64-bit floats, little-endian;
-- `bits`: the scale, a 32-bit float, then the levels, so many bits each, the lowest first;
-- `coordinates`: the numbers of the coordinates, then their values.
+- `bits`: the scale, a 32-bit float, then the levels, so many bits each, the lowest first.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mtcool import validation
-from mtcool.field.codes import (
-    LARGEST_SINGLE,
-    content_bytes,
-    coordinates_of,
-    index_bytes,
-    step_of,
-)
+from mtcool.field.codes import LARGEST_SINGLE, content_bytes, step_of
 from mtcool.field.messages import Messages
 from mtcool.types import Floats
 
@@ -30,7 +23,7 @@ def pack(values: Floats, messages: Messages, scale: float | None = None) -> byte
     Parameters
     ----------
     values
-        The vector as it is received, (d,); of rows in coordinates, what is added to the copy.
+        The vector as it is received, (d,).
     messages
         How it was coded.
     scale
@@ -44,14 +37,11 @@ def pack(values: Floats, messages: Messages, scale: float | None = None) -> byte
     values = validation.numbers("values", values)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"values must be a vector, got shape {values.shape}")
-    if messages.bits is not None:
-        if scale is None:
-            raise ValueError(f"scale must be given with bits={messages.bits}, got None")
-        return _pack_levels(values, messages.bits, validation.non_negative("scale", scale))
-    coordinates = coordinates_of(messages, values.size)
-    if coordinates is None:
+    if messages.bits is None:
         return values.astype(NUMBER, copy=False).tobytes()
-    return _pack_pairs(values, coordinates)
+    if scale is None:
+        raise ValueError(f"scale must be given with bits={messages.bits}, got None")
+    return _pack_levels(values, messages.bits, validation.non_negative("scale", scale))
 
 
 def unpack(content: bytes, dim: int, messages: Messages) -> Floats:
@@ -68,7 +58,7 @@ def unpack(content: bytes, dim: int, messages: Messages) -> Floats:
 
     Examples
     --------
-    >>> unpack(pack(np.array([0.0, 0.5]), Messages(coordinates=1)), 2, Messages(coordinates=1))
+    >>> unpack(pack(np.array([0.0, 0.5]), Messages()), 2, Messages())
     array([0. , 0.5])
     """
     if len(content) != content_bytes(messages, dim):
@@ -76,8 +66,6 @@ def unpack(content: bytes, dim: int, messages: Messages) -> Floats:
         raise ValueError(f"content must have {expected} bytes, got {len(content)}")
     if messages.bits is not None:
         return _unpack_levels(content, dim, messages.bits)
-    if messages.coordinates is not None:
-        return _unpack_pairs(content, dim, messages.coordinates)
     return np.frombuffer(content, NUMBER).astype(np.float64)
 
 
@@ -128,32 +116,3 @@ def _unpack_levels(content: bytes, dim: int, bits: int) -> Floats:
     weights = np.uint64(1) << np.arange(bits, dtype=np.uint64)
     levels = digits[: dim * bits].reshape(dim, bits) @ weights
     return np.zeros(dim) if scale == 0.0 else _values_of(levels.astype(np.float64), bits, scale)
-
-
-def _pack_pairs(values: Floats, coordinates: int) -> bytes:
-    sent = np.flatnonzero(values.view(np.int64))  # minus zero is not zero here
-    if sent.size > coordinates:
-        raise ValueError(
-            f"values must have at most {coordinates} coordinates that are not 0, got {sent.size}"
-        )
-    rest = np.setdiff1d(np.arange(min(values.size, 2 * coordinates)), sent)
-    chosen = np.sort(np.concatenate([sent, rest[: coordinates - sent.size]]))
-    places: bytes = chosen.astype(_index(values.size)).tobytes()
-    numbers: bytes = values[chosen].astype(NUMBER).tobytes()
-    return places + numbers
-
-
-def _unpack_pairs(content: bytes, dim: int, coordinates: int) -> Floats:
-    index = _index(dim)
-    chosen = np.frombuffer(content, index, count=coordinates).astype(np.int64)
-    if (np.diff(chosen) <= 0).any() or chosen[-1] >= dim:
-        raise ValueError(
-            f"content must have ascending coordinates below {dim}, got {chosen.tolist()}"
-        )
-    out = np.zeros(dim)
-    out[chosen] = np.frombuffer(content, NUMBER, offset=coordinates * index.itemsize)
-    return out
-
-
-def _index(dim: int) -> np.dtype[np.unsignedinteger]:
-    return np.dtype(f"<u{index_bytes(dim)}")

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from mtcool.field.codes import coordinates_of
 from mtcool.field.delays import Delays
 from mtcool.field.messages import Messages
 
@@ -14,14 +13,6 @@ class FieldSettings:
     messages: Messages = field(default_factory=Messages)
     delays: Delays = field(default_factory=Delays)
     seed: int = 0
-
-    def check(self, dim: int) -> None:
-        """Refuse what does not go together, in this dimension."""
-        if coordinates_of(self.messages, dim) is not None and self.delays.rows_may_miss:
-            raise ValueError(
-                "coordinates needs rows that arrive at once, because both ends keep a copy, got "
-                f"coordinates={self.messages.coordinates} with {self.delays!r}"
-            )
 
     def described(self) -> str:
         """What differs from the paper's network, as a network shows it.

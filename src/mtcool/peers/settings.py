@@ -182,8 +182,6 @@ def check_field(settings: Settings) -> None:
             f"rates must be one of {', '.join(FIELD_RATES)} in a network with messages, delays or "
             f"changes of its own, got {settings.rates!r}"
         )
-    if field is not None:
-        field.check(settings.dim)
 
 
 def refuse_private(algorithm: Algorithm, field: FieldSettings) -> NoReturn:
@@ -192,8 +190,8 @@ def refuse_private(algorithm: Algorithm, field: FieldSettings) -> NoReturn:
         refuse_messages(algorithm, field.messages)
     if not field.delays.is_none:
         raise ValueError(
-            f"delays do not apply to a network of {algorithm}, got {field.delays!r}: "
-            "mtcool.agents.PrivateCarrier carries the messages of its agents that late"
+            f"delays do not apply to a network of {algorithm}, got {field.delays!r}: carry the "
+            "messages of its agents, net.agents(), as late as they are"
         )
     raise ValueError(
         f"the graph of {algorithm} cannot change, because noise is calibrated for whom agents "

@@ -1,15 +1,14 @@
 """Compile everything ahead of time: for containers, fleets and continuous integration."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from mtcool import algorithms, graphs, streams, validation
-from mtcool.agents import FieldAgent, FieldRow, Rows
-from mtcool.agents.field.carrier import Carrier
+from mtcool.agents import Agent, FieldAgent, FieldRow, Rows
 from mtcool.changes import Schedule, leave
-from mtcool.field import Delay, Delays, Messages
+from mtcool.field import Messages
 from mtcool.learners import FTRL, KT, MTFTRL, MTFTRLKT
 from mtcool.learners.panel.fields import FILTERS, SAID
 from mtcool.learners.panel.lessons import receive_lesson
@@ -21,7 +20,7 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.simulation.progress import progress_bar
 from mtcool.simulation.simulate import simulate
 from mtcool.simulation.workers import Call, parallel
-from mtcool.types import Floats, Given
+from mtcool.types import Floats, Given, Label
 
 ROUNDS = 2
 
@@ -140,12 +139,11 @@ def _play(make: Callable[[], Network], losses: streams.Losses) -> None:
         simulate(network, stream, changes=Schedule([leave(1, 3)]))
         _play_in_the_field(make, gradient)
     streams.best_in_hindsight(stream, radius=1.0)
-    _play_as_agents(make(), loss if shared else gradient)
+    _play_as_agents(make().agents(), loss if shared else gradient)
 
 
-def _play_as_agents(network: Network, told: Given) -> None:
+def _play_as_agents(agents: Mapping[Label, Agent], told: Given) -> None:
     """One round of agent 0 with messages between agents, each a unit of its own."""
-    agents = network.agents()
     activation = agents[0].activate()
     answers = ((to, agents[to].receive(request)) for to, request in activation.requests.items())
     activation.predict({to: rows for to, rows in answers if isinstance(rows, Rows | FieldRow)})
@@ -154,13 +152,12 @@ def _play_as_agents(network: Network, told: Given) -> None:
 
 
 def _play_in_the_field(make: Callable[..., Network], gradient: Floats) -> None:
-    """What single agents need where messages are few, small or late, and neighbours come and go."""
-    best = Messages(partners=1, choose="best", probability=0.5, coordinates=1)
-    rules = ((best, Delays()), (Messages(bits=8), Delays(gradients=Delay(mean=1.0), lost=0.1)))
-    for messages, delays in rules:
-        agents = make(messages=messages, delays=delays).agents().values()
-        carrier = Carrier(agent for agent in agents if isinstance(agent, FieldAgent))
-        for _ in range(4):
-            carrier.update(0, gradient)
-        carrier.join(3, [0])
-        carrier.disconnect(0, 1)
+    """What single agents need where messages are few or small, and neighbours come and go."""
+    for messages in (Messages(partners=1, choose="best"), Messages(bits=8)):
+        agents = make(messages=messages).agents()
+        _play_as_agents(agents, gradient)
+        agent = agents[0]
+        if isinstance(agent, FieldAgent):
+            agent.connect(3, 3)  # its clique has no row left
+            for name in (1, 2):  # those that remain weigh more
+                agent.disconnect(name)

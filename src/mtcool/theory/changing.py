@@ -48,7 +48,6 @@ class _Tasks(NamedTuple):
     """Sum of the squared distances from their mean, sigma^2 (N - 1)."""
     centre: Floats
     """|mean|^2."""
-    longest: Floats
 
 
 def changing(
@@ -98,7 +97,7 @@ def changing(
         "growth": (expert.growth + expert.restarts) * end,
         "late": _late(received, expert, end),
         "lost": 2.0 * received.lost,
-        "coded": _coded(received, found),
+        "coded": received.moved,
     }
     scale = unit(radius, lipschitz)
     # Weights are at most their bound, and those of a round add up to one: at most so many rounds.
@@ -156,7 +155,7 @@ def kt_changing(
         (BETS, *_chance(received), SHORT),
         magnitude=float(magnitude) * scale,
         direction=float(direction.sum()) * scale,
-        coded=float(_coded(received, found).sum()) * scale,
+        coded=float(received.moved.sum()) * scale,
     )
 
 
@@ -169,9 +168,8 @@ def _tasks_of(received: Received, tasks: ArrayLike, radius: float, inside: bool)
     cliques = [scaled[list(agents)] for agents in received.members]
     means = np.array([rows.mean(axis=0) for rows in cliques])
     apart = [((rows - mean) ** 2).sum() for rows, mean in zip(cliques, means, strict=True)]
-    longest = [np.linalg.norm(rows, axis=1).max() for rows in cliques]
     number = [float(len(rows)) for rows in cliques]
-    return _Tasks(np.array(number), np.array(apart), (means**2).sum(axis=1), np.array(longest))
+    return _Tasks(np.array(number), np.array(apart), (means**2).sum(axis=1))
 
 
 def _end(received: Received) -> Floats:
@@ -191,10 +189,6 @@ def _late(received: Received, expert: _Experts, end: Floats) -> Floats:
     slower = shrink * np.log(np.maximum(end / first, 1.0))
     moved = step * pairs + (slower + 2.0 * received.doublings) * under_way
     return received.power * np.minimum(moved, 2.0 * received.late)
-
-
-def _coded(received: Received, tasks: _Tasks) -> Floats:
-    return received.moved + received.miscoded + received.unsent * tasks.longest
 
 
 def _chance(received: Received) -> tuple[str, ...]:

@@ -51,9 +51,6 @@ class Received:
         Weight of the gradients that never arrived: lost, dropped, or under way at the end.
     moved
         Sum of weight times the distance between a row and what was read of it.
-    miscoded, unsent
-        Sum of weight times <g - coded g, row>; and the sum, over the rows, of the norm of the sum
-        of weight times (g - coded g). Zero for codes that are right on average.
     power
         A bound on the second moment of coded gradients; on their square, where rounded ones are
         late and agents choose partners by what they learned.
@@ -79,8 +76,6 @@ class Received:
     late: Floats = field(default_factory=_none)
     lost: Floats = field(default_factory=_none)
     moved: Floats = field(default_factory=_none)
-    miscoded: Floats = field(default_factory=_none)
-    unsent: Floats = field(default_factory=_none)
     power: float = 1.0
     in_expectation: bool = False
 
@@ -98,7 +93,7 @@ class Received:
         self._set("start", self.slots)
         self._set("first_bound", self.bound)
         self._set("lagged", self.squares)
-        for name in ("lag", "late", "lost", "moved", "unsent", "miscoded", "updates"):
+        for name in ("lag", "late", "lost", "moved", "updates"):
             self._set(name, np.nan)
         self._check()
 
@@ -115,7 +110,7 @@ class Received:
         object.__setattr__(self, name, whole)
 
     def _check(self) -> None:
-        for name in ("squares", "lag", "late", "lost", "moved", "unsent"):
+        for name in ("squares", "lag", "late", "lost", "moved"):
             if not (getattr(self, name) >= 0.0).all():
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name).min()}")
         rows = np.array([len(agents) for agents in self.members])

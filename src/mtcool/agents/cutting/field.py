@@ -14,7 +14,7 @@ from mtcool.agents.cutting.settings import settings_of
 from mtcool.agents.field.account import Account
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.clique import FieldClique
-from mtcool.agents.field.neighbour import Kept, Neighbour, Told
+from mtcool.agents.field.neighbour import Kept, Neighbour
 from mtcool.agents.received import Position
 from mtcool.axes import Location, copy_cliques
 from mtcool.graphs import Graph
@@ -34,8 +34,6 @@ class Owners(NamedTuple):
     """Whose row it is."""
     slot: Integers
     """Where it is in the clique."""
-    entry: Integers
-    """The agent's entry for the clique."""
 
     @classmethod
     def of(cls, peers: FieldPeers, wanted: Sequence[int]) -> Owners:
@@ -53,7 +51,7 @@ class Owners(NamedTuple):
         slot = edges.row[entry].astype(np.int64) - cliques["first"][clique]
         order = np.lexsort((slot, clique))
         start = np.searchsorted(clique[order], np.arange(len(agents) + 1))
-        return cls(start, agent[order], slot[order], entry[order])
+        return cls(start, agent[order], slot[order])
 
 
 class Block(NamedTuple):
@@ -98,14 +96,13 @@ def _agent(block: Block, index: int) -> FieldAgent:
     a, edges = state.agents[index], state.edges
     here = slice(int(rows.start[index]), int(rows.start[index + 1]))
     owners, slots = rows.agent[here].tolist(), rows.slot[here].tolist()
-    theirs = dict(zip(owners, rows.entry[here].tolist(), strict=True))
     neighbours, weights = {}, {}
     for e in range(int(a["first"]), int(a["first"] + a["count"])):
         other = int(edges.clique[e])
         if len(edges.weight):
             weights[names[other]] = float(edges.weight[e])
         if other != index:
-            neighbours[names[other]] = _neighbour(block.peers, other, e, theirs[other])
+            neighbours[names[other]] = _neighbour(block.peers, other, e)
     return FieldAgent(
         names[index],
         index,
@@ -139,17 +136,14 @@ def _clique(block: Block, index: int, rows: dict[Label, int]) -> FieldClique:
     return clique
 
 
-def _neighbour(peers: FieldPeers, other: int, entry: int, theirs: int) -> Neighbour:
-    """What an agent keeps of a neighbour; `theirs` is the neighbour's entry for the agent."""
+def _neighbour(peers: FieldPeers, other: int, entry: int) -> Neighbour:
+    """What an agent keeps of a neighbour."""
     edges = peers.state.edges
     score = float(edges.score[entry]) if len(edges.score) else math.inf
     found = Neighbour(other, score)
     if len(edges.kept) and edges.number[entry] >= 0:
         number, stamp = int(edges.number[entry]), float(edges.stamp[entry])
         found.kept = Kept(number, stamp, edges.kept[entry].copy())
-    if len(edges.memory):
-        found.memory = edges.memory[entry].copy()
-        found.told = Told(edges.kept[theirs].copy(), None)
     return found
 
 

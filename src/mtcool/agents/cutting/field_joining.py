@@ -167,8 +167,6 @@ def _write(edges: Edges, entry: int, near: Neighbour) -> None:
         edges.score[entry] = near.score
     if len(edges.kept) and near.kept is not None:
         edges.number[entry], edges.stamp[entry], edges.kept[entry] = near.kept
-    if len(edges.memory) and near.memory is not None:
-        edges.memory[entry] = near.memory
 
 
 def _weights(graph: Graph, agents: Sequence[FieldAgent]) -> Floats:
@@ -210,10 +208,4 @@ def _check(graph: Graph, agents: Sequence[FieldAgent], place: int, agent: FieldA
             raise ValueError(
                 f"agents must be all that their network has known, got {agent.name!r}, which has a "
                 f"row of {name!r}"
-            )
-    for name, one in agent.neighbours.items() if agent.code.in_coordinates else ():
-        its = agents[graph.index(name)].neighbours[agent.name]
-        if not np.array_equal(one.copy_kept(agent.code.dim), its.copy_told(agent.code.dim)):
-            raise ValueError(
-                f"agents must agree on what they keep together, got {agent.name!r} and {name!r}"
             )

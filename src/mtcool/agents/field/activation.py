@@ -103,14 +103,11 @@ class FieldActivation(OneShot):
         agent = self._agent
         if sender_of(answer) != name or not isinstance(answer, FieldRow):
             raise ValueError(f"answer of agent {name!r} must be its row, got {brief(answer)}")
-        row, near = row_in(answer, agent, name), agent.neighbours.get(name)
-        kept = None if near is None else near.kept
-        if row.number != self.number or (
-            agent.code.in_coordinates and kept is not None and kept.number >= self.number
-        ):
+        row = row_in(answer, agent, name)
+        if row.number != self.number:
             raise ValueError(
-                f"answer of agent {name!r} must be that of round {self.number}, and of few "
-                f"coordinates in the order of rounds, got that of {row.number}"
+                f"answer of agent {name!r} must be that of round {self.number}, got that of "
+                f"{row.number}"
             )
         self._arrived[name] = answer, row
         return row
@@ -120,9 +117,7 @@ class FieldActivation(OneShot):
         agent, near = self._agent, self._agent.neighbours.get(name)
         if near is None:  # it is no neighbour any more
             return None
-        if arrived is not None and agent.code.in_coordinates:
-            arrived = arrived._replace(row=arrived.row + near.copy_kept(agent.code.dim))
-        if arrived is not None and (agent.rules.may_miss or agent.code.in_coordinates):
+        if arrived is not None and agent.rules.may_miss:
             near.keep(arrived)
         found = near.kept if agent.rules.may_miss else arrived
         if found is not None and agent.rules.best and near.score == np.inf:
@@ -162,9 +157,10 @@ class FieldActivation(OneShot):
 
     def _tell(self, gradient: Floats) -> dict[Label, Message]:
         agent, messages = self._agent, dict[Label, Message]()
-        rounded = b""
         if agent.code.in_bits:
-            rounded = agent.code.rounded(gradient, ROUND_GRADIENT, agent.index, 0, self.number)
+            content = agent.code.rounded(gradient, ROUND_GRADIENT, agent.index, 0, self.number)
+        else:
+            content = agent.code.packed(gradient)
         for name, row, stamp, weight in self._heard:
             if name == agent.name:
                 agent.learn(name, weight, stamp, gradient)
@@ -172,19 +168,6 @@ class FieldActivation(OneShot):
             near = agent.neighbours.get(name)
             if agent.rules.best and near is not None:
                 near.score += gain_of(gradient, self._own, row)
-            content = rounded or self._content(name, gradient)
             number = float(self.number)
             messages[name] = FieldGradient(agent.sender, number, weight, stamp, content)
         return messages
-
-    def _content(self, name: Label, gradient: Floats) -> bytes:
-        """The gradient as it is, or its largest coordinates with what was left out before."""
-        code, near = self._agent.code, self._agent.neighbours.get(name)
-        if not code.in_coordinates:
-            return code.packed(gradient)
-        memory = None if near is None else near.memory
-        rest = gradient + (0.0 if memory is None else memory)
-        coded = code.largest(rest)
-        if near is not None:
-            near.memory = rest - coded
-        return code.packed(coded)

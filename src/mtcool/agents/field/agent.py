@@ -31,10 +31,7 @@ class FieldAgent:
 
     It knows who its neighbours are, and the index of each: its place in the order in which the
     agents of the network became known, which all draws depend on. Whoever carries its messages
-    decides which of them are late or lost, and tells it who its neighbours are (`Carrier`).
-
-    With `coordinates` both ends keep a copy of a row, so that every round that has begun must be
-    given the answers to its requests, in the order of rounds.
+    decides which of them are late or lost, and tells it who its neighbours are.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""Models and gradients as bytes: rounded to a few bits, in few coordinates, or as they are."""
+"""Models and gradients as bytes: rounded to a few bits, or as they are."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mtcool import validation
-from mtcool.agents.kernels import largest_of, round_vector
+from mtcool.agents.kernels import round_vector
 from mtcool.field import Messages
 from mtcool.field.packing import NUMBER, pack, unpack
 from mtcool.peers.field.records import Rules
@@ -19,9 +19,6 @@ class Code:
         self.messages, self.rules, self.dim = messages, rules, dim
         self.in_bits = rules.bits > 0
         """Whether numbers are rounded."""
-        self.in_coordinates = rules.coordinates > 0
-        """Whether only some coordinates are sent, and both ends keep copies."""
-        self._exact = not (self.in_bits or self.in_coordinates)
 
     def rounded(self, values: Floats, kind: int, i: int, j: int, n: int) -> bytes:
         """The bytes of a vector, rounded to a few bits by the draws of this kind."""
@@ -29,23 +26,15 @@ class Code:
         scale = round_vector(values, rules.bits, rules.seed, kind, i, j, n, coded)
         return pack(coded, self.messages, scale)
 
-    def largest(self, values: Floats) -> Floats:
-        """The vector with zeros for all coordinates but the largest."""
-        coded = np.empty(self.dim)
-        largest_of(values, self.rules.coordinates, np.empty(self.dim, np.int64), coded)
-        return coded
-
     def packed(self, values: Floats) -> bytes:
-        """The bytes of a vector that needs no rounding."""
-        if self._exact:
-            return values.astype(NUMBER, copy=False).tobytes()
-        return pack(values, self.messages)
+        """The bytes of a vector as it is."""
+        return values.astype(NUMBER, copy=False).tobytes()
 
     def unpacked(self, name: str, content: bytes) -> Floats:
         """The vector in these bytes; refuses what is none, and says what it was to be."""
         if not isinstance(content, bytes):
             raise ValueError(f"content of {name} must be bytes, got {content!r}")
-        if self._exact and len(content) == NUMBER.itemsize * self.dim:
+        if not self.in_bits and len(content) == NUMBER.itemsize * self.dim:
             values = np.frombuffer(content, NUMBER).astype(np.float64)
         else:
             values = unpack(content, self.dim, self.messages)

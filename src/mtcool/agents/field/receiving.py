@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mtcool import validation
-from mtcool.agents.field.neighbour import Kept, Told
+from mtcool.agents.field.neighbour import Kept
 from mtcool.agents.messages import (
     Announcement,
     FieldGradient,
@@ -37,23 +37,11 @@ def take(message: Message, agent: FieldAgent, sender: Label) -> Message | None:
 def _answered(message: FieldRequest, agent: FieldAgent, sender: Label) -> FieldRow:
     near, number = agent.neighbour(sender), checked_number(message.number, least=0)
     code, row = agent.code, agent.clique.row(sender)
-    if code.in_coordinates:
-        last = None if near.told is None else near.told.answer
-        if last is not None and number <= last.number:
-            if number < last.number:
-                raise ValueError(f"number must be at least {last.number}, got {message.number!r}")
-            return last  # its request came twice; the copies must move once
-        copy = near.copy_told(code.dim)
-        coded = code.largest(row - copy)
-        content = code.packed(coded)
-    elif code.in_bits:
+    if code.in_bits:
         content = code.rounded(row, ROUND_ROW, near.index, agent.index, number)
     else:
         content = code.packed(row)
-    answer = FieldRow(agent.sender, float(number), agent.clique.account.received, content)
-    if code.in_coordinates:
-        near.told = Told(coded + copy, answer)
-    return answer
+    return FieldRow(agent.sender, float(number), agent.clique.account.received, content)
 
 
 def _kept(message: FieldRow, agent: FieldAgent, sender: Label) -> None:

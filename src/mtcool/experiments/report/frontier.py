@@ -17,7 +17,6 @@ FAMILIES = {
     "budget": "budget of messages",
     "budget_bytes": "budget of bytes",
     "bits": "bits for a number",
-    "coordinates": "coordinates",
 }
 ALWAYS = "all neighbours in every round, exactly"
 

@@ -36,6 +36,9 @@ def resumed(origin: Origin, arrays: Saved, from_file: bool) -> FieldExchange:
     Arrays from a file are checked, because anybody may have written them.
     """
     own = dict(arrays)
+    memory = own.pop(f"{PREFIX}memory", None)  # in files of 0.2.0
+    if memory is not None and len(memory):
+        raise ValueError(f"memory must be empty without coordinates, got {len(memory)} rows")
     form = Form(**{name: own.pop(PREFIX + name) for name in Form._fields})
     if from_file:
         _check_form(form, origin)

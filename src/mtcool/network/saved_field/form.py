@@ -55,14 +55,13 @@ class Form(NamedTuple):
     """The neighbour of every entry."""
     row: Indices
     score: Floats
-    """This and the four that follow are of present neighbours only, or empty if nobody needs them.
+    """This and the three that follow are of present neighbours only, or empty if nobody needs them.
 
     `mtcool.peers.field.records.Edges` says what they are.
     """
     number: Integers
     stamp: Floats
     kept: Floats
-    memory: Floats
     messages: NDArray[np.void]
     """Of type `MESSAGE`."""
     content: Floats
@@ -73,7 +72,7 @@ class Form(NamedTuple):
     """Of type `TARGET`: those of the labels, one label after the other."""
 
 
-OF_PRESENT = ("score", "number", "stamp", "kept", "memory")
+OF_PRESENT = ("score", "number", "stamp", "kept")
 """Arrays with one entry for each neighbour that is there."""
 
 

@@ -1,6 +1,6 @@
 """Messages and delays in the header of a saved network, with exactly these keys."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import msgspec
 
@@ -20,7 +20,8 @@ class SavedMessages(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: int | None
     budget_bytes: int | None
     bits: int | None
-    coordinates: int | None
+    coordinates: int | msgspec.UnsetType | None = msgspec.UNSET
+    """Only in the files of 0.2.0."""
 
 
 class SavedDelay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,7 +59,12 @@ def saved_field(field: FieldSettings) -> SavedField:
 
 def field_from(saved: SavedField) -> FieldSettings:
     """What was saved, checked as a caller's arguments are."""
-    messages = {name: getattr(saved.messages, name) for name in SavedMessages.__struct_fields__}
+    if saved.messages.coordinates not in (None, msgspec.UNSET):
+        raise ValueError(
+            f"coordinates are not sent any more, got coordinates={saved.messages.coordinates}: go "
+            "on with mtcool 0.2.0, or make a new network with bits in its messages"
+        )
+    messages = {field.name: getattr(saved.messages, field.name) for field in fields(Messages)}
     delays = {name: _delay_from(getattr(saved, name)) for name in ("gradients", "rows", "labels")}
     if not 0 <= saved.seed < 2**64:
         raise ValueError(f"seed must be a word of 64 bits, got {saved.seed}")

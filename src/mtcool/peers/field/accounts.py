@@ -18,12 +18,7 @@ def received(peers: FieldPeers, settings: Settings, agents: int) -> Received:
     """The account of all cliques; there are so many agents, and each of them has one."""
     from mtcool.theory import Received
 
-    state, field = peers.state, settings.field
-    if field is None or peers.rules.coordinates > 0:
-        raise ValueError(
-            "messages must have all coordinates for a bound: what is left out of a few is not "
-            f"summed up, got {None if field is None else field.messages!r}"
-        )
+    state = peers.state
     # An agent that is known and has not joined yet has no clique.
     there = np.flatnonzero(state.cliques["slots"][:agents])
     cliques = state.cliques[there]

@@ -111,8 +111,6 @@ def copy_entry(edges: Edges, old: int, new: int) -> None:
         edges.number[new], edges.stamp[new] = edges.number[old], edges.stamp[old]
     if edges.kept.shape[0] > 0:
         copy_vector(edges.kept[old], edges.kept[new])
-    if edges.memory.shape[0] > 0:
-        copy_vector(edges.memory[old], edges.memory[new])
     if edges.row_delay.shape[0] > 0:
         edges.row_delay[new] = edges.row_delay[old]
         edges.gradient_delay[new] = edges.gradient_delay[old]
@@ -127,5 +125,3 @@ def clear(edges: Edges, entry: int) -> None:
         edges.number[entry], edges.stamp[entry] = -1, 0.0
     if edges.kept.shape[0] > 0:
         clear_vector(edges.kept[entry])
-    if edges.memory.shape[0] > 0:
-        clear_vector(edges.memory[entry])

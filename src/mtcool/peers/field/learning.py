@@ -2,7 +2,7 @@
 
 import math
 
-from mtcool.field.codes import keep_largest, round_to_bits
+from mtcool.field.codes import round_to_bits
 from mtcool.field.draws import DELAY_GRADIENT, LOST_GRADIENT, ROUND_GRADIENT
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
@@ -62,7 +62,6 @@ def teach(
     `late` says that the label came after the round.
     """
     state, rules, work, edges = peers.state, peers.rules, peers.work, peers.state.edges
-    coded = rules.bits > 0 or rules.coordinates > 0
     if rules.bits > 0:
         seed = rules.seed
         round_to_bits(gradient, rules.bits, seed, ROUND_GRADIENT, agent, 0, number, work.coded)
@@ -77,9 +76,7 @@ def teach(
             old = late or rules.may_miss  # a row that was kept may be an old one
             if rules.best and is_there(state, agent, e):
                 edges.score[e] += work.helps[k]
-            if coded:
-                if rules.coordinates > 0:
-                    leave_out(peers, agent, e, gradient)
+            if rules.bits > 0:
                 content, coding = work.coded, rules.power - 1.0
         if wait > 0:
             place = put_message(state.queue, waiting, now + wait)
@@ -112,18 +109,6 @@ def find_gradient_waits(peers: FieldPeers, agent: int, number: int, heard: int) 
     kinds = DELAY_GRADIENT, LOST_GRADIENT
     find_waits(work, heard, mean, lost, rules.seed, kinds, agent, number)
     return NEVER
-
-
-@inline
-def leave_out(peers: FieldPeers, agent: int, entry: int, gradient: Floats) -> None:
-    """Code the largest coordinates of gradient and memory; the memory keeps the rest."""
-    work, memory, there = peers.work, peers.state.edges.memory, is_there(peers.state, agent, entry)
-    for k in range(gradient.shape[0]):
-        work.rest[k] = gradient[k] + (memory[entry, k] if there else 0.0)
-    keep_largest(work.rest, peers.rules.coordinates, work.picked, work.coded)
-    if there:
-        for k in range(gradient.shape[0]):
-            memory[entry, k] = work.rest[k] - work.coded[k]
 
 
 @inline

@@ -103,7 +103,6 @@ def rules_of(field: FieldSettings, dim: int) -> Rules:
         budget=UNLIMITED if messages.budget is None else messages.budget,
         budget_bytes=UNLIMITED if messages.budget_bytes is None else messages.budget_bytes,
         bits=messages.bits or 0,
-        coordinates=messages.coordinates or 0,
         power=kappa(messages, dim) ** 2 if chosen_late else power(messages, dim),
         kappa=kappa(messages, dim),
         silent=messages.silent,
@@ -166,17 +165,15 @@ def _edges(
 ) -> Edges:
     count = len(peers.clique)
     slow = bool(field.delays.rows.edges or field.delays.gradients.edges)
-    keeps = rules.may_miss or rules.coordinates > 0
-    none, none_of_dim = np.zeros(0), np.zeros((0, dim))
+    none = np.zeros(0)
     return Edges(
         clique=peers.clique.astype(np.uint32),
         row=peers.row.astype(np.uint32),
         weight=none if uniform else peers.weight.copy(),
         score=np.full(count, np.inf) if rules.best else none,
-        number=np.full(count, -1) if keeps else np.zeros(0, np.int64),
-        stamp=np.zeros(count) if keeps else none,
-        kept=np.zeros((count, dim)) if keeps else none_of_dim,
-        memory=np.zeros((count, dim)) if rules.coordinates > 0 else none_of_dim,
+        number=np.full(count, -1) if rules.may_miss else np.zeros(0, np.int64),
+        stamp=np.zeros(count) if rules.may_miss else none,
+        kept=np.zeros((count if rules.may_miss else 0, dim)),
         row_delay=np.zeros(count) if slow else none,
         gradient_delay=np.zeros(count) if slow else none,
     )
@@ -214,8 +211,6 @@ def _round(most: int, dim: int) -> Round:
         chosen=np.zeros(most, np.int64),
         own=np.zeros(dim),
         coded=np.zeros(dim),
-        rest=np.zeros(dim),
-        picked=np.zeros(dim, np.int64),
         key=np.full(KEYS, -1),
     )
 

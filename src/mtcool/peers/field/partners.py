@@ -7,7 +7,7 @@ gradient is there. So a prediction can be asked for as often as one likes.
 import numpy as np
 
 from mtcool.field.choosing import choose, speaks
-from mtcool.field.codes import keep_largest, round_to_bits
+from mtcool.field.codes import round_to_bits
 from mtcool.field.draws import DELAY_ROW, LOST_ROW, ROUND_ROW
 from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
@@ -69,7 +69,6 @@ def fetch_some(peers: FieldPeers, agent: int) -> int:
     asked = choose_partners(peers, agent)
     if rules.may_miss:
         find_row_waits(peers, agent, asked)
-    coded = rules.bits > 0 or rules.coordinates > 0
     heard, own = 0, 0
     for k in range(asked):
         e, row = whole(work.asked[k]), peers.models[heard]
@@ -81,7 +80,7 @@ def fetch_some(peers: FieldPeers, agent: int) -> int:
             stamp = edges.stamp[e]
         else:
             predict_row(state.learner, clique, whole(edges.row[e]), row)
-            if coded and clique != agent:
+            if rules.bits > 0 and clique != agent:
                 code(peers, agent, e, row)
             if rules.late:
                 stamp = state.cliques[clique]["received"]
@@ -196,18 +195,10 @@ def find_row_waits(peers: FieldPeers, agent: int, asked: int) -> None:
 
 @inline
 def code(peers: FieldPeers, agent: int, entry: int, row: Floats) -> None:
-    """Code the row that a partner answers with in this round."""
-    rules, edges, work = peers.rules, peers.state.edges, peers.work
-    other, n = whole(edges.clique[entry]), whole(peers.state.agents[agent]["begun"])
-    if rules.bits > 0:
-        round_to_bits(row, rules.bits, rules.seed, ROUND_ROW, agent, other, n, row)
-    if rules.coordinates > 0:
-        copy = edges.kept[entry]
-        for k in range(row.shape[0]):
-            work.rest[k] = row[k] - copy[k]
-        keep_largest(work.rest, rules.coordinates, work.picked, row)
-        for k in range(row.shape[0]):
-            row[k] += copy[k]
+    """Round the row that a partner answers with in this round."""
+    rules, state = peers.rules, peers.state
+    other, n = whole(state.edges.clique[entry]), whole(state.agents[agent]["begun"])
+    round_to_bits(row, rules.bits, rules.seed, ROUND_ROW, agent, other, n, row)
 
 
 @inline

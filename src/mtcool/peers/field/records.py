@@ -112,8 +112,6 @@ class Rules(NamedTuple):
     budget_bytes: int
     bits: int
     """Zero if rows and gradients are not rounded."""
-    coordinates: int
-    """Zero if all of them are sent."""
     power: float
     kappa: float
     silent: bool
@@ -179,9 +177,7 @@ class Edges(NamedTuple):
     """The round of the agent that its kept row was asked for in; -1 if there is none."""
     stamp: Floats
     kept: Floats
-    """The last row that arrived; or, if few coordinates are sent, the copy at both ends."""
-    memory: Floats
-    """What was left out of the gradients that were sent."""
+    """The last row that arrived."""
     row_delay: Floats
     """Rounds that a row takes more than by the general law."""
     gradient_delay: Floats
@@ -228,10 +224,6 @@ class Round(NamedTuple):
     """The agent's row in its own clique, (dim,)."""
     coded: Floats
     """What is sent, (dim,)."""
-    rest: Floats
-    """What is to be sent, (dim,)."""
-    picked: Integers
-    """Scratch for the choice of coordinates, (dim,)."""
     key: Integers
     """See `AGENT_OF` and those that follow."""
 

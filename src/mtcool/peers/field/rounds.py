@@ -79,7 +79,7 @@ def finish(peers: FieldPeers, agent: int, heard: int, gradient: Floats, late: bo
     state, rules, work = peers.state, peers.rules, peers.work
     a, asked, told, wait = state.agents[agent], whole(work.key[ASKED]), work.key[TOLD], 0
     number = whole(a["begun"])
-    if rules.may_miss or rules.coordinates > 0:
+    if rules.may_miss:
         keep_rows(peers, agent, asked)
     if rules.best:
         note_help(peers, agent, heard, gradient)
@@ -105,7 +105,7 @@ def keep_rows(peers: FieldPeers, agent: int, asked: int) -> None:
     number, heard = state.agents[agent]["begun"], 0
     now, waiting = whole(state.counters[CLOCK]), whole(state.counters[WAITING])
     for k in range(asked):
-        e, wait = whole(work.asked[k]), work.waits[k] if peers.rules.may_miss else 0
+        e, wait = whole(work.asked[k]), work.waits[k]
         other, place = whole(edges.clique[e]), heard
         heard += work.heard[heard] == e
         if other == agent or wait == NEVER:
@@ -122,7 +122,8 @@ def keep_rows(peers: FieldPeers, agent: int, asked: int) -> None:
         message["entry"], message["number"], message["stamp"] = e, number, stamp
         message["weight"] = 0.0
         predict_row(state.learner, other, whole(edges.row[e]), answer)
-        code(peers, agent, e, answer)
+        if peers.rules.bits > 0:
+            code(peers, agent, e, answer)
     state.counters[WAITING] = waiting
 
 

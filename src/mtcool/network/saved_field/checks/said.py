@@ -1,4 +1,4 @@
-"""What agents of a form remember of neighbours that are there: scores, rows, what was left out."""
+"""What agents of a form remember of neighbours that are there: scores and rows."""
 
 import numpy as np
 
@@ -47,7 +47,3 @@ def check_said(form: Form, origin: Origin) -> None:
         within("stamp", form.stamp, 0.0, np.where(heard, form.cliques["received"][near], 0.0))
         most = np.where(heard, largest_number(origin.settings.learner), 0.0)[:, None]
         within("kept", form.kept, -most, most)
-    if len(form.memory):
-        # What is left out of v is at most a share q of it, and v at most 1 + q + q^2 + ...
-        most = np.where(own, 0.0, SLACK * (origin.rules.kappa - 1.0))
-        within("memory", np.linalg.norm(form.memory, axis=1), 0.0, most)
