@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-import mtcool
 from mtcool.agents.field.clique import FieldClique
+from mtcool.algorithms import mt_co2ol
 from mtcool.axes import CLIQUE, ROW, axes_of, state_arrays, states
 from mtcool.field.settings import FieldSettings
+from mtcool.graphs import star
 from mtcool.learners import Cliques
 from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.testing.checks import require, require_equal
@@ -64,7 +65,7 @@ def _clique(trial: Trial) -> FieldClique:
     learner, rates = trial.learner, ADVERSARIAL
     if isinstance(learner, SquaredWeights):  # which is how networks have them
         learner, rates = learner.learner, ADAPTIVE
-    plain = mtcool.mt_co2ol(mtcool.graphs.star(2), DIM, learner=learner, rates=rates).settings
+    plain = mt_co2ol(star(2), DIM, learner=learner, rates=rates).settings
     settings = replace(plain, field=FieldSettings())
     return FieldClique(settings, SLOTS, BOUND, {k: k for k in range(SLOTS)})
 
