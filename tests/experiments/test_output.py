@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import small
+from matplotlib.figure import Figure
 
 from mtcool.experiments import output as files
 from mtcool.experiments.report.report import Report
@@ -66,7 +67,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
 
     monkeypatch.setattr(files.os, "replace", full)
     if name == "figure-1.png":
-        monkeypatch.setattr("mtcool.experiments.report.report.draw", full_figure)
+        monkeypatch.setattr(Figure, "savefig", full_figure)
 
     def run():
         results = run_tasks([task], tmp_path / "out", Local(1), progress=False)
