@@ -8,7 +8,6 @@ import sys
 
 import pytest
 import small
-from matplotlib.figure import Figure
 
 from mtcool.experiments import output as files
 from mtcool.experiments.report.report import Report
@@ -62,12 +61,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         replace(source, target)
 
-    def full_figure(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(files.os, "replace", full)
-    if name == "figure-1.png":
-        monkeypatch.setattr(Figure, "savefig", full_figure)
 
     def run():
         results = run_tasks([task], tmp_path / "out", Local(1), progress=False)

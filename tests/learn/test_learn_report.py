@@ -11,7 +11,7 @@ from outcomes import outcome
 
 from mtcool.learn.report import headline_table, write_report
 from mtcool.learn.report.drawn_graph import SCALE, empty
-from mtcool.learn.report.figures import draw_over_time
+from mtcool.learn.report.figures import draw_agents, draw_over_time
 from mtcool.learn.report.labels import Labels
 from mtcool.learn.report.pictures import COLOURS, GAINS, LOSES
 from mtcool.reports.figures import panels, write_dates
@@ -189,6 +189,20 @@ def test_words_at_the_end_of_an_axis_are_not_cut():
 def test_two_months_have_more_dates_than_two():
     _, found = dates("1970-01-01", "1970-03-03")
     assert len(found) >= 4
+
+
+def test_times_that_no_calendar_has_are_drawn_as_numbers(tmp_path):
+    found = outcome([0.9, 1.0, 1.5, 1.0])
+    sums = found.evaluation._over_time
+    sums._times[: sums._filled] += 3e11  # the year 11476
+    assert draw_over_time(found, tmp_path / "over-time")
+    assert re.search(r">3\.01\d*e\+11<", (tmp_path / "over-time.svg").read_text())
+
+
+def test_thousands_of_agents_are_a_small_file(tmp_path):
+    found = outcome([0.9, 1.0, 1.5, 1.0], agents=5000, rows=100_000)
+    assert draw_agents(found, tmp_path / "agents")
+    assert (tmp_path / "agents.svg").stat().st_size < 200_000
 
 
 def test_names_hide_neither_dots_nor_each_other():
