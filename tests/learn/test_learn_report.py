@@ -16,7 +16,7 @@ from mtcool.learn.report.labels import Labels
 from mtcool.learn.report.pictures import COLOURS, GAINS, LOSES
 from mtcool.reports.figures import panels, write_dates
 
-NASTY = ["<script>alert(1)</script>", 'a "quoted", name', "Zürich", "x" * 200, r"$\frac$ $", "%"]
+NASTY = ["<script>alert(1)</script>", 'a "quoted", name', "Zürich", "x" * 200, r"$\frac$", "%"]
 
 
 @pytest.fixture(scope="module")
