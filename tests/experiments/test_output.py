@@ -61,12 +61,7 @@ def test_a_full_disk_names_the_file(name, tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         replace(source, target)
 
-    def full_figure(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(files.os, "replace", full)
-    if name == "figure-1.png":
-        monkeypatch.setattr("mtcool.experiments.report.report.draw", full_figure)
 
     def run():
         results = run_tasks([task], tmp_path / "out", Local(1), progress=False)

@@ -18,9 +18,10 @@ from mtcool.experiments.files import spec
 from mtcool.experiments.report.figures import draw
 from mtcool.experiments.report.findings import findings, theory_words, verdicts
 from mtcool.experiments.report.promises import GraphFacts, PointPromises, Promise
-from mtcool.experiments.report.results import Estimate, PointResults, Results, short
+from mtcool.experiments.report.results import Estimate, PointResults, Results
 from mtcool.experiments.report.tables import summary
 from mtcool.experiments.running.cells import Cell, Run
+from mtcool.reports.numbers import short
 
 COMMAND = [sys.executable, "-m", "mtcool"]
 ALONE = ["--workers", "1"]  # in the process of the command: nothing here is about workers

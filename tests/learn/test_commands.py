@@ -71,8 +71,8 @@ def call(monkeypatch, tmp_path):
 @pytest.fixture
 def undrawn(monkeypatch):
     """For tests that look at numbers: drawing takes most of the time."""
-    for name in ("draw_agents", "draw_graph", "draw_over_time"):
-        monkeypatch.setattr(f"mtcool.learn.report.page.{name}", lambda outcome, path: False)
+    for name in ("figures.draw_agents", "drawn_graph.draw_graph", "figures.draw_over_time"):
+        monkeypatch.setattr(f"mtcool.learn.report.{name}", lambda outcome, path: False)
 
 
 def predictions(path):

@@ -37,6 +37,7 @@ def test_the_wheel_has_what_is_not_python(built):
         "mtcool/experiments/paper/figures.toml",
         "mtcool/experiments/templates/report.html.jinja",
         "mtcool/learn/templates/report.html.jinja",
+        "mtcool/reports/templates/page.html.jinja",
         "mtcool/live/page/static/page.css",
         "mtcool/live/page/static/page.js",
     } <= names

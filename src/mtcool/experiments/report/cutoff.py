@@ -10,9 +10,10 @@ from mtcool import theory
 from mtcool.config.algorithms import learner_of, record_of
 from mtcool.experiments.files.in_the_field import delays_of
 from mtcool.experiments.files.spec import Point
-from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
+from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of
 from mtcool.graphs import Graph, own_weights
 from mtcool.learners import KT, MTFTRLKT
+from mtcool.reports.numbers import short
 from mtcool.types import Floats
 
 FIELD = ("network", "messages", "delays")

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import MaxNLocator
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import Payoff, payoffs
-from mtcool.experiments.report.pictures import save
-from mtcool.experiments.report.results import PointResults, Results, numbers_of, short
+from mtcool.experiments.report.results import PointResults, Results, numbers_of
+from mtcool.reports.figures import legend, note, panels, save, styled, write_plainly
+from mtcool.reports.numbers import short
 from mtcool.types import Floats
 
 # Okabe and Ito's colours, distinct for colour-blind readers; yellow is too pale for lines. An
@@ -50,18 +49,18 @@ class Series:
     """The axis does not change it: a line to compare with."""
 
 
+@styled
 def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     """Write the figure as PNG and SVG; `path` has no suffix."""
-    panels = list(results.panels(figure))
-    categories = None if _is_numeric(panels[0][1], figure.x) else _names(panels[0][1], figure.x)
-    lines = [_series(results, points, figure.x) for _, points in panels]
-    canvas, grid = panel_grid(len(panels))
+    chosen = list(results.panels(figure))
+    categories = None if _is_numeric(chosen[0][1], figure.x) else _names(chosen[0][1], figure.x)
+    lines = [_series(results, points, figure.x) for _, points in chosen]
+    canvas, grid = panel_grid(len(chosen))
     marked = False
-    for axes, (label, points), series in zip(grid, panels, lines, strict=True):
+    for axes, (label, points), series in zip(grid, chosen, lines, strict=True):
         if label is not None and figure.panels is not None:
             axes.set_title(f"{results.title_of(figure.panels)} = {label}", fontsize=10)
         axes.set_xlabel(results.title_of(figure.x))
-        axes.spines[["top", "right"]].set_visible(False)
         if categories is None:
             _lines(axes, series, figure.x)
             marked |= _mark_cutoffs(axes, series, list(payoffs(points, figure.x, results)))
@@ -70,8 +69,7 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
     for axes in grid[::IN_A_ROW]:
         axes.set_ylabel("multitask regret")
     _scale(grid, [one for series in lines for one in series], figure.x == "time")
-    words = setting_words(results, figure) + (CUTOFF if marked else "")
-    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
+    note(canvas, setting_words(results, figure) + (CUTOFF if marked else ""))
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
     if categories is None:
@@ -79,19 +77,14 @@ def draw(results: Results, figure: spec.Figure, path: Path) -> None:
         for axes, series in zip(grid, lines, strict=True):
             _label_ends(axes, series)
     else:
-        _legend(canvas, lines[0])
+        legend(canvas, min(len(lines[0]), 4))
     save(canvas, path)
 
 
 def panel_grid(count: int, wide: float = 4.8) -> tuple[Canvas, list[Axes]]:
     """An empty figure with so many panels, so wide in inches, which share the axis of regret."""
     rows, width = -(-count // IN_A_ROW), min(count, IN_A_ROW)
-    canvas = Canvas(figsize=(1.2 + wide * width, 0.4 + 3.9 * rows), layout="constrained")
-    FigureCanvasAgg(canvas)
-    every = canvas.subplots(rows, width, sharey=True, squeeze=False).ravel()
-    for axes in every[count:]:
-        axes.set_visible(False)
-    return canvas, list(every[:count])
+    return panels(1.2 + wide * width, 0.4 + 3.9 * rows, count, width, sharey=True)
 
 
 def setting_words(results: Results, figure: spec.Figure) -> str:
@@ -175,10 +168,9 @@ def _lines(axes: Axes, series: Sequence[Series], axis: str) -> None:
     x = series[0].x
     if axis not in ("time", "sigma") and x.min() > 0 and x.max() / x.min() >= WIDE:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+        write_plainly(axes.xaxis)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+        write_plainly(axes.xaxis, 5)
     axes.margins(x=0.0 if axis == "time" else 0.03)
 
 
@@ -207,12 +199,6 @@ def _dots(axes: Axes, series: Sequence[Series], categories: Sequence[str]) -> No
     axes.set_xticks(range(len(categories)), categories)
     axes.set_xlim(-0.5, len(categories) - 0.5)
     axes.grid(axis="y", alpha=0.3)
-
-
-def _legend(canvas: Canvas, series: Sequence[Series]) -> None:
-    handles, names = canvas.axes[0].get_legend_handles_labels()
-    look = {"ncols": min(len(series), 4), "frameon": False, "fontsize": 9}
-    canvas.legend(handles, names, loc="outside upper center", **look)
 
 
 def _scale(grid: Sequence[Axes], series: Sequence[Series], over_time: bool) -> None:

@@ -9,7 +9,8 @@ from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import payoff_words
 from mtcool.experiments.report.frontier import frontier_words
 from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
-from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of, short
+from mtcool.experiments.report.results import Estimate, PointResults, Results, numbers_of
+from mtcool.reports.numbers import short
 
 SAME = 1e-9  # a relative lead that is rounding
 SHOWN = 3  # points that speak against a claim

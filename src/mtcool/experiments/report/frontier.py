@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import messages_of
-from mtcool.experiments.report.results import Estimate, PointResults, Results, short
+from mtcool.experiments.report.results import Estimate, PointResults, Results
 from mtcool.field import Messages
+from mtcool.reports.numbers import short
 
 MOST = 0.9  # of a gain: what one may be content with
 FAMILIES = {

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from mtcool.config import schema
 from mtcool.config.algorithms import learner_of
-from mtcool.experiments.report.results import PointResults, Results, short
+from mtcool.experiments.report.results import PointResults, Results
 from mtcool.learners import KT, MTFTRLKT
+from mtcool.reports.numbers import short
 
 FAR = 2.0  # times the longest gradient: from there on L wastes more than rounding
 

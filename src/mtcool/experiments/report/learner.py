@@ -1,7 +1,7 @@
 """The chapter on the learner: two sections with a figure, a table, and what they show."""
 
-import base64
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,11 @@ from mtcool.experiments.learner.real_streams import (
     SHUFFLED,
     Errors,
 )
-from mtcool.experiments.output import naming
 from mtcool.experiments.report.learner_figures import LEARNER, Line, draw_errors, draw_regrets
-from mtcool.experiments.report.results import Estimate, short
+from mtcool.experiments.report.results import Estimate
 from mtcool.experiments.report.tables import Row, write_rows
+from mtcool.reports.numbers import short
+from mtcool.reports.page import picture
 
 FIGURE = (
     "The learner of mtcool.learn on the graphs, tasks and streams of Figure 2. It uses that the "
@@ -53,9 +54,6 @@ def _figure_two(chapter: Chapter, place: Path) -> dict[str, Any]:
     count = len(chapter.regrets[0])
     point = chapter.figures.experiment.points[0]
     words = f"{count} replicates, d = {point.tasks.dim}, T = {point.rounds:,}"
-    path = place / "figure-2"
-    with naming(path.with_suffix(".png")):
-        draw_regrets(lines, words, path)
     rows: list[Row] = [
         {"sigma": sigma, "algorithm": line.name, "regret": found.mean, "error": found.error}
         for line in lines
@@ -72,7 +70,7 @@ def _figure_two(chapter: Chapter, place: Path) -> dict[str, Any]:
         "question": "How far is the paper's regret from what can be had if the loss is known?",
         "setting": FIGURE,
         "alt": "Regret against the mean local deviation of the tasks, with the learner",
-        "png": _picture(path),
+        "picture": picture(place / "figure-2", partial(draw_regrets, lines, words)),
         "caption": f"Mean of {count} replicates; bands are one standard error.",
         "data": "learner/figure-2.csv",
         "words": regret_words(lines),
@@ -123,7 +121,7 @@ def _streams(chapter: Chapter, place: Path) -> dict[str, Any]:
         "title": "The learner on real streams",
         "question": "Who predicts real streams best, if nobody may tune?",
         "setting": STREAMS,
-        "png": "",
+        "picture": "",
         "words": [],
         "table": None,
         "note": "",
@@ -132,9 +130,6 @@ def _streams(chapter: Chapter, place: Path) -> dict[str, Any]:
         note = 'The data are not installed: pip install "mtcool[data]", and run it again.'
         return {**section, "note": note}
     found = {name: estimates(errors) for name, errors in chapter.streams.items()}
-    path = place / "streams"
-    with naming(path.with_suffix(".png")):
-        draw_errors(found, path)
     rows: list[Row] = [
         {"stream": stream, "contestant": name, "nmse": one.mean, "error": one.error}
         for stream, everybody in found.items()
@@ -145,7 +140,7 @@ def _streams(chapter: Chapter, place: Path) -> dict[str, Any]:
     return {
         **section,
         "alt": "Errors on three real streams, relative to learning alone",
-        "png": _picture(path),
+        "picture": picture(place / "streams", partial(draw_errors, found)),
         "caption": "Errors relative to those of alone; left of 1 is better.",
         "data": "learner/streams.csv",
         "words": [*sizes, *(error_words(name, one) for name, one in found.items())],
@@ -187,7 +182,3 @@ def _size(name: str, errors: Sequence[Errors]) -> str:
 def _shown(found: Estimate) -> str:
     error = "" if found.error is None else f" ± {found.error:.4f}"
     return f"{found.mean:.4f}{error}"
-
-
-def _picture(path: Path) -> str:
-    return base64.b64encode(path.with_suffix(".png").read_bytes()).decode()

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
 
 from mtcool.experiments.learner.real_streams import ALONE, NAMES
 from mtcool.experiments.report.figures import COLOURS, MARKERS, colours_of
-from mtcool.experiments.report.pictures import save
 from mtcool.experiments.report.results import Estimate
+from mtcool.reports.figures import legend, note, panels, save, styled
 from mtcool.types import Floats
 
 LEARNER = "learner"
@@ -29,9 +26,10 @@ class Line:
     """The one that it has in other figures."""
 
 
+@styled
 def draw_regrets(lines: Sequence[Line], words: str, path: Path) -> None:
     """Regret against the mean local deviation of the tasks, on a logarithmic axis."""
-    canvas, axes = _canvas(6.6, 4.3)
+    canvas, (axes,) = panels(6.6, 4.3)
     colours = colours_of([line.colour for line in lines])
     for line, colour, marker in zip(lines, colours, MARKERS, strict=False):
         order = np.argsort(line.sigma)
@@ -45,12 +43,15 @@ def draw_regrets(lines: Sequence[Line], words: str, path: Path) -> None:
         axes.set_yscale("log")
     axes.set_xlabel("mean local deviation of the tasks, σ̄")
     axes.set_ylabel("multitask regret")
-    _finish(canvas, words, path)
+    legend(canvas)
+    note(canvas, words)
+    save(canvas, path)
 
 
+@styled
 def draw_errors(found: Mapping[str, Mapping[str, Estimate]], path: Path) -> None:
     """Errors of all contestants relative to alone, a mark for each stream."""
-    canvas, axes = _canvas(6.6, 3.9)
+    canvas, (axes,) = panels(6.6, 3.9)
     names = [name for name in NAMES if name != ALONE]
     for k, (stream, everybody) in enumerate(found.items()):
         base = everybody[ALONE].mean
@@ -63,19 +64,6 @@ def draw_errors(found: Mapping[str, Mapping[str, Estimate]], path: Path) -> None
     axes.grid(axis="y", color="#eeeeee")
     axes.set_axisbelow(True)
     axes.set_xlabel("NMSE over that of alone")
-    _finish(canvas, "left of the dashed line: better than alone", path)
-
-
-def _canvas(width: float, height: float) -> tuple[Canvas, Axes]:
-    canvas = Canvas(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(canvas)
-    axes = canvas.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return canvas, axes
-
-
-def _finish(canvas: Canvas, words: str, path: Path) -> None:
-    handles, names = canvas.axes[0].get_legend_handles_labels()
-    canvas.legend(handles, names, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
-    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
+    legend(canvas)
+    note(canvas, "left of the dashed line: better than alone")
     save(canvas, path)

@@ -6,9 +6,10 @@ from typing import TypedDict
 
 from mtcool.experiments.report.findings import verdicts
 from mtcool.experiments.report.promises import IN_EXPECTATION, PointPromises
-from mtcool.experiments.report.results import Results, short
+from mtcool.experiments.report.results import Results
 from mtcool.experiments.report.theory_table import place_of
 from mtcool.experiments.running.runner import Task
+from mtcool.reports.numbers import short
 
 # How a verdict is told of one claim, and of many.
 TOLD = {

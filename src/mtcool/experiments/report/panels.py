@@ -5,20 +5,20 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from mtcool.experiments.report.bound_curves import BoundCurve
 from mtcool.experiments.report.figures import colours_of
-from mtcool.experiments.report.pictures import save
 from mtcool.experiments.report.results import Results
+from mtcool.reports.figures import note, panels, save, styled, write_plainly
 from mtcool.types import Floats
 
 IN_A_ROW, MOST = 3, 9
 LOWEST = 1e-3  # of a logarithmic axis, relative to the largest bound
 
 
+@styled
 def draw_bound_curves(
     results: Results, curves: Sequence[tuple[dict[str, str], list[BoundCurve]]], path: Path
 ) -> bool:
@@ -28,12 +28,12 @@ def draw_bound_curves(
     """
     if not curves:
         return False
-    panels = [(_place(results, values), algorithms) for values, algorithms in curves]
-    if len(panels) > 1 and all(_alike(algorithms, panels[0][1]) for _, algorithms in panels):
-        panels = [("the same at all points", panels[0][1])]
-    canvas, grid = _grid(len(panels), in_a_row=2)
+    shown = [(_place(results, values), algorithms) for values, algorithms in curves]
+    if len(shown) > 1 and all(_alike(algorithms, shown[0][1]) for _, algorithms in shown):
+        shown = [("the same at all points", shown[0][1])]
+    canvas, grid = _grid(len(shown), in_a_row=2)
     looks = _looks(results)
-    for axes, (place, algorithms) in zip(grid, panels, strict=True):
+    for axes, (place, algorithms) in zip(grid, shown, strict=True):
         for one in algorithms:
             colour = looks[one.algorithm]
             positive = np.where(one.measured > 0.0, one.measured, np.nan)
@@ -51,7 +51,7 @@ def draw_bound_curves(
     grid[0].set_ylabel("multitask regret")
     whole = any(one.whole_run for _, algorithms in curves for one in algorithms)
     words = "full: measured; dashed: bound" + ("; dotted: bound of the whole run" if whole else "")
-    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
+    note(canvas, words)
     save(canvas, path)
     return True
 
@@ -65,6 +65,7 @@ def _alike(some: Sequence[BoundCurve], others: Sequence[BoundCurve]) -> bool:
     )
 
 
+@styled
 def draw_agents(results: Results, path: Path) -> bool:
     """Draw the regret of every agent over time.
 
@@ -75,20 +76,20 @@ def draw_agents(results: Results, path: Path) -> bool:
     # The first and the last point, if all algorithms fit in twice.
     both = points and 2 * len(names) <= MOST
     chosen = dict.fromkeys((points[0], points[-1]) if both else points[:1])
-    panels = [(k, name) for k in chosen for name in names]
-    if not panels:
+    shown = [(k, name) for k in chosen for name in names]
+    if not shown:
         return False
-    canvas, grid = _grid(len(panels), in_a_row=min(len(names), IN_A_ROW))
+    canvas, grid = _grid(len(shown), in_a_row=min(len(names), IN_A_ROW))
     looks = _looks(results)
-    for axes, (k, name) in zip(grid, panels, strict=True):
+    for axes, (k, name) in zip(grid, shown, strict=True):
         point = results.points[k]
         curves = np.nanmean(point.agent_curves(name), axis=0)
         _agents(axes, point.agent_times.astype(float), curves, looks[name], results.agent_names(k))
         place = _place(results, point.values)
         axes.set_title(f"{name}\n{place}" if place else name, fontsize=9)
         axes.set_xlabel("rounds")
-    for k in chosen:  # the panels of a point share their axis
-        row = [axes for axes, panel in zip(grid, panels, strict=True) if panel[0] == k]
+    for k in chosen:  # the shown of a point share their axis
+        row = [axes for axes, panel in zip(grid, shown, strict=True) if panel[0] == k]
         lowest, highest = zip(*(axes.get_ylim() for axes in row), strict=True)
         for axes in row:
             axes.set_ylim(min(*lowest, 0.0), max(highest))
@@ -110,7 +111,7 @@ def _agents(axes: Axes, times: Floats, curves: Floats, colour: str, names: Seque
     )
     axes.plot(times, np.median(curves, axis=1), "k--", linewidth=1.0, label="median")
     axes.legend(frameon=False, fontsize=7, loc="upper left")
-    axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+    write_plainly(axes.xaxis)
     axes.xaxis.set_major_locator(MaxNLocator(3))
 
 
@@ -118,8 +119,6 @@ def _grid(count: int, in_a_row: int) -> tuple[Canvas, list[Axes]]:
     columns = min(count, in_a_row)
     rows = -(-count // columns)
     width, height = 1.0 + 3.2 * columns, 0.6 + 2.8 * rows
-    canvas = Canvas(figsize=(width, height))
-    FigureCanvasAgg(canvas)
     # All panels have labels of the same size: places in inches, where matplotlib would measure
     # every letter to find them, which takes longer than drawing.
     places = {
@@ -130,12 +129,7 @@ def _grid(count: int, in_a_row: int) -> tuple[Canvas, list[Axes]]:
         "wspace": 0.25,
         "hspace": 0.5,
     }
-    every = list(canvas.subplots(rows, columns, squeeze=False, gridspec_kw=places).ravel())
-    for axes in every:
-        axes.spines[["top", "right"]].set_visible(False)
-    for axes in every[count:]:
-        axes.set_visible(False)
-    return canvas, every[:count]
+    return panels(width, height, count, columns, gridspec_kw=places)
 
 
 def _looks(results: Results) -> dict[str, str]:

@@ -1,19 +1,18 @@
 """The report: one HTML file that opens offline, with every figure and what it shows."""
 
-import base64
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import msgspec
 
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.inputs import keep_inputs
 from mtcool.experiments.learner.chapter import Chapter
-from mtcool.experiments.output import naming, write
+from mtcool.experiments.output import write
 from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.cutoff import published_words
 from mtcool.experiments.report.environment import environment
@@ -37,6 +36,7 @@ from mtcool.experiments.report.theory_table import graph_rows, promise_rows
 from mtcool.experiments.report.traffic_figure import draw_traffic
 from mtcool.experiments.running.cells import code_digest
 from mtcool.experiments.running.runner import Task
+from mtcool.reports.page import Cell, picture, write_page
 from mtcool.simulation.progress import Advance
 from mtcool.types import Plain
 
@@ -83,11 +83,9 @@ class Report:
         )
         claims = [claim for section in self.sections for claim in section["claims"]]
         counted = tally(claims, bounds)
-        loader = jinja2.PackageLoader("mtcool.experiments", "templates")
-        templates = jinja2.Environment(
-            loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-        )
-        page = templates.get_template("report.html.jinja").render(
+        write_page(
+            self.folder / "report.html",
+            "mtcool.experiments",
             title=self.title,
             lead=self.lead,
             sections=self.sections,
@@ -98,7 +96,6 @@ class Report:
             shortened=any(task.needs for task in self.tasks),
             environment=about["environment"],
         )
-        _write(self.folder / "report.html", page + "\n")
         return [
             Outcome(one["name"], self.folder, one["tables"], _summary(one), counted)
             for one in self.sections
@@ -119,7 +116,7 @@ class Report:
             },
         }
         text = json.dumps(_finite(about), indent=1, allow_nan=False)
-        _write(self.folder / "configuration.json", text + "\n")
+        write(self.folder / "configuration.json", f"{text}\n".encode())
         return about
 
 
@@ -133,13 +130,11 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
     tables = write_tables(results, place) | theory.pop("tables")
     figures = []
     for number, figure in enumerate(default_figures(task.experiment), start=1):
-        path = place / f"figure-{number}"
-        with naming(path.with_suffix(".png")):
-            (draw_traffic if figure.x in spec.TRAFFIC else draw)(results, figure, path)
+        how = draw_traffic if figure.x in spec.TRAFFIC else draw
         figures.append(
             {
                 "alt": f"Regret against {results.title_of(figure.x)}",
-                "png": base64.b64encode(path.with_suffix(".png").read_bytes()).decode(),
+                "picture": picture(place / f"figure-{number}", partial(how, results, figure)),
                 "findings": list(findings(results, figure)),
                 "title": figure.title or "",
                 "panels": figure.panels is not None,
@@ -160,7 +155,7 @@ def _section(task: Task, results: Results, folder: Path) -> dict[str, Any]:
         "gradients": list(gradient_words(results)),
         "figures": figures,
         "claims": judged(task, results),
-        "agents": _picture(place / "agents", lambda path: draw_agents(results, path)),
+        "agents": picture(place / "agents", partial(draw_agents, results)),
         **theory,
         "table": _table(results),
         "tables": tables,
@@ -179,12 +174,12 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
         "theory": write_promises(results, points, place),
         "bounds": write_bound_curves(results, curves, place),
     }
-    over_time = _picture(place / "bounds", lambda path: draw_bound_curves(results, curves, path))
+    over_time = picture(place / "bounds", partial(draw_bound_curves, results, curves))
     return {
         "promises": points,
         "tables": tables,
         "theory": {
-            "png": _picture(place / "theory", lambda path: draw_promises(points, path)),
+            "picture": picture(place / "theory", partial(draw_promises, points)),
             "over_time": over_time,
             "facts": graph_rows(points),
             "rows": promise_rows(points),
@@ -194,18 +189,6 @@ def _theory(results: Results, place: Path) -> dict[str, Any]:
             ],
         },
     }
-
-
-def _picture(path: Path, draw_to: Callable[[Path], bool]) -> str:
-    """Draw PNG and SVG; return the PNG in base64, or "" if nothing was drawn."""
-    png = path.with_suffix(".png")
-    with naming(png):
-        drawn = draw_to(path)
-    if not drawn:  # pictures of an earlier run would be of other numbers
-        for suffix in (".png", ".svg"):
-            path.with_suffix(suffix).unlink(missing_ok=True)
-        return ""
-    return base64.b64encode(png.read_bytes()).decode()
 
 
 def _quick(task: Task) -> dict[str, int] | None:
@@ -226,16 +209,15 @@ def _table(results: Results) -> dict[str, Any]:
     names = results.points[0].names
     rows = []
     for point in results.points:
-        cells = [{"text": point.values[name], "best": False, "more": ""} for name in swept]
-        cells.append({"text": f"{point.sigma.mean():.3f}", "best": False, "more": ""})
-        rows.append(cells + [_cell(point, name) for name in names])
+        cells = [*(point.values[name] for name in swept), f"{point.sigma.mean():.3f}"]
+        rows.append([*cells, *(_cell(point, name) for name in names)])
     return {"head": [*map(results.title_of, swept), "σ̄", *names], "rows": rows}
 
 
-def _cell(point: PointResults, name: str) -> dict[str, Any]:
+def _cell(point: PointResults, name: str) -> Cell:
     best = point.ranking()[0]
     more = "" if name == best else f"+{point.difference(name, best)}"
-    return {"text": str(point.regret(name)), "best": name == best, "more": more}
+    return Cell(str(point.regret(name)), "best" if name == best else "", more)
 
 
 def _summary(section: dict[str, Any]) -> SectionSummary:
@@ -264,7 +246,3 @@ def _finite(value: Plain) -> Plain:
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _write(path: Path, text: str) -> None:
-    write(path, text.encode())

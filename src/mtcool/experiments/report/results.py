@@ -15,22 +15,8 @@ from mtcool.config.algorithms import is_noisy, record_of
 from mtcool.experiments.files import spec
 from mtcool.experiments.files.in_the_field import Field, field_of
 from mtcool.experiments.running.cells import Cell, Job, Run
+from mtcool.reports.numbers import short
 from mtcool.types import Floats, Label
-
-
-def short(number: float, digits: int = 3) -> str:
-    """A number as people write it: some digits, and no exponent unless it is tiny or huge.
-
-    Examples
-    --------
-    >>> short(0.12345), short(1234.5), short(150.2, 2), short(1e-15)
-    ('0.123', '1,234', '150', '1e-15')
-    """
-    rounded = float(f"{number:.{digits}g}")
-    if rounded == 0.0 or not 1e-4 <= abs(rounded) < 1e9:
-        return f"{rounded:g}"
-    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
-    return f"{number:,.{max(decimals, 0)}f}"
 
 
 @dataclass(frozen=True)

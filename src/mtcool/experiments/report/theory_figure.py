@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Canvas
-
-from mtcool.experiments.report.pictures import save
 from mtcool.experiments.report.promises import PointPromises, Promise
 from mtcool.experiments.report.theory_table import ALL, place_of
+from mtcool.reports.figures import legend, panels, save, styled
 
 MOST = 24  # rows that one can still read
 FLOOR, MEASURED, CEILING = "lower bound on the worst case", "measured", "bound of the theorem"
 
 
+@styled
 def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     """Write the picture as PNG and SVG; what is the same at all points has one row.
 
@@ -25,9 +23,7 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     rows = [*((ALL, row) for row in same.values()), *(row for point in shown for row in point)]
     if not rows:
         return False
-    canvas = Canvas(figsize=(8.4, 1.3 + 0.26 * len(rows)), layout="constrained")
-    FigureCanvasAgg(canvas)
-    axes = canvas.subplots()
+    canvas, (axes,) = panels(8.4, 1.3 + 0.26 * len(rows))
     ceilings = [float(row.ceiling or 0.0) for _, row in rows]
     places = [max(row.measured, 1e-3) for _, row in rows]
     floors = [(y, row.floor) for y, (_, row) in enumerate(rows) if row.floor is not None]
@@ -41,9 +37,8 @@ def draw_promises(points: Sequence[PointPromises], path: Path) -> bool:
     axes.set_yticks(range(len(rows)), labels, fontsize=7)
     axes.invert_yaxis()
     axes.set_xlabel("multitask regret: first replicate, or mean")
-    axes.spines[["top", "right"]].set_visible(False)
     # Over the whole width, not over the axes alone: long labels leave the axes little space.
-    canvas.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    legend(canvas, size=8)
     save(canvas, path)
     return True
 

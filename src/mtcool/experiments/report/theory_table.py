@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mtcool.experiments.report.promises import GraphFacts, PointPromises
-from mtcool.experiments.report.results import short
+from mtcool.reports.numbers import short
 
 EMPTY = "; it says nothing here, where no learner in the ball can have more than {}"
 """What is added to the name of a bound above the trivial one."""

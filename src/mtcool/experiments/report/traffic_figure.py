@@ -2,11 +2,10 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 
@@ -20,8 +19,8 @@ from mtcool.experiments.report.figures import (
     setting_words,
 )
 from mtcool.experiments.report.frontier import Spent, frontier, spent
-from mtcool.experiments.report.pictures import save
 from mtcool.experiments.report.results import Results
+from mtcool.reports.figures import legend, note, save, styled, write_plainly
 
 SILENT = "#D55E00"  # who sends nothing, as i-FTRL in all figures
 MORE = ("#882255", "#999933")
@@ -40,6 +39,7 @@ class Look(NamedTuple):
     """Of the numbers, beside the marks."""
 
 
+@styled
 def draw_traffic(results: Results, figure: spec.Figure, path: Path) -> None:
     """Write the figure as PNG and SVG; `path` has no suffix."""
     panels = list(results.panels(figure))
@@ -53,9 +53,8 @@ def draw_traffic(results: Results, figure: spec.Figure, path: Path) -> None:
         if label is not None and figure.panels is not None:
             axes.set_title(f"{results.title_of(figure.panels)} = {label}", fontsize=10)
         axes.set_xlabel(results.title_of(figure.x))
-        axes.spines[["top", "right"]].set_visible(False)
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+        write_plainly(axes.xaxis)
         axes.xaxis.set_minor_formatter(NullFormatter())
         _frontier(axes, frontier(found))
         for family, look in looks.items():
@@ -68,17 +67,9 @@ def draw_traffic(results: Results, figure: spec.Figure, path: Path) -> None:
     _scale(grid, [one.regret.mean for found in every for one in found])
     if figure.title:
         canvas.suptitle(figure.title, fontsize=11)
-    words = setting_words(results, figure) + MARK
-    canvas.supxlabel(words, x=0.995, ha="right", fontsize=7, color="#555555")
-    named = dict(pair for axes in grid for pair in _named(axes))
-    style: Any = {"ncols": 3, "frameon": False, "fontsize": 8}
-    canvas.legend(list(named.values()), list(named), loc="outside upper center", **style)
+    note(canvas, setting_words(results, figure) + MARK)
+    legend(canvas, size=8)
     save(canvas, path)
-
-
-def _named(axes: Axes) -> Iterator[tuple[str, Artist]]:
-    handles, names = axes.get_legend_handles_labels()
-    yield from zip(names, handles, strict=True)
 
 
 def _sends(one: Spent) -> bool:
@@ -90,7 +81,7 @@ def _scale(grid: Sequence[Axes], regret: Sequence[float]) -> None:
     if regret and min(regret) > 0 and max(regret) / min(regret) >= math.sqrt(WIDE):
         for axes in grid:
             axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(lambda place, _: f"{place:,.10g}")
+            write_plainly(axes.yaxis)
 
 
 def _frontier(axes: Axes, best: Sequence[Spent]) -> None:

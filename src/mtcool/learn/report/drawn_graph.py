@@ -3,25 +3,31 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 
 from mtcool.graphs import Graph
-from mtcool.learn.report.axes import Axes, ticks_of
-from mtcool.learn.report.canvas import Canvas, places
 from mtcool.learn.report.labels import Labels
-from mtcool.learn.report.pictures import GAINS, LOSES, OPEN, WIDTH, agent_percents, name_of
+from mtcool.learn.report.pictures import GAINS, LOSES, OPEN, WIDTH, agent_percents
 from mtcool.learn.report.springs import places_of
 from mtcool.learn.running.outcome import Outcome
+from mtcool.reports.figures import bars, save, styled, write_plainly
+from mtcool.reports.numbers import short_name
 from mtcool.types import Floats
 
 LARGEST = 300
 """Agents above which a drawing of a graph is a cloud of dots."""
 NAMED = 80
+PIXELS = 96.0
+"""Of an inch: places in the figure are in pixels, and y grows downwards."""
 LEAST, MOST, BAR = 360.0, 520.0, (606.0, 16.0, 280.0)
 """Heights of the drawing; left side, width and height of the bar with the colours."""
 SCALE = (LOSES, "#d6604d", "#f4a582", "#fddbc7", "#f7f7f7", "#d1e5f0", "#92c5de", "#4393c3", GAINS)
 """From losing to gaining, red to blue (RdBu of colorbrewer2.org), light enough for a black ring."""
 
 
+@styled
 def draw_graph(outcome: Outcome, path: Path) -> bool:
     """Draw the graph: blue agents gain, red ones lose; a black ring stands for a sure one."""
     graph = outcome.network
@@ -34,64 +40,61 @@ def draw_graph(outcome: Outcome, path: Path) -> bool:
     sure = np.where(order >= 0, np.abs(share[order]) > margin[order], False)
     if not np.isfinite(gain).any():
         return False
-    at, height = _on_canvas(_places(graph, outcome))
-    canvas = Canvas(WIDTH, height)
+    at, height = _in_pixels(_places(graph, outcome))
+    figure, axes = empty(height)
     owner = np.repeat(np.arange(graph.size), graph.neighbourhood_sizes)
     other = np.concatenate([graph.neighbours(node) for node in range(graph.size)])
     once = owner < other
-    canvas.segments(at[owner[once]], at[other[once]], "#cccccc", 0.8)
-    limit = max(float(np.nanquantile(np.abs(gain), 0.9)), 1e-9)
+    bars(axes, at[owner[once]], at[other[once]], color="#cccccc", linewidth=0.6)
     radius = 9.0 if graph.size <= 30 else 6.0 if graph.size <= 60 else 4.0
-    canvas.dots(at[np.isnan(gain)], OPEN, radius / 2)
-    for k in sorted(np.flatnonzero(np.isfinite(gain)).tolist(), key=sure.__getitem__):
-        edge, width = ("black", 1.8) if sure[k] else ("#999999", 0.8)
-        x, y = at[k].tolist()
-        canvas.circle(x, y, radius, colour_at(gain[k] / limit), edge, width)
+    axes.plot(*at[np.isnan(gain)].T, "o", color=OPEN, markersize=0.75 * radius)
+    _dots(figure, axes, at, gain, sure, radius)
     if graph.size <= NAMED:
-        labels = Labels(canvas, at, radius)
+        labels = Labels(axes, at, radius)
         for (x, y), label in zip(at.tolist(), graph.labels, strict=True):
-            labels.write(x, y, name_of(label, 16))
-    _draw_bar(canvas, limit)
-    canvas.write(path)
+            labels.write(x, y, short_name(label, 16))
+    save(figure, path, ["svg"])
     return True
 
 
-def colour_at(value: float) -> str:
-    """The colour of a gain between -1 and 1; of one beyond, that of the nearest end.
-
-    Examples
-    --------
-    >>> colour_at(-1.0), colour_at(0.1), colour_at(7.0)
-    ('#b2182b', '#e8f0f4', '#2166ac')
-    """
-    known = np.array([[int(one[k : k + 2], 16) for k in (1, 3, 5)] for one in SCALE])
-    at = np.linspace(-1.0, 1.0, len(known))
-    mixed = [round(np.interp(value, at, known[:, k]).item()) for k in range(3)]
-    return "#" + "".join(f"{part:02x}" for part in mixed)
+def empty(height: float) -> tuple[Figure, Axes]:
+    """A figure of so many pixels in height, and axes that fill it."""
+    figure = Figure(figsize=(WIDTH, height / PIXELS))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), xlim=(0.0, WIDTH * PIXELS), ylim=(height, 0.0))
+    axes.set_axis_off()
+    return figure, axes
 
 
-def _draw_bar(canvas: Canvas, limit: float) -> None:
-    """The colours with the gains that they stand for."""
-    left, width, height = BAR
-    top = (canvas.height - height) / 2
-    steps = 60
-    for k in range(steps):
-        y = top + k * height / steps
-        colour = colour_at(1.0 - 2.0 * (k + 0.5) / steps)
-        canvas.rectangle(left, y, width, height / steps + 0.5, colour)
-    axes = Axes(canvas, left, top, left + width, top + height, (0.0, 1.0), (-limit, limit))
-    for value, words in ticks_of(-limit, limit, 9).items():
-        y = axes.y(np.array(value)).item()
-        canvas.line(places(np.array([left + width, left + width + 4]), np.array(y)), "black")
-        canvas.text(left + width + 8, y + 3.5, words)
-    canvas.rectangle(left, top, width, height, edge="#222222")
-    middle = top + height / 2
-    words = "gain on learning alone, %"
-    canvas.text(WIDTH - 14, middle, words, size=11, anchor="middle", upright=True)
+def _dots(
+    figure: Figure, axes: Axes, at: Floats, gain: Floats, sure: Floats, radius: float
+) -> None:
+    """Agents in the colours of their gains, those that are sure in front, and what colours mean."""
+    limit = max(float(np.nanquantile(np.abs(gain), 0.9)), 1e-9)
+    known = np.flatnonzero(np.isfinite(gain))
+    known = known[np.argsort(sure[known], kind="stable")]
+    dots = axes.scatter(
+        at[known, 0],
+        at[known, 1],
+        c=gain[known],
+        cmap=LinearSegmentedColormap.from_list("gains", SCALE, N=100),
+        vmin=-limit,
+        vmax=limit,
+        s=(1.5 * radius) ** 2,
+        edgecolors=np.where(sure[known], "black", "#999999").tolist(),
+        linewidths=np.where(sure[known], 1.35, 0.6).tolist(),
+        zorder=2.5,
+        gid="agents",
+    )
+    (left, width, tall), high = BAR, figure.get_figheight() * PIXELS
+    box = (left, (high - tall) / 2, width, tall) / np.array([WIDTH * PIXELS, high] * 2)
+    bar = figure.colorbar(dots, cax=figure.add_axes(tuple(box)), label="gain on learning alone, %")
+    if bar.solids is not None:
+        bar.solids.set_edgecolor("face")  # else viewers show white lines between the colours
+    write_plainly(bar.ax.yaxis, 9)
 
 
-def _on_canvas(found: Floats) -> tuple[Floats, float]:
-    """Places in the part of the canvas that is for the graph, and the height that it needs.
+def _in_pixels(found: Floats) -> tuple[Floats, float]:
+    """Places in the part of the figure that is for the graph, and the height that it needs.
 
     Proportions are the true ones, and north is up.
     """
@@ -113,7 +116,7 @@ def _places(graph: Graph, outcome: Outcome) -> Floats:
         east, north = np.array([known[str(label)] for label in graph.labels]).T
         # A degree of longitude is shorter than one of latitude, and more so towards the poles.
         shorter = np.cos(np.radians(north.mean()))
-        return places(_pulled_in(east * shorter), _pulled_in(north))
+        return np.column_stack([_pulled_in(east * shorter), _pulled_in(north)])
     return places_of(graph)
 
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from mtcool.learn.metrics.evaluation import COMPARED
-from mtcool.learn.metrics.tallies import Metrics
-from mtcool.learn.report.axes import Axes, dates_of, ticks_of
-from mtcool.learn.report.canvas import Canvas, places
 from mtcool.learn.report.findings import DRAWN
+from mtcool.learn.report.percents import stretch_losses
 from mtcool.learn.report.pictures import (
     COLOURS,
     GAINS,
@@ -17,16 +17,29 @@ from mtcool.learn.report.pictures import (
     TITLES,
     WIDTH,
     agent_percents,
-    colour_of,
-    legend,
-    name_of,
 )
 from mtcool.learn.running.outcome import Outcome
-from mtcool.types import Floats, Integers
+from mtcool.reports.figures import (
+    GRID,
+    bars,
+    legend,
+    panels,
+    save,
+    styled,
+    write_dates,
+    write_plainly,
+)
+from mtcool.reports.numbers import short_name
+from mtcool.types import AnyArray, Floats, Given, Integers
 
 CURVE = {"regression": "error (RMSE)", "classification": "log loss"}
+SHAPES = 2000
+"""Agents above which a figure has their dots as an image inside: a shape for each takes long."""
+DATES = (np.datetime64("0001-01-02"), np.datetime64("9999-12-30"))
+"""Days that the calendar of matplotlib has."""
 
 
+@styled
 def draw_agents(outcome: Outcome, path: Path) -> bool:
     """Draw the gain of every agent with its interval, the largest first."""
     share, margin = agent_percents(outcome)
@@ -34,68 +47,66 @@ def draw_agents(outcome: Outcome, path: Path) -> bool:
     if known.size == 0 or not outcome.shares:
         return False
     order = known[np.argsort(-share[known], kind="stable")]
-    looks = {"gains": GAINS, "loses": LOSES, "no clear difference": OPEN}
     draw = _named if order.size <= DRAWN else _ranked
-    canvas = draw(outcome, order, share[order], margin[order])
-    legend(canvas, looks, WIDTH / 2, 16)
-    canvas.write(path)
+    figure = draw(outcome, order, share[order], margin[order])
+    legend(figure, markerscale=1 if order.size <= DRAWN else 2)
+    save(figure, path, ["svg"])
     return True
 
 
-def _named(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Canvas:
-    canvas = Canvas(WIDTH, 80 + 15 * order.size)
-    names = [name_of(outcome.agents[k], 24) for k in order]
-    left = 16 + 6.0 * max(map(len, names))
-    axes = Axes(
-        canvas,
-        left,
-        30,
-        WIDTH - 12,
-        canvas.height - 38,
-        _limits(share, margin),
-        (order.size - 0.5, -0.5),
-    )
-    axes.x_axis(ticks_of(*axes.x_limits))
-    zero, rows = axes.x(np.zeros(1)).item(), np.arange(float(order.size))
-    canvas.line(np.array([[zero, axes.top], [zero, axes.bottom]]), "black", 0.8)
-    low, high = axes.x(share - margin), axes.x(share + margin)
-    for colour, chosen in _by_colour(share, margin).items():
-        y = axes.y(rows[chosen])
-        canvas.segments(places(low[chosen], y), places(high[chosen], y), colour, 1.6)
-        canvas.dots(places(axes.x(share[chosen]), y), colour, 3.0)
-    for name, y in zip(names, axes.y(rows).tolist(), strict=True):
-        canvas.text(left - 6, y + 3, name, size=9, anchor="end")
-    axes.frame()
-    middle = (axes.left + axes.right) / 2
-    words = "gain on learning alone, % (with 95 % interval)"
-    canvas.text(middle, canvas.height - 8, words, size=11, anchor="middle")
-    return canvas
-
-
-def _ranked(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Canvas:
-    canvas = Canvas(WIDTH, 320)
-    limits = _limits(share, margin)
-    axes = Axes(canvas, 66, 30, WIDTH - 12, 280, (0.0, order.size + 1.0), limits)
-    axes.x_axis(ticks_of(*axes.x_limits))
-    axes.y_axis(ticks_of(*limits))
+def _named(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Figure:
+    """A line for each agent, from left to right."""
+    figure, (axes,) = panels(WIDTH, 0.9 + 0.16 * order.size)
     rank = np.arange(1.0, order.size + 1)
-    low, high = axes.y(share - margin), axes.y(share + margin)
-    for colour, chosen in _by_colour(share, margin).items():
-        x = axes.x(rank[chosen])
-        opacity, radius = (0.35, 1.5) if colour == OPEN else (0.8, 2.0)
-        canvas.segments(places(x, low[chosen]), places(x, high[chosen]), colour, 1.0, opacity)
-        canvas.dots(places(x, axes.y(share[chosen])), colour, radius)
-    axes.frame()
-    words = f"agents by their gain, {order.size:,} of {len(outcome.agents):,}"
-    canvas.text((axes.left + axes.right) / 2, 312, words, size=11, anchor="middle")
-    canvas.text(16, 155, "gain on learning alone, %", size=11, anchor="middle", upright=True)
-    return canvas
+    for colour, name, chosen in _kinds(share, margin):
+        y, middle, reach = rank[chosen], share[chosen], margin[chosen]
+        ends = (np.stack([middle + k * reach, y], axis=1) for k in (-1, 1))
+        bars(axes, *ends, color=colour, linewidth=1.2)
+        axes.plot(middle, y, "o", color=colour, markersize=4.5, label=name)
+    names = [short_name(outcome.agents[k], 24) for k in order]
+    axes.set_yticks(rank, names, fontsize=7, parse_math=False)
+    axes.set(xlim=_limits(share, margin), ylim=(order.size + 0.5, 0.5))
+    axes.set_xlabel("gain on learning alone, % (with 95 % interval)")
+    write_plainly(axes.xaxis, 7)
+    axes.axvline(0.0, color="black", linewidth=0.6)
+    axes.grid(axis="x", color=GRID)
+    return figure
 
 
-def _by_colour(share: Floats, margin: Floats) -> dict[str, Integers]:
-    """Which agents are drawn in which colour."""
-    colours = np.array([colour_of(*pair) for pair in zip(share, margin, strict=True)])
-    return {colour: np.flatnonzero(colours == colour) for colour in (OPEN, LOSES, GAINS)}
+def _ranked(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Figure:
+    """The gains of many agents from the largest to the smallest."""
+    figure, (axes,) = panels(WIDTH, 3.3)
+    rank = np.arange(1.0, order.size + 1)
+    for colour, name, chosen in _kinds(share, margin):
+        x, middle, reach = rank[chosen], share[chosen], margin[chosen]
+        ends = (np.stack([x, middle + k * reach], axis=1) for k in (-1, 1))
+        opacity, size, layer = (0.35, 2.3, 2) if colour == OPEN else (0.8, 3.0, 3)
+        look: dict[str, Given] = {
+            "color": colour,
+            "zorder": layer,
+            "rasterized": order.size > SHAPES,
+        }
+        bars(axes, *ends, linewidth=0.75, alpha=opacity, **look)
+        axes.plot(x, middle, "o", markersize=size, label=name, **look)
+    axes.set(xlim=(0.0, order.size + 1.0), ylim=_limits(share, margin))
+    axes.set_xlabel(f"agents by their gain, {order.size:,} of {len(outcome.agents):,}")
+    axes.set_ylabel("gain on learning alone, %")
+    write_plainly(axes.xaxis, 7)
+    write_plainly(axes.yaxis, 7)
+    axes.axhline(0.0, color="black", linewidth=0.6)
+    axes.grid(color=GRID)
+    return figure
+
+
+def _kinds(share: Floats, margin: Floats) -> list[tuple[str, str, Integers]]:
+    """Colour and name of what gains, loses and does neither for sure, and which agents do."""
+    sure = np.abs(share) > margin
+    kinds = [
+        (GAINS, "gains", sure & (share > 0)),
+        (LOSES, "loses", sure & (share <= 0)),
+        (OPEN, "no clear difference", ~sure),
+    ]
+    return [(colour, name, np.flatnonzero(chosen)) for colour, name, chosen in kinds]
 
 
 def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
@@ -109,6 +120,7 @@ def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
     return low - room, high + room
 
 
+@styled
 def draw_over_time(outcome: Outcome, path: Path) -> bool:
     """Draw the error over the stream, and below it the gain added up so far."""
     times, rows, metrics = outcome.evaluation.over_time(COMPARED)
@@ -126,26 +138,41 @@ def draw_over_time(outcome: Outcome, path: Path) -> bool:
     if outcome.evaluation.task == "regression":
         curves = {name: np.sqrt(curve) for name, curve in curves.items()}
     gains = {name: _so_far(paid, name) for name in ("alone", "pooled")}
-    canvas, wide = Canvas(WIDTH, 430), _around(x, 0.01)
-    ticks = (dates_of if outcome.dated else ticks_of)(*wide)
-    for top, bottom, drawn, words in (
-        (30, 240, curves, CURVE[outcome.evaluation.task]),
-        (255, 388, gains, "gain so far, %"),
-    ):
-        shown = _settled(gains) if drawn is gains else np.concatenate([*curves.values()])
-        axes = Axes(canvas, 66, top, WIDTH - 12, bottom, wide, _around(shown))
-        axes.x_axis(ticks, written=drawn is gains)
-        axes.y_axis(ticks_of(*axes.y_limits, 6))
-        for name, curve in drawn.items():
-            axes.line(x, curve, COLOURS[name])
-        axes.frame()
-        canvas.text(16, (top + bottom) / 2, words, size=11, anchor="middle", upright=True)
-    legend(canvas, {TITLES[name]: COLOURS[name] for name in curves}, WIDTH / 2, 16)
-    legend(canvas, {f"on {TITLES[name]}": COLOURS[name] for name in gains}, WIDTH / 2, 424, size=9)
-    if not outcome.dated:
-        canvas.text(WIDTH - 12, 424, "time", size=11, anchor="end")
-    canvas.write(path)
+    figure, (above, below) = panels(WIDTH, 4.5, 2, sharex=True, height_ratios=[3, 2])
+    moments = _moments(outcome, x)
+    _curves(above, moments, curves, CURVE[outcome.evaluation.task])
+    legend(figure)
+    _curves(below, moments, gains, "gain so far, %")
+    below.set_ylim(*_around(_settled(gains)))
+    below.axhline(0.0, color="black", linewidth=0.6)
+    if moments is x:
+        write_plainly(below.xaxis, 7)
+        below.set_xlabel("time")
+    else:
+        write_dates(below.xaxis)
+    names = [f"on {TITLES[name]}" for name in gains]
+    figure.legend(
+        below.lines[:2], names, loc="outside lower center", ncols=2, frameon=False, fontsize=8
+    )
+    save(figure, path, ["svg"])
     return True
+
+
+def _curves(axes: Axes, x: AnyArray, curves: dict[str, Floats], words: str) -> None:
+    for name, curve in curves.items():
+        axes.plot(x, curve, color=COLOURS[name], linewidth=1.2, label=TITLES[name])
+    write_plainly(axes.yaxis, 6)
+    axes.set_ylabel(words)
+    axes.margins(x=0.01)
+    axes.grid(color=GRID)
+
+
+def _moments(outcome: Outcome, seconds: Floats) -> AnyArray:
+    """The same moments as dates, where they are dates that a figure can write."""
+    if not outcome.dated:
+        return seconds
+    dates: AnyArray = np.round(1e3 * seconds).astype("datetime64[ms]")
+    return dates if DATES[0] <= dates[0] and dates[-1] <= DATES[1] else seconds
 
 
 def _so_far(paid: dict[str, Floats], other: str) -> Floats:
@@ -167,18 +194,12 @@ def _settled(gains: dict[str, Floats]) -> Floats:
     return shown
 
 
-def _around(values: Floats, room: float = 0.05) -> tuple[float, float]:
+def _around(values: Floats) -> tuple[float, float]:
     """Limits of an axis that shows these values."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    more = room * (high - low) or 0.5 * max(abs(high), 1e-9)
-    return low - more, high + more
-
-
-def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
-    """The loss of each stretch in which gains are counted."""
-    found = metrics[name]
-    return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
+    room = 0.05 * (high - low) or 0.5 * max(abs(high), 1e-9)
+    return low - room, high + room
 
 
 def _smooth(paid: Floats, rows: Floats, span: int = 5) -> Floats:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mtcool.learn.report.percents import ahead, loss_of, lower, many, overall, percent
+from mtcool.learn.report.percents import ahead, loss_of, overall
 from mtcool.learn.running.outcome import Outcome
+from mtcool.reports.numbers import lower, many, percent, size
 from mtcool.types import Floats
 
 NAMED, MORE_NAMED = 3, 10
@@ -170,17 +171,3 @@ def _named(names: Sequence[str], most: int) -> str:
     """The first names, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def size(count: float) -> str:
-    """A number of bytes as people read it.
-
-    Examples
-    --------
-    >>> size(12), size(123_456), size(2_500_000_000)
-    ('12 bytes', '123 kB', '2.5 GB')
-    """
-    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if count >= unit:
-            return f"{count / unit:.{0 if count >= 100 * unit else 1}f} {name}"
-    return f"{count:.0f} bytes"

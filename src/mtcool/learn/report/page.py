@@ -1,25 +1,23 @@
 """The page: one HTML file that opens offline, with every figure and what it shows."""
 
-import base64
 import platform
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
-from mtcool.files import write_whole
 from mtcool.learn.metrics.evaluation import COMPARED, ROWS
 from mtcool.learn.report import findings
-from mtcool.learn.report.drawn_graph import draw_graph
-from mtcool.learn.report.figures import draw_agents, draw_over_time, stretch_losses
-from mtcool.learn.report.percents import Percent, loss_of, overall, percent
+from mtcool.learn.report.percents import Percent, loss_of, overall, stretch_losses
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
 from mtcool.learn.report.verdicts import verdict_on
 from mtcool.learn.running.outcome import Outcome
+from mtcool.reports.numbers import percent
+from mtcool.reports.page import Cell, picture, write_page
 from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
 
@@ -42,32 +40,29 @@ def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> P
         "agents": write_agents,
         "agents-over-time": write_agents_over_time,
     }
-    drawings = {"agents": draw_agents, "graph": draw_graph, "over-time": draw_over_time}
     pictures = {}
-    with progress_bar("report", len(tables) + len(drawings), progress) as advance:
+    with progress_bar("report", len(tables) + 3, progress) as advance:
         for name, write in tables.items():
             write(outcome, folder / f"{name}.csv")
             advance(1)
+        # Where matplotlib has never run, its import looks through all fonts, which takes seconds.
+        from mtcool.learn.report.drawn_graph import draw_graph
+        from mtcool.learn.report.figures import draw_agents, draw_over_time
+
+        drawings = {"agents": draw_agents, "graph": draw_graph, "over-time": draw_over_time}
         for name, draw in drawings.items():
-            pictures[name.replace("-", "_")] = _picture(outcome, folder / f"{name}.svg", draw)
+            drawn = picture(folder / name, partial(draw, outcome), "svg")
+            pictures[name.replace("-", "_")] = drawn
             advance(1)
-    page = _page(outcome, pictures)
     path = folder / "report.html"
-    write_whole(path, lambda file: file.write((page + "\n").encode()))
-    return path
-
-
-def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
-    loader = jinja2.PackageLoader("mtcool.learn", "templates")
-    templates = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    return templates.get_template("report.html.jinja").render(
+    write_page(
+        path,
+        "mtcool.learn",
         outcome=outcome,
         shuffled="shuffled" in outcome.evaluation.names,
         verdict=verdict_on(outcome),
         pictures=pictures,
-        table=_table(outcome),
+        table=_table(outcome, f"sharing against it, in {loss_of(outcome)}", _gain),
         who=list(findings.who_gains(outcome)),
         agents=_agents(outcome),
         over_time=_over_time(outcome),
@@ -78,30 +73,26 @@ def _page(outcome: Outcome, pictures: dict[str, str]) -> str:
         network=_network(outcome),
         environment=f"mtcool {version('mtcool')}, Python {platform.python_version()}",
     )
-
-
-def _table(outcome: Outcome) -> dict[str, Any]:
-    """Metrics of every predictor, and what sharing gains on it."""
-    metrics = outcome.evaluation.metrics()
-    rows = []
-    for name, numbers in metrics.items():
-        cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
-        row = {"name": TITLES[name], "cells": cells, "gain": "", "short": ""}
-        if name != "learned":
-            gain = overall(outcome, name)
-            words = _why_unknown(outcome, name)
-            row |= {"gain": _gain(gain, words), "short": _short(gain, words)}
-        rows.append(row)
-    return {"heads": [HEADS[key] for key in metrics["learned"]], "rows": rows}
+    return path
 
 
 def headline_table(outcome: Outcome) -> list[str]:
     """The table of metrics as lines of text that fit on a terminal of 80 columns."""
-    table = _table(outcome)
-    lines = [["", *table["heads"], "gain of sharing (95 % interval)"]]
-    lines += [[row["name"], *row["cells"], row["short"]] for row in table["rows"]]
+    lines = _table(outcome, "gain of sharing (95 % interval)", _short)
     widths = [*(max(map(len, column)) for column in zip(*lines, strict=True))][:-1]
     return ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
+
+
+def _table(outcome: Outcome, title: str, tell: Callable[[Percent, str], str]) -> list[list[str]]:
+    """Metrics of every predictor below their names; the last column tells the gain of sharing."""
+    metrics = outcome.evaluation.metrics()
+    lines = [["", *(HEADS[key] for key in metrics["learned"]), title]]
+    for name, numbers in metrics.items():
+        cells = [f"{number:#.4g}" if np.isfinite(number) else "" for number in numbers.values()]
+        unknown = _why_unknown(outcome, name)
+        gain = "" if name == "learned" else tell(overall(outcome, name), unknown)
+        lines.append([TITLES[name], *cells, gain])
+    return lines
 
 
 def _why_unknown(outcome: Outcome, other: str) -> str:
@@ -139,17 +130,19 @@ def _agents(outcome: Outcome) -> dict[str, Any]:
     return {"rows": rows, "whole": whole}
 
 
-def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> dict[str, str]:
+def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> list[str | Cell]:
     gain = Percent(share, share - margin, share + margin)
     words = {1: "gains", 0: "no clear difference", -1: "loses"}
-    return {
-        "name": str(label),
-        "rows": f"{outcome.evaluation.counts[k, ROWS]:,}",
-        "gain": percent(share) if np.isfinite(share) else "",
-        "interval": f"{percent(gain.low)} to {percent(gain.high)}" if gain.known else "",
-        "verdict": words[gain.sign] if gain.known else "too few rows to tell",
-        "tone": {1: "good", 0: "open", -1: "bad"}[gain.sign],
-    }
+    return [
+        str(label),
+        f"{outcome.evaluation.counts[k, ROWS]:,}",
+        percent(share) if np.isfinite(share) else "",
+        f"{percent(gain.low)} to {percent(gain.high)}" if gain.known else "",
+        Cell(
+            words[gain.sign] if gain.known else "too few rows to tell",
+            {1: "good", 0: "open", -1: "bad"}[gain.sign],
+        ),
+    ]
 
 
 def _over_time(outcome: Outcome) -> str:
@@ -168,11 +161,3 @@ def _network(outcome: Outcome) -> str:
         return "complete: every agent is a neighbour of every other"
     graph = outcome.network
     return f"{graph.size:,} agents, {graph.edge_count:,} edges"
-
-
-def _picture(outcome: Outcome, path: Path, draw: Callable[[Outcome, Path], bool]) -> str:
-    """Draw an SVG file; return it in base64, or "" if nothing was drawn."""
-    if draw(outcome, path):
-        return base64.b64encode(path.read_bytes()).decode()
-    path.unlink(missing_ok=True)  # of an earlier run, with other numbers
-    return ""

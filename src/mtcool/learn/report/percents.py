@@ -5,8 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from mtcool.learn.metrics.batch_means import Estimates
+from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.model import Task
 from mtcool.learn.running.outcome import Outcome
+from mtcool.reports.numbers import percent
+from mtcool.types import Floats
 
 LOSS: dict[Task, str] = {"regression": "squared error", "classification": "log loss"}
 
@@ -35,18 +38,6 @@ class Percent(NamedTuple):
         return f"95 % interval: {percent(low)} to {percent(high)}"
 
 
-def percent(value: float) -> str:
-    """A percentage with as many digits as one reads.
-
-    Examples
-    --------
-    >>> percent(4.23), percent(-0.034), percent(312.7)
-    ('4.2 %', '-0.03 %', '313 %')
-    """
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 1 else 2
-    return f"{value:.{digits}f} %"
-
-
 def overall(outcome: Outcome, other: str, of: str | None = None) -> Percent:
     """What sharing, or whoever is named, gains on another predictor, over all rows."""
     return _percent(outcome.evaluation.gain(other, of), outcome.evaluation.loss(other))
@@ -58,31 +49,15 @@ def ahead(outcome: Outcome, other: str) -> Percent:
     return _percent(gain._replace(mean=-gain.mean), outcome.evaluation.loss("learned"))
 
 
+def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
+    """The loss of each stretch in which gains are counted."""
+    found = metrics[name]
+    return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
+
+
 def loss_of(outcome: Outcome) -> str:
     """What the loss of a task is called."""
     return LOSS[outcome.evaluation.task]
-
-
-def lower(value: float) -> str:
-    """A gain in percent as a loss that is lower, or higher if the gain is below zero.
-
-    Examples
-    --------
-    >>> lower(4.2), lower(-0.5)
-    ('4.2 % lower', '0.50 % higher')
-    """
-    return f"{percent(abs(value))} {'lower' if value >= 0 else 'higher'}"
-
-
-def many(count: int, one: str, more: str) -> str:
-    """A count with its noun or verb.
-
-    Examples
-    --------
-    >>> many(1, "row waits", "rows wait"), many(1200, "row waits", "rows wait")
-    ('1 row waits', '1,200 rows wait')
-    """
-    return f"{count:,} {one if count == 1 else more}"
 
 
 def _percent(gain: Estimates, loss: float) -> Percent:

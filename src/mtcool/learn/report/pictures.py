@@ -1,8 +1,7 @@
-"""Colours, units and files that the figures of the report share."""
+"""Colours and numbers that the figures of the report share."""
 
 import numpy as np
 
-from mtcool.learn.report.canvas import Canvas
 from mtcool.learn.running.outcome import Outcome
 from mtcool.types import Floats
 
@@ -17,20 +16,8 @@ TITLES = {
 GAINS, LOSES, OPEN = "#2166ac", "#b2182b", "#b8b8b8"
 """A gain is blue and a loss red in every figure and on the page."""
 
-WIDTH = 720.0
-"""Of a figure, in points."""
-
-
-def legend(
-    canvas: Canvas, looks: dict[str, str], middle: float, y: float, size: float = 11.0
-) -> None:
-    """Names, each after a dot of its colour, in one line around the middle."""
-    widths = [22 + 0.62 * size * len(name) + 16 for name in looks]
-    x = middle - sum(widths) / 2
-    for (name, colour), width in zip(looks.items(), widths, strict=True):
-        canvas.dots(np.array([[x + 8, y - 0.35 * size]]), colour, 4.0)
-        canvas.text(x + 18, y, name, size=size)
-        x += width
+WIDTH = 7.5
+"""Of a figure, in inches."""
 
 
 def agent_percents(outcome: Outcome) -> tuple[Floats, Floats]:
@@ -39,22 +26,3 @@ def agent_percents(outcome: Outcome) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         unit = 100 / outcome.evaluation.agent_losses("alone")
         return gains.mean * unit, gains.margin * unit
-
-
-def colour_of(share: float, margin: float) -> str:
-    """The colour of a sure gain, a sure loss, or neither."""
-    if not abs(share) > margin:
-        return OPEN
-    return GAINS if share > 0 else LOSES
-
-
-def name_of(label: object, longest: int) -> str:
-    """The name of an agent, shortened to fit.
-
-    Examples
-    --------
-    >>> name_of("Castelfranco Veneto", 12)
-    'Castelfranc…'
-    """
-    text = str(label)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -2,8 +2,9 @@
 
 from typing import Literal, NamedTuple
 
-from mtcool.learn.report.percents import Percent, ahead, loss_of, lower, many, overall, percent
+from mtcool.learn.report.percents import Percent, ahead, loss_of, overall
 from mtcool.learn.running.outcome import Outcome
+from mtcool.reports.numbers import lower, many, percent
 
 SMALL = 1.0
 """Percent below which a gain is small even if it is sure."""
