@@ -26,9 +26,9 @@ import msgspec
 import numpy as np
 
 import mtcool
-from mtcool.live.description import described, drivers_of
-from mtcool.live.description.stored import kept_description
-from mtcool.live.driving import GradientDriver
+from mtcool.live.agents import GradientDriver
+from mtcool.live.config import described, drivers_of
+from mtcool.live.config.stored import kept_description
 from mtcool.live.host import Limits
 from mtcool.live.journal import entry_bytes, entry_in
 from mtcool.live.journals import read_journal, replay_files

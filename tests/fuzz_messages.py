@@ -23,7 +23,7 @@ from mtcool.learn import Model
 from mtcool.learn.agent import PanelAgent
 from mtcool.learn.exchange import knowledge_size, lesson_size, products_size
 from mtcool.learners import FTRL, MTFTRL, MTFTRLKT
-from mtcool.live.driving import GradientDriver, Near, TableDriver
+from mtcool.live.agents import GradientDriver, Near, TableDriver
 from mtcool.streams import Loss, Quadratic
 from mtcool.streams.kinds import KINDS
 

@@ -17,7 +17,7 @@ from benchmarks.learn.problem import Problem
 from mtcool import learn
 from mtcool.kernels import inline, kernel
 from mtcool.learn.neighbourhoods import Neighbourhoods
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.fields import (
     CLIQUE,
     CLIQUE_VARIANCE,

@@ -14,7 +14,7 @@ from benchmarks.learn.attack import DRAWS, Flags, lie, stage
 from benchmarks.learn.hostile import HOSTILE
 from benchmarks.learn.problem import Problem, problems
 from mtcool.kernels import kernel
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.play import play
 from mtcool.learners.panel.state import Panel

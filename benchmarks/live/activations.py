@@ -22,7 +22,7 @@ from benchmarks.live.places import DIM, network
 from benchmarks.memory import peak_bytes
 from benchmarks.result import Result, at_least, at_most
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 
 PROCESSES = 8
 PLAIN = 2 * 2 * DIM * 8

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.store import TABLES
 from mtcool.live.transactions import Changes
 

@@ -26,7 +26,7 @@ from benchmarks.live.bare import BareSqlite, BareZenoh, peers, statements_of
 from benchmarks.live.places import DIM, network
 from benchmarks.result import Result, at_most
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.transactions import Changes
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 

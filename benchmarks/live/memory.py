@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.live.places import DIM, KT, TABLES, network
 from benchmarks.result import Result
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 
 SPAWN = multiprocessing.get_context("spawn")
 DEGREE, ROUNDS = 10, 5

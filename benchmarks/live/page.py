@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.live.places import free_ports
 from benchmarks.result import Result, at_most
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, read_description
+from mtcool.live.config import Description, read_description
 from mtcool.live.sockets import socket_of
 
 CHROMIUM = "/usr/bin/chromium"

@@ -9,7 +9,7 @@ from typing import Any
 import tomli_w
 
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 
 DIM = 16
 KT = {"algorithm": {"dim": DIM, "loss": "squared", "learner": "MTFTRLKT"}}

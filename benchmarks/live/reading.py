@@ -18,7 +18,7 @@ import tomli_w
 from benchmarks.live.places import KT
 from benchmarks.memory import peak_bytes
 from benchmarks.result import Result
-from mtcool.live.description import drivers_of, read_description
+from mtcool.live.config import drivers_of, read_description
 
 SPAWN = multiprocessing.get_context("spawn")
 DEGREE = 10

@@ -13,7 +13,7 @@ import mtcool
 from mtcool.agents import FieldGradient, Gradient, RowRequest, Sums
 from mtcool.agents.messages import brief
 from mtcool.learners import MTFTRLKT
-from mtcool.live.driving import GradientDriver, Near
+from mtcool.live.agents import GradientDriver, Near
 
 ROOT = Path(__file__).parents[2]
 FIELD = {"learner": MTFTRLKT(), "rates": "adaptive", "messages": mtcool.Messages()}

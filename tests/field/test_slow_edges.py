@@ -9,7 +9,7 @@ from mtcool import Delay, Delays
 from mtcool.field.settings import FieldSettings
 from mtcool.learners import KT
 from mtcool.peers.field.directory import Directory
-from mtcool.peers.field.slow import UNKNOWN, SlowEdges
+from mtcool.peers.field.edge_delays import UNKNOWN, SlowEdges
 
 NAMES = [0, 1, 2, "a", "b", "c", "d", "e"]
 PAIRS = [(one, two) for k, one in enumerate(NAMES) for two in NAMES[:k]]

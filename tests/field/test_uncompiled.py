@@ -26,9 +26,9 @@ COMPARISONS = {
         f"{REDUCTIONS}fine_codes_change_hardly_anything[{HEDGE}]",
         f"{REDUCTIONS}the_order_in_which_late_gradients_arrive_does_not_matter_for_sums",
         f"{REDUCTIONS}a_new_agent_begins_with_what_its_neighbours_know_in_common",
-        "field/test_room.py::test_room_for_a_schedule_is_made_before_its_first_round",
-        "field/test_room.py::test_peers_that_have_grown_by_halves_play_as_before",
-        "field/test_room.py::test_room_is_made_one_array_at_a_time",
+        "field/test_capacity.py::test_room_for_a_schedule_is_made_before_its_first_round",
+        "field/test_capacity.py::test_peers_that_have_grown_by_halves_play_as_before",
+        "field/test_capacity.py::test_room_is_made_one_array_at_a_time",
         "agents/test_learner_from_outside.py::test_it_plays_on_networks_that_change",
     ),
     "files and experiments": (

@@ -455,20 +455,20 @@ def test_of_processes_that_begin_together_one_compiles(tmp_path, run):
 TURNS = """
 import os, signal, time
 from pathlib import Path
-from mtcool.kernels import turns
+from mtcool.kernels import compile_lock
 path, (ours, theirs) = Path({folder!r}) / "kernel", os.pipe()
 other = os.fork()
 if other == 0:
-    turns.begin_turn(path)
+    compile_lock.begin_turn(path)
     os.write(theirs, b"!")
     signal.pause()
 os.read(ours, 1)
-turns.PATIENCE = {patience}
+compile_lock.PATIENCE = {patience}
 if {killed}:
     os.kill(other, signal.SIGKILL)
 began = time.monotonic()
-turns.begin_turn(path)
-print(time.monotonic() - began >= turns.PATIENCE)
+compile_lock.begin_turn(path)
+print(time.monotonic() - began >= compile_lock.PATIENCE)
 if not {killed}:
     os.kill(other, signal.SIGKILL)
 os.wait()
@@ -485,7 +485,7 @@ def test_a_turn_ends_with_its_process_and_nobody_waits_for_ever(tmp_path, run):
 FAILING = """
 import os, sys, time
 sys.path.insert(0, {folder!r})
-from mtcool.kernels import turns
+from mtcool.kernels import compile_lock
 from wrong import wrong
 def failed():
     try:
@@ -496,7 +496,7 @@ failed()
 if os.fork() == 0:
     began = time.monotonic()
     failed()
-    os.write(1, str(time.monotonic() - began < turns.PATIENCE).encode())
+    os.write(1, str(time.monotonic() - began < compile_lock.PATIENCE).encode())
     os._exit(0)
 os.wait()
 print()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mtcool.kernels import cache, turns
+from mtcool.kernels import cache, compile_lock
 from mtcool.kernels.ownership import UnsafePathError, read_safely, safe_folder
 
 NOBODY = 65534
@@ -189,9 +189,9 @@ def test_who_may_only_read_the_cache_waits_for_no_turn(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(os, "open", refused)
-    monkeypatch.setattr(turns, "PATIENCE", 5.0)
+    monkeypatch.setattr(compile_lock, "PATIENCE", 5.0)
     began = time.monotonic()
-    turns.begin_turn(tmp_path / "kernel")
+    compile_lock.begin_turn(tmp_path / "kernel")
     assert time.monotonic() - began < 1.0
 
 

@@ -16,7 +16,7 @@ from mtcool.learners.panel.fields import (
     ROWS,
     WORST,
 )
-from mtcool.learners.panel.promises import EMPTY
+from mtcool.learners.panel.guard import EMPTY
 
 WEIGHTS = 1  # row of `Scratch.expert`
 

@@ -315,7 +315,7 @@ def test_a_run_that_is_killed_goes_on_from_its_last_save(
 
     with monkeypatch.context() as patch:
         patch.setattr("mtcool.learn.running.feed.ROWS", 64)
-        patch.setattr("mtcool.learn.running.whole.BETWEEN_SAVES", 0.0)
+        patch.setattr("mtcool.learn.running.learn_command.BETWEEN_SAVES", 0.0)
         patch.setattr(Pass, "play", killed)
         with pytest.raises(RuntimeError):
             call("learn", data, *DELAYED, "--output", tmp_path / "parts")
@@ -331,7 +331,7 @@ def test_a_run_that_is_killed_goes_on_from_its_last_save(
 def test_a_save_while_old_rows_are_skipped_keeps_the_place(
     call, data, tmp_path, monkeypatch, undrawn
 ):
-    from mtcool.learn.running import whole
+    from mtcool.learn.running import learn_command
 
     call("learn", data, *DELAYED, "--output", tmp_path / "whole")
     with monkeypatch.context() as patch:
@@ -339,7 +339,7 @@ def test_a_save_while_old_rows_are_skipped_keeps_the_place(
         call("learn", data, *DELAYED, "--output", tmp_path / "parts")
     model = tmp_path / "parts" / "model.npz"
     words = ("learn", data, "--resume", model, "--output", tmp_path / "parts")
-    save = whole.save
+    save = learn_command.save
 
     def killed(run, path, file):
         save(run, path, file)
@@ -347,8 +347,8 @@ def test_a_save_while_old_rows_are_skipped_keeps_the_place(
 
     with monkeypatch.context() as patch:
         patch.setattr("mtcool.learn.running.feed.ROWS", 64)
-        patch.setattr("mtcool.learn.running.whole.BETWEEN_SAVES", 0.0)
-        patch.setattr(whole, "save", killed)
+        patch.setattr("mtcool.learn.running.learn_command.BETWEEN_SAVES", 0.0)
+        patch.setattr(learn_command, "save", killed)
         with pytest.raises(RuntimeError):
             call(*words)
     status, _, err = call(*words)

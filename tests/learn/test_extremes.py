@@ -7,8 +7,8 @@ from tests.learn.test_model import state_of
 import mtcool
 from mtcool.learn import Model
 from mtcool.learners.panel.fields import LISTENS
+from mtcool.learners.panel.guard import settle_neighbour
 from mtcool.learners.panel.mixing import learn_weights
-from mtcool.learners.panel.promises import settle_neighbour
 from mtcool.learners.panel.solving import solve
 
 COUNT = 600

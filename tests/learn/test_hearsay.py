@@ -5,7 +5,7 @@ import pytest
 
 import mtcool
 from mtcool.learn import Model
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.constants import HEARSAY
 from mtcool.learners.panel.fields import EVIDENCE, EXPERTS, FILTERS
 from mtcool.learners.panel.mixing import learn_weights, weigh_evidence

@@ -14,9 +14,9 @@ OPTIONS = ("--agent", "city", "--target", "sales")
 CHILD = """
 import os, signal, sys
 from mtcool.cli.commands import main
-from mtcool.learn.running import feed, whole
+from mtcool.learn.running import feed, learn_command
 
-feed.ROWS, whole.BETWEEN_SAVES = 16, 0.0
+feed.ROWS, learn_command.BETWEEN_SAVES = 16, 0.0
 left, folder = int(sys.argv.pop(1)), sys.argv[-1]
 
 def hook(event, arguments):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mtcool.learn.model import Played
-from mtcool.learn.running.asked import Asked
-from mtcool.learn.running.whole import learn
+from mtcool.learn.running.learn_command import learn
+from mtcool.learn.running.options import Asked
 
 pytest.importorskip("pyarrow")
 

@@ -8,8 +8,8 @@ from tests.learn.ledger import LateLedger, Ledger
 import mtcool
 from mtcool.learn import Model
 from mtcool.learn.neighbourhoods import Neighbourhoods
-from mtcool.learn.said import nothing_said
-from mtcool.learners.panel import filters, promises
+from mtcool.learn.stored_predictions import nothing_said
+from mtcool.learners.panel import filters, guard
 from mtcool.learners.panel import play as rounds
 from mtcool.learners.panel.fields import BALANCE, LISTENS, WORST
 from mtcool.learners.panel.lessons import receive_lesson
@@ -186,7 +186,7 @@ def test_both_theorems_hold_against_every_adversary(kind, task, share, hostile):
 
 def test_adversaries_use_up_the_credit_and_are_shut_out():
     books = attacked(Contrary((1, 2, 3, 4, 5)), task="classification", count=1600)[-1]
-    assert books[0].excess == pytest.approx(promises.CREDIT, rel=1e-3)
+    assert books[0].excess == pytest.approx(guard.CREDIT, rel=1e-3)
     assert len(books[0].closed) == 5
     books = attacked(Contrary((1, 2)), task="regression")[-1]
     assert max(book.excess / book.bound for book in books.values()) > 0.99
@@ -204,7 +204,7 @@ def test_a_neighbour_that_never_hears_the_target_is_bounded_too():
     for i in range(3):
         own = np.flatnonzero(who == i)[2:]
         cost = (played.prediction[own] - y[own]) ** 2 - (played.alone[own] - y[own]) ** 2
-        assert cost.sum() <= 2 * promises.CREDIT * np.var(y[own])
+        assert cost.sum() <= 2 * guard.CREDIT * np.var(y[own])
 
 
 def double_credit(panel, agent):
@@ -231,18 +231,18 @@ def never_closed(panel, entry, unit, played, contributed, target):
 
 
 def of_the_neighbours(panel, agent):
-    return promises.CREDIT * UNIT_OF(panel, agent)
+    return guard.CREDIT * UNIT_OF(panel, agent)
 
 
 def no_limit(panel, agent, credit):
     return np.inf
 
 
-CREDIT_OF, UNIT_OF = promises.credit_of, promises.unit_of
-SETTLE, SETTLE_NEIGHBOUR = promises.settle, promises.settle_neighbour
+CREDIT_OF, UNIT_OF = guard.credit_of, guard.unit_of
+SETTLE, SETTLE_NEIGHBOUR = guard.settle, guard.settle_neighbour
 MISTAKES = [
-    (promises, "credit_of", double_credit, Contrary, "than the guard allows"),
-    (promises, "credit_of", of_the_neighbours, Inflator, "decided what it may cost|guard allows"),
+    (guard, "credit_of", double_credit, Contrary, "than the guard allows"),
+    (guard, "credit_of", of_the_neighbours, Inflator, "decided what it may cost|guard allows"),
     (rounds, "settle", no_worst, Contrary, "guard allows|moved more"),
     (rounds, "settle", no_balance, Contrary, "than the guard allows"),
     (rounds, "settle_neighbour", not_charged, Contrary, "moved more|Not equal"),

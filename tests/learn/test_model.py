@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from tests.learn.test_slow_panel import rows_of
 
 import mtcool
-from mtcool.learn import Model, load, room
+from mtcool.learn import Model, capacity, load
 from mtcool.learners.panel.play import play
 
 GRAPH = mtcool.graphs.ring(4)
@@ -335,7 +335,7 @@ def taught_new_categories(share, task):
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_spare_columns_of_large_models_change_no_number(share, task, tmp_path, monkeypatch):
     exact, widths = taught_new_categories(share, task)
-    monkeypatch.setattr(room, "LARGE", 0)
+    monkeypatch.setattr(capacity, "LARGE", 0)
     spare, steps = taught_new_categories(share, task)
     assert len(steps) < len(widths) / 2
     assert spare._panel.vector.shape[2] > exact._panel.vector.shape[2]

@@ -7,7 +7,7 @@ from tests.learn.test_slow_panel import order_of, rows_of
 import mtcool
 from mtcool.agents.messages import Knowledge, Lesson, SumsRequest, decode, encode
 from mtcool.learn import Model
-from mtcool.learn.said import Said
+from mtcool.learn.stored_predictions import Said
 
 GRAPH = mtcool.graphs.erdos_renyi(6, 0.5, seed=3)
 KEPT = ("number", "vector", "scatter", "mixer", "alone")

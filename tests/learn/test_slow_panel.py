@@ -8,7 +8,7 @@ from tests.learn.slow_panel import SlowPanel
 
 import mtcool
 from mtcool.learn import Model
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.fields import ACCOUNT, BALANCE, LISTENS, WORST
 
 

@@ -9,7 +9,7 @@ from mtcool.learners import MTFTRL
 from mtcool.learners.learner import Cliques
 from mtcool.learners.mt_ftrl.clipped import solve_later, solve_waiting
 from mtcool.learners.mt_ftrl.closed_form import refresh, reweigh, weigh
-from mtcool.learners.mt_ftrl.singles import HIGHER, count_and_sum
+from mtcool.learners.mt_ftrl.single_expert_batch import HIGHER, count_and_sum
 from mtcool.learners.mt_ftrl.state import FACTOR, MULTIPLIER
 
 SHAPES = [

@@ -12,7 +12,7 @@ import zenoh
 
 from live.ports import free_ports
 from mtcool.agents.messages import RowRequest, encode
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.transport.zenoh import Credentials, Peers, configuration
 from mtcool.live.wire import Ask, to_bytes
 

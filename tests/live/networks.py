@@ -11,9 +11,9 @@ import numpy as np
 import mtcool
 from mtcool.agents import FieldAgent
 from mtcool.learn import Model
-from mtcool.live.driving import Driver, GradientDriver, TableDriver
+from mtcool.live.agents import Driver, GradientDriver, TableDriver
+from mtcool.live.host_view import Share
 from mtcool.live.journal import Changed
-from mtcool.live.share import Share
 
 
 class Small(NamedTuple):

@@ -16,7 +16,7 @@ import tomli_w
 
 from live.ports import free_ports
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import read_description
+from mtcool.live.config import read_description
 
 PATIENCE = 300.0
 """Seconds after which a process hangs: on a busy machine to compile alone may take a minute."""

@@ -11,7 +11,7 @@ import pytest
 
 from mtcool.live import Node
 from mtcool.live import node as node_module
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 # A learner that is compiled for other tests as well.

@@ -25,7 +25,7 @@ import numpy as np
 from live.ports import free_ports
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 TABLE = {

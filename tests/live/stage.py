@@ -12,10 +12,10 @@ from fastapi import FastAPI
 
 from live.small_network import greeted, play
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.http import serving
 from mtcool.live.page import Watch, show_on
-from mtcool.live.page.seen import Network
+from mtcool.live.page.network_view import Network
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 CHROMIUM = "/usr/bin/chromium"

@@ -12,7 +12,7 @@ import pytest
 from live.small_network import opened, play, small, stop_the_clock
 from mtcool.agents.messages import FieldGradient, decode, encode
 from mtcool.live import Node
-from mtcool.live.description import Description, drivers_of
+from mtcool.live.config import Description, drivers_of
 from mtcool.live.host import Host
 from mtcool.live.transactions import Replied
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, reply_in, to_bytes

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from mtcool.live.description import described
-from mtcool.live.feeding import Row, Source
-from mtcool.live.running import process as processes
-from mtcool.live.running.feeder import Feeder
-from mtcool.live.running.process import Gone, Process
-from mtcool.live.running.web import Harm
+from mtcool.live.config import described
+from mtcool.live.streams import Row, Source
+from mtcool.live.up import process as processes
+from mtcool.live.up.feeder import Feeder
+from mtcool.live.up.process import Gone, Process
+from mtcool.live.up.web import Harm
 
 RING = {"name": "test", "graph": {"kind": "ring", "agents": 4}, "learn": {"features": ["x"]}}
 READY = "print('{\"ready\": true}', flush=True); sys.stdin.read()"

@@ -16,7 +16,7 @@ from live.ports import free_ports
 from mtcool.cli.certs import certs
 from mtcool.live import Node, certificates
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.wire import Rows, reply_in
 
 AGENTS = {"one": ["a"], "two": ["b"], "three": ["c"]}

@@ -15,7 +15,7 @@ from live.test_restored import run_some_rounds
 from live.world import World
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.journals import replay_files
 from mtcool.live.refusals import MOST_REASONS, OTHERS, Refusals
 from mtcool.live.transport.memory import Exchange, MemoryTransport

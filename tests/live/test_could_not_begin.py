@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from live.ports import free_ports
-from mtcool.cli.ending import MAY_PASS, WRONG
+from mtcool.cli.errors import MAY_PASS, WRONG
 
 UNIT = Path(__file__).parents[2] / "examples" / "live" / "mtcool@.service"
 

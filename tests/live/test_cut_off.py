@@ -16,7 +16,7 @@ from live.proxies import Proxy
 from live.small_network import KT
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.journals import replay_files
 
 ALGORITHM = {"dim": 1, "loss": "squared"} | KT

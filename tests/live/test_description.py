@@ -6,7 +6,7 @@ import pytest
 
 from mtcool.experiments.files.loading import make_experiment
 from mtcool.experiments.running.runner import Task, jobs_of
-from mtcool.live.description import described
+from mtcool.live.config import described
 
 EXPERIMENT = {"name": "demo", "algorithm": [{"name": "alone", "algorithm": "i_ftrl"}]}
 GRAPH = {"kind": "edges", "edges": [["x", "y"]]}

@@ -12,7 +12,7 @@ import pytest
 from numba import config
 
 from live.small_network import greeted, opened
-from mtcool.live.description import Description, described, model_of, network_of
+from mtcool.live.config import Description, described, model_of, network_of
 from mtcool.network import Network
 from mtcool.streams import Loss
 from mtcool.streams.kinds import kind_of

@@ -5,8 +5,8 @@ import pytest
 
 from live.networks import ring, tables
 from mtcool.agents.messages import Gradient
-from mtcool.live.driving import Driver
-from mtcool.live.driving.driver import WINDOW
+from mtcool.live.agents import Driver
+from mtcool.live.agents.driver import WINDOW
 
 ROUNDS = WINDOW + 50
 

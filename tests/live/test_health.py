@@ -14,7 +14,7 @@ from live.processes import write_network
 from live.proxies import Proxy
 from live.small_network import opened, small
 from mtcool.live import Node
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.host import Host
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.transport.memory import Exchange, MemoryTransport

@@ -14,11 +14,11 @@ from live.small_network import KT, PRIVATE, small
 from live.test_restored import learn, run_some_rounds, talk
 from live.world import Process, World
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.host import Host
+from mtcool.live.host_view import Share
 from mtcool.live.mailbox import Mailbox
 from mtcool.live.refusals import Refusal
-from mtcool.live.share import Share
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.wire import Deliver, Position, Refused, question_in, to_bytes
 

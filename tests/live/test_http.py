@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import mtcool
 from live.small_network import KT, PRIVATE, greeted, never_idle, opened, play, small
-from mtcool.live.driving import feedback_in
+from mtcool.live.agents import feedback_in
 from mtcool.live.http import http_app, serving, token_in
 
 TOKEN = "correct horse battery staple"

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from live.small_network import opened, small
-from mtcool.live.http import http_app, impatient, serving
+from mtcool.live.http import connection_limits, http_app, serving
 
 
 def with_url(folder, calls):
@@ -40,7 +40,7 @@ def narrow(url):
 
 
 def test_connections_that_say_nothing_are_closed(tmp_path, monkeypatch):
-    monkeypatch.setattr(impatient, "PATIENCE", 0.3)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 0.3)
 
     async def calls(url):
         opened = await connections(url, 5)
@@ -53,8 +53,8 @@ def test_connections_that_say_nothing_are_closed(tmp_path, monkeypatch):
 
 
 def test_connections_cannot_be_too_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(impatient, "PATIENCE", 3600.0)  # nobody is closed for saying nothing
-    monkeypatch.setattr(impatient, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 3600.0)  # silence closes none
+    monkeypatch.setattr(connection_limits, "MOST_CONNECTIONS", 5)
 
     async def calls(url):
         opened = await connections(url, 9)
@@ -89,7 +89,7 @@ SCHEMA = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     ids=["slow body", "slow second request"],
 )
 def test_who_keeps_a_request_waiting_is_closed(tmp_path, monkeypatch, said):
-    monkeypatch.setattr(impatient, "PATIENCE", 0.3)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 0.3)
 
     async def calls(url):
         opened = await connections(url, 4)
@@ -107,15 +107,15 @@ def test_who_keeps_a_request_waiting_is_closed(tmp_path, monkeypatch, said):
 
 
 def test_replies_that_nobody_reads_are_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(impatient, "PATIENCE", 0.3)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 0.3)
     asked, closed = 4000, asyncio.Event()
-    lost = impatient.Impatient.connection_lost
+    lost = connection_limits.Impatient.connection_lost
 
     def noted(connection, error):
         lost(connection, error)
         closed.set()
 
-    monkeypatch.setattr(impatient.Impatient, "connection_lost", noted)
+    monkeypatch.setattr(connection_limits.Impatient, "connection_lost", noted)
 
     async def calls(url):
         one = narrow(url)
@@ -133,7 +133,7 @@ def test_replies_that_nobody_reads_are_given_up(tmp_path, monkeypatch):
 
 
 def test_a_request_that_takes_long_is_answered(tmp_path, monkeypatch):
-    monkeypatch.setattr(impatient, "PATIENCE", 0.1)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 0.1)
 
     async def calls(url):
         async with httpx.AsyncClient(base_url=url, timeout=60.0) as client:

@@ -24,7 +24,7 @@ from mtcool.agents.messages import (
 )
 from mtcool.learn.agent import PanelAgent
 from mtcool.live import inbox
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.history import NOTHING, chained
 from mtcool.live.host import Host
 from mtcool.live.journal import Taken, entry_in

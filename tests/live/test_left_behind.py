@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 
-from mtcool.live.description import read_description
-from mtcool.live.running import whole
+from mtcool.live.config import read_description
+from mtcool.live.up import supervisor
 
 
 def text(hosts, revision):
@@ -28,7 +28,7 @@ def test_a_host_that_is_in_the_file_no_more_and_cannot_read_it_is_told_of_once(t
     write(text([0, 1, 2], 0))
 
     async def run():
-        running = whole.Running(path, read_description(path), ["h0"], told.append)
+        running = supervisor.Running(path, read_description(path), ["h0"], told.append)
         running.status["h0"] = {"revision": 0}  # it refuses the file that it is not in
         for content in (text([0, 1], 1), "name = 1", text([1, 2], 0)):  # it may still read these
             write(content)

@@ -18,7 +18,7 @@ from mtcool.agents.messages import Gradient, Lesson, encode
 from mtcool.learn.exchange import lesson_size
 from mtcool.live import Node, inbox, replay_files
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.history import chained
 from mtcool.live.mailbox import MOST_ITEMS
 from mtcool.live.wire import Deliver, Position, Refused, reply_in, to_bytes

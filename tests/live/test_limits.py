@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from live.small_network import KT, PRIVATE, greeted, opened, small
-from mtcool.live.description import Description, described, drivers_of
-from mtcool.live.description.sizes import USUAL, needed_by
+from mtcool.live.config import Description, described, drivers_of
+from mtcool.live.config.sizes import USUAL, needed_by
 from mtcool.live.host import Host, Limits
 from mtcool.live.resuming import resume
 from mtcool.live.transactions import Effect, Replied

@@ -13,7 +13,7 @@ import pytest
 
 from live.small_network import KT
 from mtcool.live import Node
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.lines import LONGEST, UNDER_WAY, Lines
 from mtcool.live.sockets import ask_host, listening
 

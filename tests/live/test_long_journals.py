@@ -10,9 +10,9 @@ import pytest
 from live.test_replay import play
 from mtcool.cli import node as command
 from mtcool.live import journals, logs
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.replay import Replayed
-from mtcool.live.running import whole
+from mtcool.live.up import supervisor
 
 RING = {"name": "test", "graph": {"kind": "ring", "agents": 4}, "learn": {"features": ["x"]}}
 
@@ -33,7 +33,7 @@ async def heard(told, task):
 
 def running_in(folder, told):
     network = described(RING | {"shards": {"count": 1}}, folder)
-    return whole.Running(folder / "network.toml", network, ["host0"], told.append)
+    return supervisor.Running(folder / "network.toml", network, ["host0"], told.append)
 
 
 def test_it_is_told_how_much_of_a_journal_is_read(tmp_path, monkeypatch):
@@ -49,11 +49,11 @@ def test_a_network_that_reads_its_journals_can_be_stopped(tmp_path, monkeypatch)
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "host0.db").write_text("something is there")
     told = []
-    monkeypatch.setattr(whole, "read_journal", lambda path, tell: for_ever(tell))
+    monkeypatch.setattr(supervisor, "read_journal", lambda path, tell: for_ever(tell))
 
     async def run():
         stopped, running = asyncio.Event(), running_in(tmp_path, told)
-        task = asyncio.create_task(whole.run_network(running, None, lambda _: None, stopped))
+        task = asyncio.create_task(supervisor.run_network(running, None, lambda _: None, stopped))
         await heard(told, task)
         stopped.set()
         with pytest.raises(InterruptedError, match="stopped before all hosts were ready"):
@@ -64,11 +64,11 @@ def test_a_network_that_reads_its_journals_can_be_stopped(tmp_path, monkeypatch)
 
 def test_playing_again_ends_when_it_is_stopped(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(whole, "replay_files", lambda paths, network, tell: for_ever(tell))
+    monkeypatch.setattr(supervisor, "replay_files", lambda paths, network, tell: for_ever(tell))
 
     async def run():
         stopped = asyncio.Event()
-        task = asyncio.create_task(whole._played_again(running_in(tmp_path, told), stopped))
+        task = asyncio.create_task(supervisor._played_again(running_in(tmp_path, told), stopped))
         await heard(told, task)
         stopped.set()
         return await task
@@ -78,12 +78,12 @@ def test_playing_again_ends_when_it_is_stopped(tmp_path, monkeypatch):
 
 def test_a_network_that_was_stopped_before_is_played_again(tmp_path, monkeypatch):
     found = Replayed(predictions=3)
-    monkeypatch.setattr(whole, "replay_files", lambda paths, network, tell: found)
+    monkeypatch.setattr(supervisor, "replay_files", lambda paths, network, tell: found)
 
     async def run():
         stopped = asyncio.Event()
         stopped.set()
-        return await whole._played_again(running_in(tmp_path, []), stopped)
+        return await supervisor._played_again(running_in(tmp_path, []), stopped)
 
     assert asyncio.run(run()) is found
 

@@ -7,7 +7,7 @@ import pytest
 
 from live.small_network import KT
 from mtcool.live import Node
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 KINDS = {

@@ -11,9 +11,9 @@ import pytest
 
 from live.ports import free_ports
 from mtcool.cli.status import _show
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.http import client
-from mtcool.live.http.elsewhere import ask_elsewhere
+from mtcool.live.http.remote_status import ask_elsewhere
 from mtcool.live.page.watching import of_urls
 
 AGENT = {

@@ -16,7 +16,7 @@ from live.stage import Stage, launched
 from mtcool.live.counts import without_overhead
 from mtcool.live.page import page as one_page
 from mtcool.live.page import watching
-from mtcool.live.page.words import number, percent, size
+from mtcool.live.page.formatting import number, percent, size
 
 pytestmark = pytest.mark.browser
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from mtcool import graphs
-from mtcool.live.description import described, drivers_of, model_of, network_of
-from mtcool.live.description.part import part_of, within
-from mtcool.live.description.reading import index_of
+from mtcool.live.config import described, drivers_of, model_of, network_of
+from mtcool.live.config.part import part_of, within
+from mtcool.live.config.reading import index_of
 
 GRAPH = {"kind": "erdos_renyi", "agents": 80, "p": 0.03}
 KINDS = {

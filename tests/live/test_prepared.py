@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from live.small_network import KT, opened, small
-from mtcool.live.description import drivers_of
-from mtcool.live.driving import Prediction
+from mtcool.live.agents import Prediction
+from mtcool.live.config import drivers_of
 from mtcool.live.host import Host
 
 LOSS = {"algorithm": {"dim": 2, "loss": "squared", "lipschitz": 8.0, **KT}}

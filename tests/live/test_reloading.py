@@ -20,7 +20,7 @@ from live.small_network import KT
 from mtcool.cli.commands import app
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.journals import replay_files
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 

@@ -12,7 +12,7 @@ from live.ports import free_ports
 from live.test_reloading import Reloading, table
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import described
+from mtcool.live.config import described
 from mtcool.live.journals import read_journal, replay_files
 from mtcool.live.transactions import Changes
 

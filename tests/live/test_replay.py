@@ -16,8 +16,8 @@ from live.forging import forging
 from live.small_network import KT, greeted
 from mtcool.cli.commands import app
 from mtcool.live import Node, journals
-from mtcool.live.description import described
-from mtcool.live.description.stored import kept_description
+from mtcool.live.config import described
+from mtcool.live.config.stored import kept_description
 from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
 from mtcool.live.journals import prune_journal, read_journal, replay_files
 from mtcool.live.store import Store

@@ -17,7 +17,7 @@ from live.processes import write_network
 from live.small_network import PRIVATE, opened, play, small
 from live.world import World
 from mtcool.live import Node
-from mtcool.live.description import Description, read_description
+from mtcool.live.config import Description, read_description
 from mtcool.live.host import Host, Limits
 from mtcool.live.http import http_app
 from mtcool.live.lines import Lines

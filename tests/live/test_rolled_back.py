@@ -15,7 +15,7 @@ import pytest
 from live.small_network import PRIVATE, small
 from live.test_histories import Pair
 from mtcool.live import Node
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 DATABASE, COUNTER = "host0.db", "host0.counter"

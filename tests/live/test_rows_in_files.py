@@ -12,7 +12,7 @@ import pytest
 
 from live.small_network import opened, small
 from mtcool.learn import Columns, Encoder, read_batches
-from mtcool.live.feeding import open_stream
+from mtcool.live.streams import open_stream
 
 GOOD = "0,1.5,,3\n"
 WRONG = {

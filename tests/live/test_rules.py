@@ -15,7 +15,7 @@ from live.small_network import KT, never_idle
 from live.world import World
 from mtcool.live import Node
 from mtcool.live import node as node_module
-from mtcool.live.description import Description, described
+from mtcool.live.config import Description, described
 from mtcool.live.host import Host
 from mtcool.live.store import Store
 from mtcool.live.transport.memory import Exchange, MemoryTransport

@@ -16,17 +16,17 @@ import pytest
 
 from live.processes import free_ports
 from mtcool.cli import up
-from mtcool.live.description import described, read_description
-from mtcool.live.feeding import Row, Source, open_stream
+from mtcool.live.config import described, read_description
 from mtcool.live.replay import Replayed
-from mtcool.live.running import feeder as feeding
-from mtcool.live.running import process as processes
-from mtcool.live.running import whole
-from mtcool.live.running.feeder import Feeder
-from mtcool.live.running.outcome import Outcome
-from mtcool.live.running.process import Gone, Process
-from mtcool.live.running.tally import Tally
-from mtcool.live.running.web import Harm
+from mtcool.live.streams import Row, Source, open_stream
+from mtcool.live.up import feeder as feeding
+from mtcool.live.up import process as processes
+from mtcool.live.up import supervisor
+from mtcool.live.up.feeder import Feeder
+from mtcool.live.up.outcome import Outcome
+from mtcool.live.up.process import Gone, Process
+from mtcool.live.up.tally import Tally
+from mtcool.live.up.web import Harm
 
 RING = {"name": "test", "graph": {"kind": "ring", "agents": 4}, "learn": {"features": ["x"]}}
 TWO = described(RING | {"shards": {"count": 2}})
@@ -324,7 +324,7 @@ def test_a_host_that_is_new_in_the_file_is_begun_or_told(tmp_path, monkeypatch, 
     async def run():
         network = read_description(path)
         hosts = ["h0", "h1"] if whole_network else ["h0"]
-        running = whole.Running(path, network, hosts, told.append)
+        running = supervisor.Running(path, network, hosts, told.append)
         await running.look()
         path.write_text("name = 1")  # somebody is writing it
         await running.notice()
@@ -427,7 +427,7 @@ def write(folder, more='stream = {kind = "synthetic"}\n'):
 
 @pytest.mark.parametrize("when", ["beginning", "feeding"])
 def test_a_process_that_hangs_does_not_keep_a_network_that_is_stopped(tmp_path, monkeypatch, when):
-    monkeypatch.setattr(whole, "HANGING", 0.5)
+    monkeypatch.setattr(supervisor, "HANGING", 0.5)
     monkeypatch.setattr(processes, "PATIENCE", 0.5)
     path = write(tmp_path)
     network = read_description(path).with_journal()
@@ -477,7 +477,7 @@ def test_harm_is_undone_before_a_network_settles_when_its_stream_ends(tmp_path):
     network = read_description(path).with_journal()
 
     async def run():
-        running = whole.Running(path, network, list(network.places), print)
+        running = supervisor.Running(path, network, list(network.places), print)
         harm = Harm(running)
 
         def rows():
@@ -487,7 +487,7 @@ def test_harm_is_undone_before_a_network_settles_when_its_stream_ends(tmp_path):
 
         cutting = []
         stream, stopped = source_of(rows()), asyncio.Event()
-        outcome = await whole.run_network(running, stream, lambda running: None, stopped)
+        outcome = await supervisor.run_network(running, stream, lambda running: None, stopped)
         await harm.kill("host0")  # too late
         assert running.silent == {"host0", "host1"}  # as the page shows while journals are played
         return outcome, harm
@@ -507,8 +507,8 @@ def test_one_host_compiles_while_the_others_wait(tmp_path, monkeypatch):
         events.append(f"{process.host} is ready")
 
     monkeypatch.setattr(Process, "begin", begin)
-    monkeypatch.setattr(whole, "QUIET", 0.02)
-    running = whole.Running(tmp_path, network, list(network.places), told.append)
+    monkeypatch.setattr(supervisor, "QUIET", 0.02)
+    running = supervisor.Running(tmp_path, network, list(network.places), told.append)
     asyncio.run(running.begin())
     assert events[:2] == ["host0 begins", "host0 is ready"]
     assert len(events) == 8

@@ -5,9 +5,9 @@ import logging
 
 from live.small_network import never_idle, small
 from mtcool.live import Node
-from mtcool.live.running import whole
-from mtcool.live.running.whole import Running
 from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.up import supervisor
+from mtcool.live.up.supervisor import Running
 
 
 def test_a_neighbour_that_falls_silent_and_is_heard_again_is_logged(tmp_path, caplog, monkeypatch):
@@ -44,7 +44,7 @@ def test_hosts_of_one_run_that_never_hear_each_other_are_told_of(tmp_path):
     )
     link = {"answers": False}
     running.status = {"host0": {"links": {"host1": link}, "trouble": {}}}
-    for _ in range(whole.MOST_UNHEARD):
+    for _ in range(supervisor.MOST_UNHEARD):
         running.warn()
     assert told == []
     running.warn()

@@ -7,7 +7,7 @@ import os
 import sys
 
 from mtcool.live.lines import LONGEST
-from mtcool.live.standard import BLOCK, standard_input
+from mtcool.live.stdio import BLOCK, standard_input
 
 LINE = b"x" * 99 + b"\n"
 

@@ -12,13 +12,13 @@ from fastapi import FastAPI
 
 from live.ports import free_ports
 from live.proxies import Proxy
-from mtcool.cli import asking
+from mtcool.cli import hosts
 from mtcool.cli import status as command
 from mtcool.live import Node
-from mtcool.live.description import described, read_description
+from mtcool.live.config import described, read_description
 from mtcool.live.http import http_app, serving
 from mtcool.live.http.client import why_not
-from mtcool.live.http.elsewhere import ask_elsewhere
+from mtcool.live.http.remote_status import ask_elsewhere
 from mtcool.live.transport.memory import Exchange, MemoryTransport
 
 TOKEN = "correct horse battery staple"
@@ -128,10 +128,10 @@ def test_the_command_asks_over_http_where_there_is_no_socket(tmp_path, monkeypat
         asked.append(host)
         return {"error": "told"}
 
-    monkeypatch.setattr("mtcool.live.http.elsewhere.ask_elsewhere", ask)
+    monkeypatch.setattr("mtcool.live.http.remote_status.ask_elsewhere", ask)
     table = {"name": "t", "graph": {"kind": "ring", "agents": 4}, "learn": {"features": ["x"]}}
     network = described(table | {"shards": {"count": 2}}, tmp_path)
-    monkeypatch.setattr("mtcool.live.description.read_description", lambda _: network)
+    monkeypatch.setattr("mtcool.live.config.read_description", lambda _: network)
     with pytest.raises(command.typer.Exit):
         command.status(tmp_path)
     assert asked == ["host0", "host1"]
@@ -204,7 +204,7 @@ def test_slow_and_stopped_and_missing_processes_are_told_apart(tmp_path, capsys)
         )
         node = Node(network, "slow", transport=MemoryTransport("slow", Exchange()))
         async with node, serving(http_app(node), f"127.0.0.1:{ports['slow']}", TOKEN):
-            found = await asyncio.to_thread(asking.ask_hosts, network, "status", 0.7)
+            found = await asyncio.to_thread(hosts.ask_hosts, network, "status", 0.7)
         await proxy.close()
         stopped.close()
         return http, found

@@ -19,7 +19,7 @@ from live.processes import PATIENCE, Child, running, write_network
 from live.proxies import Proxy
 from mtcool.live import certificates
 from mtcool.live.certificates import make_certificates
-from mtcool.live.description import Description, read_description
+from mtcool.live.config import Description, read_description
 from mtcool.live.transport.zenoh import Credentials, Peers, ZenohTransport
 
 HOSTS = {"one": ["a"], "two": ["b"], "three": ["c"]}

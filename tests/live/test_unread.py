@@ -19,7 +19,7 @@ import pytest
 
 from live.ports import free_ports
 from mtcool.cli.terminal import is_read
-from mtcool.live.description import read_description
+from mtcool.live.config import read_description
 from mtcool.live.sockets import ask_host
 
 PATIENCE = 300.0

@@ -19,16 +19,16 @@ import pytest
 
 from live.processes import free_ports
 from mtcool.cli.up import conclude
-from mtcool.live.description import described, read_description
-from mtcool.live.feeding import Row, open_stream
+from mtcool.live.config import described, read_description
 from mtcool.live.journal import Begun, Learned
 from mtcool.live.journals import read_journal
 from mtcool.live.replay import Replayed
-from mtcool.live.running import log
-from mtcool.live.running.outcome import Outcome
-from mtcool.live.running.process import Process
-from mtcool.live.running.tally import Tally
 from mtcool.live.sockets import ask_host
+from mtcool.live.streams import Row, open_stream
+from mtcool.live.up import log
+from mtcool.live.up.outcome import Outcome
+from mtcool.live.up.process import Process
+from mtcool.live.up.tally import Tally
 
 RING = {"kind": "ring", "agents": 4}
 EXAMPLES = Path(__file__).parents[2] / "examples" / "live"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from live.small_network import opened, small
-from mtcool.live.http import gate, http_app, impatient, serving
+from mtcool.live.http import connection_limits, gate, http_app, serving
 
 TOKEN = "correct horse battery staple"
 CHUNK = b"10000\r\n" + b"x" * 65536 + b"\r\n"
@@ -89,8 +89,8 @@ def test_what_is_not_allowed_is_not_read(tmp_path, monkeypatch, asked):
     ],
 )
 def test_callers_without_a_token_hold_nobody_up(tmp_path, monkeypatch, said):
-    monkeypatch.setattr(impatient, "PATIENCE", 2.0)  # enough for four to say all they want
-    monkeypatch.setattr(impatient, "MOST_CONNECTIONS", 4)
+    monkeypatch.setattr(connection_limits, "PATIENCE", 2.0)  # enough for four to say all they want
+    monkeypatch.setattr(connection_limits, "MOST_CONNECTIONS", 4)
 
     async def calls(port):
         held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(4)]

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from live.networks import Small, feedback
-from mtcool.live.driving import packed_feedback
+from mtcool.live.agents import packed_feedback
 from mtcool.live.host import Host, Limits
 from mtcool.live.journal import Learned, Lives, entry_bytes, entry_in
 from mtcool.live.refusals import Refusal, Stopped

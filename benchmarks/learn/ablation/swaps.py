@@ -3,7 +3,7 @@
 import math
 
 from mtcool.kernels import inline
-from mtcool.learners.panel import constants, filters, promises, regression, ridges, scaling
+from mtcool.learners.panel import constants, filters, guard, regression, ridges, scaling
 from mtcool.learners.panel.fields import (
     ALONE,
     BETWEEN,
@@ -20,8 +20,8 @@ from mtcool.types import Floats
 WITH_OTHERS, BY_ONESELF = 0, 3
 
 predict_ridge, pool, pool_rows = ridges.predict_ridge, scaling.new_scale, regression.pool
-draw_to_filter, own_unit = ridges.draw_to_filter, promises.unit_of
-range_of_all = promises.range_of_neighbours
+draw_to_filter, own_unit = ridges.draw_to_filter, guard.unit_of
+range_of_all = guard.range_of_neighbours
 
 
 def own_scale() -> None:
@@ -90,7 +90,7 @@ def any_range() -> None:
     def as_it_is(panel: Panel, agent: int, prediction: float) -> float:
         return prediction
 
-    promises.within_own_range = as_it_is
+    guard.within_own_range = as_it_is
 
 
 def levels_alike() -> None:
@@ -143,7 +143,7 @@ def alone_drawn_to_nothing() -> None:
 
 def unit_of_neighbours() -> None:
     """With few rows, the unit of accounts is the neighbours' median, however the agent varies."""
-    few = promises.FEW_ROWS
+    few = guard.FEW_ROWS
 
     @inline
     def unit(panel: Panel, agent: int) -> float:
@@ -156,7 +156,7 @@ def unit_of_neighbours() -> None:
             found = own_unit(panel, agent)
         return found
 
-    promises.unit_of = filters.unit_of = unit
+    guard.unit_of = filters.unit_of = unit
 
 
 def range_of_others() -> None:
@@ -170,4 +170,4 @@ def range_of_others() -> None:
         panel.number[agent, LOWEST], panel.number[agent, HIGHEST] = low, high
         return found
 
-    promises.range_of_neighbours = others
+    guard.range_of_neighbours = others

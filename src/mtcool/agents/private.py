@@ -20,6 +20,7 @@ from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
 from mtcool.learners import MTFTRL
 from mtcool.learners.dp_mt_ftrl import make_private_state
+from mtcool.locks import Turn
 from mtcool.peers.private import PrivateState, ReleaseScratch
 from mtcool.peers.protocol import Units
 from mtcool.peers.settings import Settings
@@ -27,7 +28,6 @@ from mtcool.privacy.aggregators.aggregator import Blocks
 from mtcool.privacy.calibration import Channels
 from mtcool.privacy.noise import Noise, make_noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.turns import Turn
 from mtcool.types import AnyArray, Floats, Integers, Label, Name
 from mtcool.validation import LARGEST_SUM
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from mtcool.audit.subject import private_parts, swap
 from mtcool.network.network import Network
+from mtcool.privacy.literals import Law
 from mtcool.privacy.noise import GeneratorState, Noise
-from mtcool.privacy.words import Law
 from mtcool.types import Floats
 
 

@@ -22,9 +22,9 @@ from mtcool.kernels import kernel
 from mtcool.network.network import Network
 from mtcool.peers.private import begin_publication, stage
 from mtcool.peers.protocol import fetch
+from mtcool.privacy.literals import Law
 from mtcool.privacy.noise import GeneratorState
 from mtcool.privacy.release import clip, release
-from mtcool.privacy.words import Law
 from mtcool.types import Floats, PeersBlock
 
 FAR = 1e6

@@ -11,7 +11,7 @@ def certs(network: NetworkFile) -> None:
     """
     from mtcool.config.schema import GraphFile
     from mtcool.live.certificates import make_certificates
-    from mtcool.live.description import read_description
+    from mtcool.live.config import read_description
 
     description = read_description(network)
     folder = description.path(description.file.security.certificates)

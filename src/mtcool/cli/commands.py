@@ -19,10 +19,11 @@ import mtcool
 from mtcool.cli import privacy
 from mtcool.cli.advise import advise
 from mtcool.cli.certs import certs
-from mtcool.cli.ending import end
-from mtcool.cli.keeping import interruptible, stdout_kept_for_json, workers_not_from_here
+from mtcool.cli.errors import end
 from mtcool.cli.learn import learn
 from mtcool.cli.node import node
+from mtcool.cli.option_names import named_as_typed
+from mtcool.cli.output import interruptible, stdout_kept_for_json, workers_not_from_here
 from mtcool.cli.predict import predict
 from mtcool.cli.prune import prune
 from mtcool.cli.reload import reload
@@ -38,7 +39,6 @@ from mtcool.cli.terminal import (
 )
 from mtcool.cli.up import up
 from mtcool.cli.watch import watch
-from mtcool.cli.wording import named_as_typed
 
 if TYPE_CHECKING:
     from mtcool.experiments.report.outcome import Outcome, SectionSummary
@@ -133,6 +133,7 @@ def paper(
     again as the rest is finished, on fewer graphs unless --full is given. Finished runs stay on
     disk: interrupt it, run it again, and it goes on.
     """
+    from mtcool.experiments.api import run_all
     from mtcool.experiments.running.engines import choose_engine
     from mtcool.experiments.running.suite import (
         LEARNER,
@@ -141,7 +142,6 @@ def paper(
         paper_sections,
         paper_tasks,
     )
-    from mtcool.experiments.whole import run_all
 
     with named_as_typed():
         sections = paper_sections(only or (), quick=quick)

@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtcool.cli.keeping import interruptible, stdout_kept_for_json
 from mtcool.cli.learn_options import (
     AgentColumn,
     ArrivesColumn,
@@ -24,8 +23,9 @@ from mtcool.cli.learn_options import (
     TaskName,
     TimeColumn,
 )
+from mtcool.cli.option_names import named_as_typed
+from mtcool.cli.output import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import console, shown, tell
-from mtcool.cli.wording import named_as_typed
 
 if TYPE_CHECKING:
     from mtcool.learn.running.outcome import Outcome
@@ -58,8 +58,8 @@ def learn(
     metrics over time and by agent, and a model for `mtcool predict` and --resume.
     """
     from mtcool.learn.report import write_report
-    from mtcool.learn.running.asked import Asked, words_of
-    from mtcool.learn.running.whole import learn as learn_all
+    from mtcool.learn.running.learn_command import learn as learn_all
+    from mtcool.learn.running.options import Asked, words_of
 
     with (
         named_as_typed(),

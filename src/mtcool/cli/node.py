@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mtcool.cli.ending import MAY_PASS, NOT_THERE, end
+from mtcool.cli.errors import MAY_PASS, NOT_THERE, end
 from mtcool.cli.terminal import tell
 
 NetworkFile = Annotated[Path, typer.Argument(metavar="NETWORK", help="A network file in TOML.")]
@@ -37,7 +37,7 @@ def node(
         tell(f"host {host} begins" if host else f"the host of {network} begins")
     import asyncio
 
-    from mtcool.live.description import Description, read_description
+    from mtcool.live.config import Description, read_description
     from mtcool.live.logs import log_to
     from mtcool.live.serving import serve
     from mtcool.live.transport.turned_away import listen

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from mtcool.cli.keeping import interruptible
 from mtcool.cli.learn_options import AsJson, OnBadRow
+from mtcool.cli.option_names import named_as_typed
+from mtcool.cli.output import interruptible
 from mtcool.cli.terminal import ascii_only, tell
-from mtcool.cli.wording import named_as_typed
 
 
 def predict(
@@ -37,7 +37,7 @@ def predict(
     met are predicted from their neighbours; where there are none, the row is marked as cold.
     """
     from mtcool.learn.running.answers import CsvWriter, JsonWriter
-    from mtcool.learn.running.asking import answer, open_question
+    from mtcool.learn.running.predict_command import answer, open_question
 
     with named_as_typed(), interruptible(), _unheard():
         question = open_question(model, data, tell)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mtcool.cli.asking import ask_hosts
+from mtcool.cli.hosts import ask_hosts
 from mtcool.cli.node import NetworkFile
 from mtcool.cli.terminal import printable, shown
 
@@ -23,8 +23,8 @@ def reload(network: NetworkFile) -> None:
     exit status is 1 if a host has refused it, was not reached, or has read another revision, or if
     none runs.
     """
-    from mtcool.live.description import read_description
-    from mtcool.live.http.elsewhere import NOT_HERE
+    from mtcool.live.config import read_description
+    from mtcool.live.http.remote_status import NOT_HERE
 
     described = read_description(network)
     found, revision = ask_hosts(described, "reload", WAIT), described.file.revision

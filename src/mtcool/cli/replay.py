@@ -24,7 +24,7 @@ def replay(
     in order, every row must be the one that was said, and every agent must have become what is kept
     of it. The status is 1 if anything is not so.
     """
-    from mtcool.live.description import read_description
+    from mtcool.live.config import read_description
     from mtcool.live.journals import replay_files
 
     description = None if network is None else read_description(network)

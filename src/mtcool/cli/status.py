@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from mtcool.cli.asking import ask_hosts
+from mtcool.cli.hosts import ask_hosts
 from mtcool.cli.node import NetworkFile
 from mtcool.cli.terminal import console, printable, shown, tell
 
@@ -33,7 +33,7 @@ def status(
     Hosts on other machines are asked over HTTP, if the file says where and has a token. The exit
     status is 1 if none answers, and with --wait, if not all are well in time.
     """
-    from mtcool.live.description import read_description
+    from mtcool.live.config import read_description
 
     described, end = read_description(network), time.monotonic() + wait
     found, revision = ask_hosts(described, "status"), described.file.revision
@@ -74,7 +74,7 @@ def _health(told: dict[str, "Plain"]) -> str:
 
 def _show(found: dict[str, dict[str, "Plain"]], revision: int) -> None:
     """The hosts as a table, and what is wrong in sentences; the file has this revision."""
-    from mtcool.live.told import refused_in
+    from mtcool.live.status_schema import refused_in
 
     table = Table(box=None, padding=(0, 2, 0, 0))  # all of it is read on 80 columns
     heads = (

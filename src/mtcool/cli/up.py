@@ -21,9 +21,9 @@ from mtcool.cli.replayed import show_replayed
 from mtcool.cli.terminal import is_read, shown, tell
 
 if TYPE_CHECKING:
-    from mtcool.live.description import Description
-    from mtcool.live.feeding import Source
-    from mtcool.live.running import Outcome, Running
+    from mtcool.live.config import Description
+    from mtcool.live.streams import Source
+    from mtcool.live.up import Outcome, Running
 
 EVERY = 2.0
 """Seconds between two lines where there is no terminal."""
@@ -62,7 +62,7 @@ def up(
     than others.
     """
     tell(f"reading {network}")  # before imports that take seconds
-    from mtcool.live.description import read_description
+    from mtcool.live.config import read_description
 
     description = read_description(network).with_journal()
     for name in host or ():
@@ -89,9 +89,9 @@ async def _run(
     again: bool,
     replay: bool,
 ) -> "Outcome":
-    from mtcool.live.feeding import open_stream
-    from mtcool.live.running import Running
-    from mtcool.live.running.whole import make_missing_certificates
+    from mtcool.live.streams import open_stream
+    from mtcool.live.up import Running
+    from mtcool.live.up.supervisor import make_missing_certificates
 
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
 
@@ -115,7 +115,7 @@ async def _run(
             say(f"certificates are made: {', '.join(made)}")
     async with contextlib.AsyncExitStack() as stack:
         if web:
-            from mtcool.live.running.web import on_the_web
+            from mtcool.live.up.web import on_the_web
 
             say(f"the page is at {await stack.enter_async_context(on_the_web(running))}")
         return await _shown_in_terminal(running, source, stopped, replay=replay)
@@ -124,7 +124,7 @@ async def _run(
 async def _shown_in_terminal(
     running: "Running", source: "Source | None", stopped: asyncio.Event, *, replay: bool
 ) -> "Outcome":
-    from mtcool.live.running import run_network
+    from mtcool.live.up import run_network
 
     def wanted() -> bool:
         return replay and is_read(sys.stdout)

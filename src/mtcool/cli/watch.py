@@ -20,7 +20,7 @@ def watch(
     """
     import asyncio
 
-    from mtcool.live.description import read_description
+    from mtcool.live.config import read_description
     from mtcool.live.page.viewer import view
 
     asyncio.run(view(read_description(network), listen, tell))

@@ -9,7 +9,7 @@ In the order in which they are used:
   the rest of one (`runner`); `suite` and the files in `paper/` are `mtcool paper`;
 - `report/`: the numbers (`results`, `tables`), pictures and sentences, one page (`report`), and
   what a program gets (`outcome`);
-- `output.py` writes files; `whole.py` is all of it.
+- `output.py` writes files; `api.py` is all of it.
 """
 
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from mtcool.lazy import attach
 
 if TYPE_CHECKING:
+    from mtcool.experiments.api import run
     from mtcool.experiments.report.outcome import Outcome
-    from mtcool.experiments.whole import run
 else:  # figures and reports take time to import, and who only reads files does not need them
     __getattr__, __dir__ = attach(__name__, {"report.outcome": ("Outcome",), "whole": ("run",)})
 

@@ -27,11 +27,11 @@ from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic, overload
 
 from mtcool.kernels import announce as _announce  # noqa: F401 (it speaks when compiling takes long)
-from mtcool.kernels import unswept as _unswept  # noqa: F401 (it makes compiling faster)
+from mtcool.kernels import gc_pause as _gc_pause  # noqa: F401 (it makes compiling faster)
 from mtcool.kernels.cache import KernelCache, cache_folder
+from mtcool.kernels.compile_errors import Chosen, CompileError, chosen, explained, missing
 from mtcool.kernels.identity import digest_of, package_files, registries, source_digest
 from mtcool.kernels.linking import KernelCompiler, PartCompiler
-from mtcool.kernels.mistakes import Chosen, CompileError, chosen, explained, missing
 
 __all__ = [
     "CompileError",

@@ -17,10 +17,10 @@ from numba.core.caching import _Cache
 from numba.core.serialize import dumps
 
 from mtcool.kernels.announce import ANNOUNCER, say_once
+from mtcool.kernels.compile_lock import begin_turn, end_turn
 from mtcool.kernels.identity import identity, source_digest
 from mtcool.kernels.linking import KernelReference, callee_of, rebuilt
 from mtcool.kernels.ownership import UnsafePathError, read_safely, safe_folder
-from mtcool.kernels.turns import begin_turn, end_turn
 
 _Base: Any = _Cache
 _dumps: Any = dumps

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from mtcool.learn.reading.graphs import graph_from
     from mtcool.learn.reading.progressive import Chunk, Progressive
     from mtcool.learn.reading.tables import BadRow, Batch, Columns, read_batches
-    from mtcool.learn.said import Said
     from mtcool.learn.saved_models import load
+    from mtcool.learn.stored_predictions import Said
 else:  # the parts need different extras
     __getattr__, __dir__ = attach(
         __name__,

@@ -34,8 +34,8 @@ from mtcool.learn.exchange import (
     take_knowledge,
     take_products,
 )
-from mtcool.learn.said import Said, checked_said, nothing_said
-from mtcool.learn.told import check_knowledge, check_lesson, check_products
+from mtcool.learn.message_checks import check_knowledge, check_lesson, check_products
+from mtcool.learn.stored_predictions import Said, checked_said, nothing_said
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS, SAID, SOLVED
 from mtcool.learners.panel.lessons import receive_lesson

@@ -13,22 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from mtcool import validation
 from mtcool.learn.agent import PanelAgent, cut
+from mtcool.learn.capacity import first_panel, seated, widened, writeable
 from mtcool.learn.checks import check_targets, check_within, integers, target_of, targets_of
 from mtcool.learn.frames import listed
-from mtcool.learn.joining import stretches
+from mtcool.learn.join import put_together
 from mtcool.learn.names import check_name, labels_of
 from mtcool.learn.neighbourhoods import MOST_COMPLETE, Neighbourhoods, Network
-from mtcool.learn.put_together import put_together
 from mtcool.learn.reading.encoding import Encoder
-from mtcool.learn.room import first_panel, seated, widened, writeable
 from mtcool.learn.rows import row_of, rows_of
-from mtcool.learn.said import checked_said, nothing_said
 from mtcool.learn.single import OneRow
+from mtcool.learn.split_at_joins import stretches
+from mtcool.learn.stored_predictions import checked_said, nothing_said
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
-from mtcool.turns import Turn
+from mtcool.locks import Turn
 from mtcool.types import Floats, Given, Integers, Label
 
 Task: TypeAlias = Literal["regression", "classification"]

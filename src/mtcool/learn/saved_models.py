@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from mtcool.graphs.labels import label_of, plain_name
+from mtcool.learn.capacity import most_room, narrowed
 from mtcool.learn.reading.encoding import Encoder
-from mtcool.learn.room import most_room, narrowed
 from mtcool.learn.traffic import Traffic
 from mtcool.learners.panel.checks import check_panel, panel_shapes
 from mtcool.learners.panel.growth import enlarged

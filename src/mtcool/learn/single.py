@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.play import play
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats

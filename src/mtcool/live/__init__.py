@@ -6,8 +6,8 @@
 from typing import TYPE_CHECKING
 
 from mtcool.lazy import attach
-from mtcool.live.description import Description, described, read_description
-from mtcool.live.driving import Prediction
+from mtcool.live.agents import Prediction
+from mtcool.live.config import Description, described, read_description
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal
 

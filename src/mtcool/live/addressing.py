@@ -17,10 +17,10 @@ from mtcool.agents.messages import (
     sender_of,
 )
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving import Driver
+from mtcool.live.agents import Driver
+from mtcool.live.host_view import Share
 from mtcool.live.mailbox import MOST_ITEMS
 from mtcool.live.residents import Residents
-from mtcool.live.share import Share
 from mtcool.live.wire import Ask, Question, question_in
 from mtcool.types import Name
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NamedTuple
 
+from mtcool.live.agents import Feedback, Prediction
 from mtcool.live.counts import Counts, Paid
-from mtcool.live.driving import Feedback, Prediction
-from mtcool.live.judging import Judge
 from mtcool.live.offset import Offset
+from mtcool.live.scoring import Judge
 from mtcool.streams import Loss
 from mtcool.types import Floats, Label
 

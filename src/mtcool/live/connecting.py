@@ -13,7 +13,7 @@ from mtcool.live.transport.memory import Exchange, MemoryTransport
 from mtcool.live.transport.transport import Answer, Transport
 
 if TYPE_CHECKING:
-    from mtcool.live.description import Description
+    from mtcool.live.config import Description
     from mtcool.live.node import Node
     from mtcool.live.transport.zenoh import Peers
 

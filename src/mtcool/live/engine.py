@@ -10,8 +10,8 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Sequence
 
+from mtcool.live.agents import Feedback
 from mtcool.live.counts import Counts
-from mtcool.live.driving import Feedback
 from mtcool.live.host import Host
 from mtcool.live.offset import Offset
 from mtcool.live.reporting import Reporter

@@ -25,8 +25,9 @@ import msgspec
 from mtcool.agents.messages import Message, encode
 from mtcool.graphs.labels import plain_name
 from mtcool.live.addressing import Behind, addressed, question_of, row_for
-from mtcool.live.driving import Driver, Feedback, Prediction, packed_feedback
+from mtcool.live.agents import Driver, Feedback, Prediction, packed_feedback
 from mtcool.live.history import chained
+from mtcool.live.host_view import Share
 from mtcool.live.journal import (
     Begun,
     Changed,
@@ -47,7 +48,6 @@ from mtcool.live.refusals import Differs, Stopped
 from mtcool.live.replies import check_reply, rows_in
 from mtcool.live.residents import Residents, learned_in, offset_in
 from mtcool.live.rounds import OpenRound, OpenRounds
-from mtcool.live.share import Share
 from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Kept, Replied, Token
 from mtcool.live.wire import (
     Ask,

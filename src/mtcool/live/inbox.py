@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from mtcool.live.engine import Engine
 from mtcool.live.host import NO_NEIGHBOURS
-from mtcool.live.pace import Bucket
+from mtcool.live.rate_limit import Bucket
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.transport.transport import Reply

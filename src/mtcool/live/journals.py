@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mtcool.live.description import Description, drivers_of
-from mtcool.live.description.stored import check_runs_nothing, description_in
+from mtcool.live.config import Description, drivers_of
+from mtcool.live.config.stored import check_runs_nothing, description_in
 from mtcool.live.journal import Begun, Entry, Rejected, Snapshot, Taken, entry_bytes, entry_in
 from mtcool.live.lock import is_running
 from mtcool.live.replay import Replayed, replay

@@ -13,8 +13,8 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from mtcool.graphs.labels import plain_name
-from mtcool.live.description import Description
-from mtcool.live.driving import Prediction, told_feedback
+from mtcool.live.agents import Prediction, told_feedback
+from mtcool.live.config import Description
 from mtcool.live.host import NO_NEIGHBOURS
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
@@ -85,7 +85,7 @@ class Lines:
     Examples
     --------
     >>> import asyncio, tempfile
-    >>> from mtcool.live.description import described
+    >>> from mtcool.live.config import described
     >>> async def play(folder):
     ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)

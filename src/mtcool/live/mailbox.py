@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from mtcool.graphs.labels import plain_name
 from mtcool.live.history import NOTHING, chained
+from mtcool.live.host_view import Share
 from mtcool.live.link import Link, Numbers
 from mtcool.live.refusals import LONGEST_REASON, STRANGER, Differs, Refusal, Refusals, Stopped
-from mtcool.live.share import Share
 from mtcool.live.wire import (
     HEAD,
     Ask,

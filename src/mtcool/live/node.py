@@ -18,21 +18,21 @@ import numpy as np
 from mtcool import validation
 from mtcool.graphs.labels import label_of
 from mtcool.live import inbox
+from mtcool.live.agents import Prediction
 from mtcool.live.calls import Calls
+from mtcool.live.config import Description, drivers_of, read_description
+from mtcool.live.config.stored import kept_description
 from mtcool.live.connecting import Connection
 from mtcool.live.counts import Counts
 from mtcool.live.delivering import Deliveries
-from mtcool.live.description import Description, drivers_of, read_description
-from mtcool.live.description.stored import kept_description
-from mtcool.live.driving import Prediction
 from mtcool.live.engine import Engine
 from mtcool.live.features import in_order
 from mtcool.live.host import Host, Limits
-from mtcool.live.judging import judge_of
 from mtcool.live.offset import Place, checked_offset
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
 from mtcool.live.resuming import resume
+from mtcool.live.scoring import judge_of
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
 from mtcool.live.transactions import Kept
@@ -61,7 +61,7 @@ class Node:
     Examples
     --------
     >>> import asyncio, tempfile
-    >>> from mtcool.live.description import described
+    >>> from mtcool.live.config import described
     >>> async def play(folder):
     ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)
@@ -380,7 +380,7 @@ class Node:
         Examples
         --------
         >>> import asyncio, tempfile
-        >>> from mtcool.live.description import described
+        >>> from mtcool.live.config import described
         >>> async def play(folder):
         ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
         ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)

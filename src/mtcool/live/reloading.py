@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import mtcool
 from mtcool.graphs.labels import plain_name
-from mtcool.live.description import Description
-from mtcool.live.description.stored import kept_description
+from mtcool.live.config import Description
+from mtcool.live.config.stored import kept_description
 from mtcool.live.node import Node
 from mtcool.types import Plain
 
@@ -28,7 +28,7 @@ async def reload_node(node: Node, read: Callable[[], Description] | None) -> dic
     Examples
     --------
     >>> import asyncio, tempfile
-    >>> from mtcool.live.description import described
+    >>> from mtcool.live.config import described
     >>> async def play(folder):
     ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...         "learn": {"features": ["x"]}, "shards": {"count": 1}}, folder)

@@ -14,9 +14,10 @@ import numpy as np
 
 from mtcool.agents.messages import decode, encode
 from mtcool.graphs.labels import label_of
-from mtcool.live.driving import Driver, feedback_in
+from mtcool.live.agents import Driver, feedback_in
 from mtcool.live.history import chained
 from mtcool.live.host import Asked, Host, Limits
+from mtcool.live.host_view import Share
 from mtcool.live.journal import (
     Begun,
     Changed,
@@ -31,7 +32,6 @@ from mtcool.live.journal import (
 )
 from mtcool.live.offset import Repeated
 from mtcool.live.residents import DAMAGE, near_in
-from mtcool.live.share import Share
 from mtcool.live.snapshots import kept_in
 from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
 from mtcool.types import Label, Name

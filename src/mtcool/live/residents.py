@@ -9,10 +9,10 @@ import msgspec
 
 from mtcool.agents.received import MOST
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.driving import Driver, Near
+from mtcool.live.agents import Driver, Near
+from mtcool.live.host_view import Share
 from mtcool.live.journal import Changed, Lives
 from mtcool.live.offset import START, Offset, Repeated
-from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
 from mtcool.types import Label, Name
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mtcool.graphs.labels import label_of
-from mtcool.live.driving import Driver, Near
+from mtcool.live.agents import Driver, Near
 from mtcool.live.host import Host, Limits
+from mtcool.live.host_view import Share
 from mtcool.live.journal import Changed
 from mtcool.live.residents import check_homes, near_in
-from mtcool.live.share import Share
 from mtcool.live.transactions import Kept
 from mtcool.types import Label
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from mtcool.live.driving import Round
+from mtcool.live.agents import Round
 from mtcool.types import Label
 
 

@@ -7,11 +7,11 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable
 
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.lines import Lines, ready_line
 from mtcool.live.node import Node
 from mtcool.live.sockets import listening
-from mtcool.live.standard import standard_input, standard_output
+from mtcool.live.stdio import standard_input, standard_output
 from mtcool.types import Plain
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mtcool.live.description import Description
+from mtcool.live.config import Description
 from mtcool.live.lines import LONGEST, Lines
 from mtcool.types import Plain
 

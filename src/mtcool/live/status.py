@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import mtcool
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
+from mtcool.live.agents import Driver
 from mtcool.live.counts import Latency, Paid, without_overhead
-from mtcool.live.driving import Driver
 from mtcool.live.offset import START
 from mtcool.types import Label, Plain
 

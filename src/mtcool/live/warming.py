@@ -8,8 +8,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from mtcool.live.description import Description, described, drivers_of
-from mtcool.live.driving import Feedback
+from mtcool.live.agents import Feedback
+from mtcool.live.config import Description, described, drivers_of
 from mtcool.live.host import Host, Limits
 from mtcool.live.resuming import resume
 from mtcool.live.transactions import Kept, Replied

@@ -12,7 +12,7 @@ import msgspec
 from mtcool import validation
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learners import LEARNERS, Learner
-from mtcool.network.saved_field.words import SavedField, field_from, saved_field
+from mtcool.network.saved_field.header import SavedField, field_from, saved_field
 from mtcool.peers.algorithm import algorithm
 from mtcool.peers.settings import Settings
 from mtcool.privacy import AGGREGATORS, Privacy

@@ -16,6 +16,7 @@ from mtcool.changes.events import CONNECT, DISCONNECT, JOIN, LEAVE
 from mtcool.field.settings import FieldSettings
 from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
+from mtcool.locks import Turn
 from mtcool.peers.exchange import Names
 from mtcool.peers.field.checking import Still, check_uniform, checked
 from mtcool.peers.field.directory import Directory
@@ -24,7 +25,6 @@ from mtcool.peers.field.making import are_uniform, in_the_field
 from mtcool.peers.settings import Settings
 from mtcool.privacy.noise import Noise
 from mtcool.privacy.sanitiser import Account, Sanitiser
-from mtcool.turns import Turn
 from mtcool.types import Floats, GradientLike, Label, PeersBlock
 
 # What only a saved network or a bound needs is imported where it is needed.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mtcool import validation
 from mtcool.privacy.accountant import gaussian_mu, zcdp_mu
 from mtcool.privacy.aggregators.aggregator import Aggregator
-from mtcool.privacy.words import Adjacency, Law, Method
+from mtcool.privacy.literals import Adjacency, Law, Method
 from mtcool.types import Floats, Integers
 
 T = TypeVar("T", bound=np.generic)

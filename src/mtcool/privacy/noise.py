@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias
 import msgspec
 import numpy as np
 
+from mtcool.privacy.literals import Law, Source
 from mtcool.privacy.release import GRID
-from mtcool.privacy.words import Law, Source
 from mtcool.seeds import Seed, generator
 from mtcool.types import Floats
 

@@ -14,8 +14,8 @@ from mtcool.privacy.accountant import proper
 from mtcool.privacy.aggregators import AGGREGATORS, DEFAULT, Aggregator
 from mtcool.privacy.aggregators.aggregator import check_law
 from mtcool.privacy.calibration import Budget, share_of
+from mtcool.privacy.literals import Adjacency, Law, Method, Source
 from mtcool.privacy.settings import PrivacySettings
-from mtcool.privacy.words import Adjacency, Law, Method, Source
 from mtcool.types import Given, Label
 
 N = TypeVar("N", int, float)

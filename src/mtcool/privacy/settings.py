@@ -7,7 +7,7 @@ from typing import Literal
 
 from mtcool.privacy.aggregators.aggregator import Aggregator
 from mtcool.privacy.calibration import Budget
-from mtcool.privacy.words import Adjacency, Law, Method, Source
+from mtcool.privacy.literals import Adjacency, Law, Method, Source
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,11 @@ from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL, Cliques
 from mtcool.learners.mt_ftrl.capacity import with_experts
 from mtcool.peers.field import records
+from mtcool.peers.field.capacity import Need, enlarge
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.entries import clear
 from mtcool.peers.field.exchange import FieldExchange
 from mtcool.peers.field.records import Capacity, Edges, FieldPeers
-from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Integers, State
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
-from mtcool.learn.running.asked import Asked
 from mtcool.learn.running.feed import Feed
+from mtcool.learn.running.options import Asked
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.settings import Settings
 

@@ -23,9 +23,9 @@ from mtcool.learn.reading.tables import (
     read_batches,
     refused_row,
 )
-from mtcool.learn.running.asked import BUILT_IN, Asked
-from mtcool.learn.running.beginnings import LOOKED_AT, Beginning, beginning_of
 from mtcool.learn.running.built_in import built_in, built_in_batches
+from mtcool.learn.running.fingerprint import LOOKED_AT, Beginning, beginning_of
+from mtcool.learn.running.options import BUILT_IN, Asked
 from mtcool.learn.running.settings import Settings, Stop
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers

@@ -8,10 +8,10 @@ from mtcool.learn.neighbourhoods import MOST_COMPLETE
 from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import Batch
-from mtcool.learn.running.asked import Asked
 from mtcool.learn.running.built_in import places_in
 from mtcool.learn.running.current import Run
 from mtcool.learn.running.feed import STANDARD_INPUT, Feed
+from mtcool.learn.running.options import Asked
 from mtcool.learn.running.outcome import Network
 from mtcool.streams.table import Table
 

@@ -18,7 +18,7 @@ from mtcool.learn.model import Model, Played, Share, Task
 from mtcool.learn.reading.progressive import Chunk, Progressive
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
-from mtcool.learn.said import nothing_said
+from mtcool.learn.stored_predictions import nothing_said
 from mtcool.learners.panel.fields import SAID
 from mtcool.types import Floats, Integers, Label
 

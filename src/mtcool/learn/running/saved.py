@@ -22,8 +22,8 @@ from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.settings import Settings
-from mtcool.learn.said import checked_said
 from mtcool.learn.saved_models import load as load_model
+from mtcool.learn.stored_predictions import checked_said
 from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 from mtcool.types import AnyArray

@@ -3,7 +3,7 @@
 import msgspec
 
 from mtcool.learn.reading.tables import Columns
-from mtcool.learn.running.beginnings import Beginning
+from mtcool.learn.running.fingerprint import Beginning
 
 
 class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

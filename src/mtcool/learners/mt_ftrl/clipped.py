@@ -5,7 +5,7 @@ follow from the two (`solvers/newton.py`). There are two solvers, and the type o
 tells which one it has scratch for: on the line, d = 1, all experts of a clique are solved together
 (`on_line.py`), else eight at a time (`in_lanes.py`). A network is compiled with one of them. An
 agent of a private network tells all its neighbours' cliques at once; on the line those with a
-single expert wait for each other and are solved together (`singles.py`).
+single expert wait for each other and are solved together (`single_expert_batch.py`).
 """
 
 from mtcool.kernels import dispatched, routine

@@ -19,7 +19,7 @@ from mtcool.learners.learner import (
     update_row,
     updates_at_once,
 )
-from mtcool.learners.mt_ftrl import in_lanes, on_line, singles  # noqa: F401 (the solvers)
+from mtcool.learners.mt_ftrl import in_lanes, on_line, single_expert_batch  # noqa: F401 (the solvers)
 from mtcool.learners.mt_ftrl.clipped import add_clipped_rows
 from mtcool.learners.mt_ftrl.closed_form import add_expert_losses, add_gradient, reweigh
 from mtcool.learners.mt_ftrl.state import CLIQUE_RECORD, MULTIPLIER, PLAN, WEIGHT, MTFTRLState

@@ -6,8 +6,8 @@
 - `regression.py`: the regression on all rows of a neighbourhood;
 - `ridges.py`, `solving.py`: ridge regression on an agent's own rows;
 - `mixing.py`: the mixture of these experts;
-- `promises.py`: what sharing may cost;
-- `heard.py`, `limits.py`: what neighbours say, kept within bounds;
+- `guard.py`: what sharing may cost;
+- `clamp.py`, `limits.py`: what neighbours say, kept within bounds;
 - `growth.py`: a panel that becomes larger;
 - `play.py`: the round; `lessons.py`: a lesson taken by an agent by itself.
 

@@ -3,7 +3,7 @@
 Compiled code does not ask whether what it computes is a number. From a state within these bounds
 it comes to finite predictions, whatever rows follow; the bounds are wide, so that every state of
 an honest run is within them (`tests/learn/test_checked_states.py`). Numbers that neighbours have
-told may be any: they are cut off where they are used (`heard.py`).
+told may be any: they are cut off where they are used (`clamp.py`).
 """
 
 from __future__ import annotations

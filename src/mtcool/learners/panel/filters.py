@@ -25,6 +25,7 @@ from mtcool.kernels.lanes import (
     total,
     where_above,
 )
+from mtcool.learners.panel.clamp import between, lanes_between
 from mtcool.learners.panel.constants import (
     ALONE_DRIFT,
     FAST_DRIFT,
@@ -60,9 +61,8 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import between, lanes_between
+from mtcool.learners.panel.guard import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.limits import HUGE
-from mtcool.learners.panel.promises import FRESH_ROWS, most, unit_of
 from mtcool.learners.panel.scaling import patience
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats

@@ -1,9 +1,9 @@
 """What agents may be told, and what they compute with: all limits of neighbours' numbers.
 
-A message with a number that no honest agent can have is refused where it arrives (`told.py` of
-`mtcool.learn`). Honest numbers may still be too large to compute with, for targets and features may
-be as large as `OVERFLOW`: they are cut off where they are used (`heard.py`), so that sums of their
-products stay finite.
+A message with a number that no honest agent can have is refused where it arrives
+(`message_checks.py` of `mtcool.learn`). Honest numbers may still be too large to compute with, for
+targets and features may be as large as `OVERFLOW`: they are cut off where they are used
+(`clamp.py`), so that sums of their products stay finite.
 """
 
 from mtcool.learners.panel.constants import OVERFLOW

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline, kernel, routine
+from mtcool.learners.panel.clamp import between
 from mtcool.learners.panel.constants import ALONE_SHARE, HEARSAY
 from mtcool.learners.panel.fields import (
     ALONE,
@@ -50,16 +51,7 @@ from mtcool.learners.panel.filters import (
     still_holds,
     take_lesson,
 )
-from mtcool.learners.panel.heard import between
-from mtcool.learners.panel.limits import HUGE, MOST_EVIDENCE
-from mtcool.learners.panel.mixing import (
-    learn_weights,
-    mix,
-    prior_of,
-    weigh_evidence,
-    weighted_mean,
-)
-from mtcool.learners.panel.promises import (
+from mtcool.learners.panel.guard import (
     FRESH_ROWS,
     guarded,
     range_of_neighbours,
@@ -67,6 +59,14 @@ from mtcool.learners.panel.promises import (
     settle_neighbour,
     unit_of,
     within_own_range,
+)
+from mtcool.learners.panel.limits import HUGE, MOST_EVIDENCE
+from mtcool.learners.panel.mixing import (
+    learn_weights,
+    mix,
+    prior_of,
+    weigh_evidence,
+    weighted_mean,
 )
 from mtcool.learners.panel.regression import draw_to_neighbours
 from mtcool.learners.panel.ridges import is_due, predict_ridge, solve_ridges

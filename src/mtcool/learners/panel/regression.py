@@ -9,6 +9,7 @@ differ much or if there are many rows within each agent.
 from __future__ import annotations
 
 from mtcool.kernels import inline
+from mtcool.learners.panel.clamp import between, rows_of
 from mtcool.learners.panel.constants import POOLED_VARIANCE, RIDGE_LEVEL_VARIANCE
 from mtcool.learners.panel.fields import (
     BETWEEN,
@@ -19,7 +20,6 @@ from mtcool.learners.panel.fields import (
     POOLED_MEAN,
     SOLUTION,
 )
-from mtcool.learners.panel.heard import between, rows_of
 from mtcool.learners.panel.limits import HUGE
 from mtcool.learners.panel.scaling import ASSUMED, TINY
 from mtcool.learners.panel.solving import set_up, solve

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from mtcool.kernels import inline
+from mtcool.learners.panel.clamp import between, rows_of
 from mtcool.learners.panel.constants import OVERFLOW, RIDGE_LEVEL_VARIANCE
 from mtcool.learners.panel.fields import (
     ALONE,
@@ -37,7 +38,6 @@ from mtcool.learners.panel.fields import (
     X_OWN,
     X_SHARED,
 )
-from mtcool.learners.panel.heard import between, rows_of
 from mtcool.learners.panel.limits import HUGE, MOST_ROWS
 from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats

@@ -28,7 +28,7 @@ found, the search begins once more, without the last solution; if that fails, to
 expert are at their mean, as with xi = 0. It fails where eta v_i is beyond 1e15, for noise as large
 as that or a stranger's sums: rounding then decides which rows are clipped. The single experts of
 several cliques are solved side by side in the same way, but without sorting
-(`mt_ftrl/singles.py`).
+(`mt_ftrl/single_expert_batch.py`).
 """
 
 from typing import NamedTuple

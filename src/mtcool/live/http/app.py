@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 
 import mtcool
 from mtcool.graphs.labels import label_of, plain_name
-from mtcool.live.description import Description
-from mtcool.live.driving import told_feedback
+from mtcool.live.agents import told_feedback
+from mtcool.live.config import Description
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.node import Node
 from mtcool.live.refusals import Refusal, Stopped

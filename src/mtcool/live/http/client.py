@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import httpx
 import msgspec
 
-from mtcool.live.told import is_status
+from mtcool.live.status_schema import is_status
 from mtcool.types import Plain
 
 LONGEST = 1 << 26

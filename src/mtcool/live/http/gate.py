@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mtcool.live.http import impatient
+from mtcool.live.http import connection_limits
 from mtcool.live.http.token import pass_of, same_token
 
 LONGEST = 1 << 20
@@ -130,10 +130,10 @@ class Gate:
         assert self._token is not None
         assert self._pass is not None
         try:
-            async with asyncio.timeout(impatient.PATIENCE):
+            async with asyncio.timeout(connection_limits.PATIENCE):
                 content = await _body(receive, LONGEST_FORM)
         except TimeoutError:
-            return _said(408, f"token must be given within {impatient.PATIENCE:g} seconds")
+            return _said(408, f"token must be given within {connection_limits.PATIENCE:g} seconds")
         given = parse_qs(content.decode("latin-1")).get("token", [""])[0]
         if not same_token(given, self._token):
             return HTMLResponse(FORM % WRONG, 401)

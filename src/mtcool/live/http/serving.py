@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from mtcool.live.description.addresses import Address, address_in
+from mtcool.live.config.addresses import Address, address_in
+from mtcool.live.http.connection_limits import Impatient
 from mtcool.live.http.gate import Gate
-from mtcool.live.http.impatient import Impatient
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CALLED = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}

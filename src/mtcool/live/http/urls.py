@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mtcool.live.description.addresses import ANY, Place, address_in
+from mtcool.live.config.addresses import ANY, Place, address_in
 
 
 def url_of(place: Place) -> str | None:

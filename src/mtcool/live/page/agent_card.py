@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from nicegui import ui
 
+from mtcool.live.page.formatting import number, percent
+from mtcool.live.page.network_view import Network
 from mtcool.live.page.parts import card, chart, piece, text
-from mtcool.live.page.seen import Network
-from mtcool.live.page.words import number, percent
 from mtcool.types import Label
 
 FACTS = {

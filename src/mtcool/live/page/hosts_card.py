@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
+from mtcool.live.page.formatting import size
+from mtcool.live.page.network_view import Network, Seen
 from mtcool.live.page.parts import card, piece, text
-from mtcool.live.page.seen import Network, Seen
 from mtcool.live.page.watching import Watch
-from mtcool.live.page.words import size
-from mtcool.live.told import refused_in
+from mtcool.live.status_schema import refused_in
 
 Press = Callable[[], Awaitable[None]]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import networkx as nx
 
-from mtcool.live.page.seen import Agent
+from mtcool.live.page.network_view import Agent
 from mtcool.types import Label
 
 FEW = 200

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from nicegui import events, ui
 
 from mtcool.live.page.agent_card import AgentCard
+from mtcool.live.page.formatting import number, percent, seconds, size
 from mtcool.live.page.hosts_card import HostsCard
 from mtcool.live.page.layout import edges_of, places_of
+from mtcool.live.page.network_view import Network, Point
 from mtcool.live.page.parts import card, chart, piece, text
-from mtcool.live.page.seen import Network, Point
 from mtcool.live.page.watching import Watch
-from mtcool.live.page.words import number, percent, seconds, size
 from mtcool.types import Label, Plain
 
 CHARTS = {

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from fastapi import FastAPI
 
-from mtcool.live.description import Description
-from mtcool.live.description.addresses import ANY, address_in
+from mtcool.live.config import Description
+from mtcool.live.config.addresses import ANY, address_in
 from mtcool.live.http import serving, token_in
 from mtcool.live.http.urls import url_of
 from mtcool.live.page.page import show_on
@@ -22,7 +22,7 @@ def urls_of(network: Description) -> dict[str, str]:
 
     Examples
     --------
-    >>> from mtcool.live.description import described
+    >>> from mtcool.live.config import described
     >>> urls_of(described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...     "learn": {"features": ["x"]}, "shards": {"count": 1, "http": 8000}}))
     {'host0': 'http://127.0.0.1:8000'}

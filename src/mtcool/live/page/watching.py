@@ -13,7 +13,7 @@ import httpx
 from mtcool.live.http.client import at_most, client_of, status_at
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
-from mtcool.live.page.seen import Network, Paid, Status
+from mtcool.live.page.network_view import Network, Paid, Status
 
 Source: TypeAlias = Callable[[], Awaitable[Mapping[str, Status | None]]]
 """Asks all hosts; None for those that do not answer.

@@ -6,7 +6,7 @@ from mtcool.axes import restore, state_arrays
 from mtcool.network.saved_field.checks.cliques import check_cliques, check_received
 from mtcool.network.saved_field.checks.entries import check_entries
 from mtcool.network.saved_field.checks.learner import check_learner
-from mtcool.network.saved_field.checks.said import check_said
+from mtcool.network.saved_field.checks.memory import check_said
 from mtcool.network.saved_field.checks.shapes import check_shapes
 from mtcool.network.saved_field.checks.under_way import check_labels, check_messages, pending
 from mtcool.network.saved_field.form import Form, form_of

@@ -13,10 +13,10 @@ from mtcool.network.saved_field.form import (
 )
 from mtcool.network.saved_field.origin import Origin
 from mtcool.peers.field import records
+from mtcool.peers.field.capacity import Need, enlarge
+from mtcool.peers.field.edge_delays import SlowEdges
 from mtcool.peers.field.queue import END
 from mtcool.peers.field.records import BUCKETS, Capacity, Edges, FieldPeers, FieldState, Queue
-from mtcool.peers.field.room import Need, enlarge
-from mtcool.peers.field.slow import SlowEdges
 from mtcool.types import AnyArray, Integers, State
 
 

@@ -13,9 +13,10 @@ from mtcool.field.sizes import name_sizes
 from mtcool.graphs import Graph
 from mtcool.kernels import kernel
 from mtcool.peers.exchange import Exchange, one_gradient, refuse
+from mtcool.peers.field.capacity import Need, growing
 from mtcool.peers.field.checking import check_present, check_uniform, checked
-from mtcool.peers.field.coming import coming
 from mtcool.peers.field.directory import Directory
+from mtcool.peers.field.edge_delays import UNKNOWN, SlowEdges
 from mtcool.peers.field.entries import find
 from mtcool.peers.field.events import (
     DONE,
@@ -27,9 +28,8 @@ from mtcool.peers.field.events import (
 )
 from mtcool.peers.field.partners import prepare
 from mtcool.peers.field.records import AGENTS, LABELS, TARGETS, WAITING, FieldPeers
-from mtcool.peers.field.room import Need, growing
 from mtcool.peers.field.rounds import tell_gradient
-from mtcool.peers.field.slow import UNKNOWN, SlowEdges
+from mtcool.peers.field.schedule_capacity import coming
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, GradientLike, Integers, Label
 

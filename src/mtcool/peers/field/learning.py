@@ -10,6 +10,7 @@ from mtcool.learners.changing import credit
 from mtcool.learners.learner import update_row
 from mtcool.peers.field.entries import find_again, is_there
 from mtcool.peers.field.labels import recall
+from mtcool.peers.field.latency import find_waits
 from mtcool.peers.field.queue import (
     END,
     FOREVER,
@@ -20,7 +21,6 @@ from mtcool.peers.field.queue import (
     take_list,
 )
 from mtcool.peers.field.records import CLOCK, VERSION, WAITING, FieldPeers
-from mtcool.peers.field.waiting import find_waits
 from mtcool.types import Floats
 
 ANSWER = -1

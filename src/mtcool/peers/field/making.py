@@ -11,6 +11,7 @@ from mtcool.field.sizes import gradient_size, name_sizes, request_size, row_size
 from mtcool.graphs import Graph
 from mtcool.learners import MTFTRL
 from mtcool.peers.cliques import CliquePeers
+from mtcool.peers.field.capacity import Need, enlarge
 from mtcool.peers.field.records import (
     AGENT,
     AGENTS,
@@ -32,7 +33,6 @@ from mtcool.peers.field.records import (
     Round,
     Rules,
 )
-from mtcool.peers.field.room import Need, enlarge
 from mtcool.peers.settings import Settings
 from mtcool.types import Floats, Integers, State
 

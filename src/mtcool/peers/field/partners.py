@@ -13,6 +13,7 @@ from mtcool.field.vectors import copy_vector, whole
 from mtcool.kernels import inline
 from mtcool.learners.learner import predict_row
 from mtcool.peers.field.entries import find
+from mtcool.peers.field.latency import find_waits
 from mtcool.peers.field.queue import NEVER
 from mtcool.peers.field.records import (
     AGENT_OF,
@@ -24,7 +25,6 @@ from mtcool.peers.field.records import (
     VERSION_OF,
     FieldPeers,
 )
-from mtcool.peers.field.waiting import find_waits
 from mtcool.types import Floats
 
 

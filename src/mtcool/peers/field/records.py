@@ -158,7 +158,7 @@ class Queue(NamedTuple):
     """Of type `TARGET`: whom the rounds of the labels listened to.
 
     Those of a label stand in a row, where its place has room for so many, or else behind all
-    others, the first `TARGETS`. Room that nobody uses any more is found again in `room.py`.
+    others, the first `TARGETS`. Room that nobody uses any more is found again in `capacity.py`.
     """
 
 

@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from mtcool import validation
 from mtcool.kernels import dispatched
-from mtcool.privacy.words import Law, Method
+from mtcool.privacy.literals import Law, Method
 from mtcool.types import Floats, Integers, State
 
 MOST_ACTIVATIONS = 2**40  # activations of an agent; the word of a tree must fit into 62 bits

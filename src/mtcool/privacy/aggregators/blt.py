@@ -10,7 +10,7 @@ import numpy as np
 from mtcool.kernels import kernel
 from mtcool.privacy.aggregators.aggregator import Blocks, check_law, known_horizon
 from mtcool.privacy.aggregators.filters import FilterState, Recurrence, make_filter
-from mtcool.privacy.words import Law, Method
+from mtcool.privacy.literals import Law, Method
 from mtcool.types import Floats, Integers
 
 MOST_COMPUTED = 10_000_000  # activations that BLT's coefficients are computed for

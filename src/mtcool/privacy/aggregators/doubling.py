@@ -7,7 +7,7 @@ import numpy as np
 
 from mtcool.privacy.aggregators.aggregator import Blocks, known_horizon
 from mtcool.privacy.aggregators.trees import DOUBLING, TreeState, make_tree, norm
-from mtcool.privacy.words import Law, Method
+from mtcool.privacy.literals import Law, Method
 from mtcool.types import Floats, Integers
 
 UNKNOWN = 2**31 - 2  # activations to be ready for when no horizon is given

@@ -7,7 +7,7 @@ import numpy as np
 
 from mtcool.privacy.aggregators.aggregator import Blocks, known_horizon
 from mtcool.privacy.aggregators.filters import PLAIN, FilterState, make_filter
-from mtcool.privacy.words import Law, Method
+from mtcool.privacy.literals import Law, Method
 from mtcool.types import Floats, Integers
 
 

@@ -18,7 +18,7 @@ from mtcool.privacy.aggregators.trees import (
     nodes_of,
     norm,
 )
-from mtcool.privacy.words import Law, Method
+from mtcool.privacy.literals import Law, Method
 from mtcool.types import Floats, Integers
 
 

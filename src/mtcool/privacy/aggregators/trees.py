@@ -26,7 +26,7 @@ import numpy as np
 from mtcool.axes import AGENT, COORDINATE, PADDING, SLOT, Location, Span, set_axes, spans
 from mtcool.kernels import inline
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
-from mtcool.privacy.words import Law
+from mtcool.privacy.literals import Law
 from mtcool.types import Floats, Integers
 
 BINARY, SMOOTH, DOUBLING = 0, 1, 2

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from mtcool.kernels import kernel
 from mtcool.privacy import Aggregator
 from mtcool.privacy.aggregators.aggregator import Blocks, begin, decode, encode
-from mtcool.privacy.words import Law
+from mtcool.privacy.literals import Law
 from mtcool.types import Floats, State
 
 HORIZONS = (1, 2, 3, 7, 8, 16, 27)

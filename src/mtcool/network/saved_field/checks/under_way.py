@@ -3,7 +3,7 @@
 import numpy as np
 
 from mtcool.network.saved_field.checks.entries import Entries
-from mtcool.network.saved_field.checks.said import LARGEST_SCORE, largest_number
+from mtcool.network.saved_field.checks.memory import LARGEST_SCORE, largest_number
 from mtcool.network.saved_field.form import Form
 from mtcool.network.saved_field.origin import Origin
 from mtcool.network.saved_states.checks import SLACK, must, within

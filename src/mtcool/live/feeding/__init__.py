@@ -1,6 +1,0 @@
-"""What `mtcool up` feeds a network: rows from files, from standard input, or made up."""
-
-from mtcool.live.feeding.row import Row
-from mtcool.live.feeding.sources import Source, check_fed, open_stream
-
-__all__ = ["Row", "Source", "check_fed", "open_stream"]
