@@ -69,7 +69,7 @@ def test_a_live_node_imports_no_experiments_and_few_modules():
 @pytest.mark.parametrize(("learns", "never"), [(TABLES, "algorithms"), (GRADIENTS, "learn")])
 def test_a_host_imports_what_its_agents_learn_with_and_no_experiments(learns, never):
     table = {"name": "demo", "graph": {"kind": "ring", "agents": 4}, "shards": {"count": 1}}
-    make = f"from mtcool.live import description as d; d.drivers_of(d.described({table | learns}))"
+    make = f"from mtcool.live import config; config.drivers_of(config.described({table | learns}))"
     found = {part[1] for part in parts_after(f"{make}(0)") if len(part) > 1}
     assert found.isdisjoint({*NOT_OF_A_NODE, never})
 

@@ -20,6 +20,6 @@ if TYPE_CHECKING:
     from mtcool.experiments.api import run
     from mtcool.experiments.report.outcome import Outcome
 else:  # figures and reports take time to import, and who only reads files does not need them
-    __getattr__, __dir__ = attach(__name__, {"report.outcome": ("Outcome",), "whole": ("run",)})
+    __getattr__, __dir__ = attach(__name__, {"report.outcome": ("Outcome",), "api": ("run",)})
 
 __all__ = ["Outcome", "run"]

@@ -23,7 +23,7 @@ else:  # the parts need different extras
             "reading.graphs": ("graph_from",),
             "reading.progressive": ("Chunk", "Progressive"),
             "reading.tables": ("BadRow", "Batch", "Columns", "read_batches"),
-            "said": ("Said",),
+            "stored_predictions": ("Said",),
             "saved_models": ("load",),
         },
     )

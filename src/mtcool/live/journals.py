@@ -250,7 +250,7 @@ def replay_files(
     Examples
     --------
     >>> import asyncio, tempfile
-    >>> from mtcool.live import Node
+    >>> from mtcool.live import Node, described
     >>> async def play(folder):
     ...     network = described({"name": "demo", "graph": {"kind": "ring", "agents": 4},
     ...         "learn": {"features": ["x"]}, "shards": {"count": 1}, "journal": True}, folder)
