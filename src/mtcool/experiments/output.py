@@ -3,32 +3,24 @@
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the file, in place of one that is there; make its folder if needed."""
-    with naming(path):
+    """Write the file, in place of one that is there; make its folder if needed.
+
+    An OSError names the file: that of the system may name none (when the disk is full), or a
+    temporary one.
+    """
+    temporary = path.parent / f"{secrets.token_hex(8)}.tmp"
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f"{secrets.token_hex(8)}.tmp"
         try:
             temporary.write_bytes(content)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-
-
-@contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Re-raise an OSError from the block with this path.
-
-    The system may name no file (when the disk is full), or a temporary one.
-    """
-    try:
-        yield
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
