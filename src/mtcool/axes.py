@@ -15,14 +15,17 @@ import numpy as np
 from mtcool.types import AnyArray, Integers, State
 
 CLIQUE = "clique"
+"""The virtual clique of an agent's neighbourhood."""
 ROW = "row"
 """Of a clique: one for each agent whose task the clique has a model of."""
 EXPERT = "expert"
+"""Of MT-FTRL with Hedge, in a clique."""
 RECORD = "record"
 """Of experts: what is known of each stands in the rows of one array."""
 PRODUCT = "product"
 """Of a published sum and an expert's point."""
 AGENT = "agent"
+"""Of a network, in the state of an aggregator or of a panel."""
 LINK = "link"
 """Of an agent to a neighbour."""
 FEATURE = "feature"
