@@ -17,7 +17,7 @@ from benchmarks.result import Result, at_least, at_most
 from mtcool.experiments.running.cells import Job, run_cell
 from mtcool.experiments.running.engines import Local, run_jobs
 from mtcool.experiments.running.runner import jobs_of
-from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.store import ResultsFolder
 from mtcool.experiments.running.suite import paper_tasks
 
 
@@ -47,7 +47,7 @@ def run(quick: bool) -> list[Result]:
 
 def _time(jobs: Sequence[Job], workers: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder))
+        store = ResultsFolder(Path(folder))
         began = time.perf_counter()
         for job, cell in run_jobs(jobs, Local(workers)):
             store.put(job, cell)

@@ -29,7 +29,7 @@ import mtcool
 from mtcool.live.agents import GradientDriver
 from mtcool.live.config import described, drivers_of
 from mtcool.live.config.stored import kept_description
-from mtcool.live.host import Limits
+from mtcool.live.host import HostLimits
 from mtcool.live.journal import entry_bytes, entry_in
 from mtcool.live.journals import read_journal, replay_files
 from mtcool.live.replay import replay
@@ -137,7 +137,7 @@ class Original:
 
     def begin(self, host, kept):
         share, change = self.network.share(host), self.network.change(host)
-        found = resume(share, change, self.make, kept, limits=Limits(), journal=True)
+        found = resume(share, change, self.make, kept, limits=HostLimits(), journal=True)
         for link in found.links.values():
             link.greeted = True  # private agents wait for it
         return found

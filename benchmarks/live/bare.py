@@ -13,7 +13,7 @@ import msgspec
 
 from mtcool.live.config import Description
 from mtcool.live.store import TABLES
-from mtcool.live.transactions import Changes
+from mtcool.live.transactions import Transaction
 
 # This one first: it says how many threads zenoh has, for all in this process.
 from mtcool.live.transport.zenoh import LONGEST_WAIT, Credentials, Peers, configuration  # isort: skip
@@ -116,7 +116,7 @@ class BareSqlite:
         self._base.close()
 
 
-def statements_of(changes: Changes) -> list[tuple[str, list[tuple]]]:
+def statements_of(changes: Transaction) -> list[tuple[str, list[tuple]]]:
     """What a transaction of a node writes, as statements and rows."""
     encode = msgspec.msgpack.encode
     found = [

@@ -27,8 +27,8 @@ from benchmarks.live.places import DIM, network
 from benchmarks.result import Result, at_most
 from mtcool.live import Node
 from mtcool.live.config import Description
-from mtcool.live.transactions import Changes
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transactions import Transaction
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 SPAWN = multiprocessing.get_context("spawn")
 NEIGHBOURS = (2, 4, 8)
@@ -182,8 +182,8 @@ async def _learn(calls: int) -> tuple[float, float]:
     node_times, bare_times, rng = [], [], np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as folder:
         made = network(Path(folder), {"kind": "ring", "agents": 3}, {"a": [0], "b": [1], "c": [2]})
-        bare, written = BareSqlite(Path(folder) / "bare.db"), list[Changes]()
-        async with Node(made, "a", transport=MemoryTransport("a", Exchange())) as node:
+        bare, written = BareSqlite(Path(folder) / "bare.db"), list[Transaction]()
+        async with Node(made, "a", transport=MemoryTransport("a", MemoryExchange())) as node:
             _listen(node, written)
             for _ in range(calls):
                 row = rng.standard_normal(DIM) / DIM
@@ -203,12 +203,12 @@ async def _learn(calls: int) -> tuple[float, float]:
     return statistics.median(node_times), statistics.median(bare_times)
 
 
-def _listen(node: Node, written: list[Changes]) -> None:
+def _listen(node: Node, written: list[Transaction]) -> None:
     """Remember what a node writes."""
     store = node._engine.store
     write = store.write
 
-    def remembering(changes: Changes) -> None:
+    def remembering(changes: Transaction) -> None:
         write(changes)
         written.append(changes)
 

@@ -97,7 +97,7 @@ def test_replicates_and_seeds_are_independent(tmp_path):
 
 def test_the_key_changes_with_everything_that_changes_the_numbers():
     graph = mtcool.graphs.ring(5)
-    algorithms = [schema.Algorithm(name="a", algorithm="i_ftrl")]
+    algorithms = [schema.AlgorithmSpec(name="a", algorithm="i_ftrl")]
     point = spec.Point(algorithm=algorithms)
     longer = spec.Point(algorithm=algorithms, rounds=7)
     jobs = [Job(point, 0, 0), Job(point, 0, 1), Job(point, 1, 0), Job(longer, 0, 0)]
@@ -118,8 +118,8 @@ def test_marks_ascend_to_the_last_round(rounds):
     "loss", ["quadratic", "linear", "squared", "absolute", "logistic", "hinge"]
 )
 def test_every_loss_can_be_run(loss):
-    algorithm = schema.Algorithm(name="a", algorithm="i_ftrl")
-    point = spec.Point(rounds=20, stream=spec.Stream(loss=loss), algorithm=[algorithm])
+    algorithm = schema.AlgorithmSpec(name="a", algorithm="i_ftrl")
+    point = spec.Point(rounds=20, stream=spec.StreamSpec(loss=loss), algorithm=[algorithm])
     assert np.isfinite(run_cell(Job(point, 0, 0)).runs[0].regret).all()
 
 
@@ -128,14 +128,14 @@ def test_every_loss_can_be_run(loss):
     [
         schema.Regular(agents=6, degree=3),
         schema.Ring(agents=6, reach=2),
-        schema.Cliques(sizes=[2, 3]),
+        schema.CliquesGraph(sizes=[2, 3]),
         schema.Stars(sizes=[3, 1]),
         schema.Grid(rows=2, columns=3),
     ],
     ids=lambda graph: type(graph).__name__,
 )
 def test_every_graph_can_be_run(graph):
-    algorithm = schema.Algorithm(name="a", algorithm="i_ftrl")
+    algorithm = schema.AlgorithmSpec(name="a", algorithm="i_ftrl")
     point = spec.Point(
         rounds=20, graph=graph, tasks=spec.Variance(sigma=0.1), algorithm=[algorithm]
     )
@@ -148,10 +148,10 @@ def test_every_graph_can_be_run(graph):
     ids=repr,
 )
 def test_q_comes_from_the_activations(options):
-    algorithm = schema.Algorithm(name="a", algorithm="mt_co2ol", learner="MTFTRLKT", **options)
-    skewed = spec.Stream(activations=spec.Stochastic(skew=1.0))
+    algorithm = schema.AlgorithmSpec(name="a", algorithm="mt_co2ol", learner="MTFTRLKT", **options)
+    skewed = spec.StreamSpec(activations=spec.Stochastic(skew=1.0))
     run_cell(Job(spec.Point(rounds=20, stream=skewed, algorithm=[algorithm]), 0, 0))
-    turns = spec.Stream(activations=spec.RoundRobin())
+    turns = spec.StreamSpec(activations=spec.RoundRobin())
     with pytest.raises(ValueError, match=r"stream\.activations\.kind must be stochastic"):
         run_cell(Job(spec.Point(rounds=20, stream=turns, algorithm=[algorithm]), 0, 0))
 

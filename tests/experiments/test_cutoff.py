@@ -9,7 +9,7 @@ import mtcool
 from mtcool.config import schema
 from mtcool.experiments.files import spec
 from mtcool.experiments.report.cutoff import (
-    Stretch,
+    PayingRange,
     payoff_words,
     payoffs,
     published_words,
@@ -25,7 +25,7 @@ KINDS = {"alone": "i_ftrl", "open": "mt_co2ol", "tree": "dpmt_co2ol"}
 
 def made_up(parameter, regrets, kinds=KINDS, title=None):
     """Results with the given mean regrets: {value: [regret of each algorithm]}."""
-    algorithms = [schema.Algorithm(name=name, algorithm=kind) for name, kind in kinds.items()]
+    algorithms = [schema.AlgorithmSpec(name=name, algorithm=kind) for name, kind in kinds.items()]
     values = [{parameter: spec.label(value)} for value in regrets]
     sweep = spec.Sweep(parameter=parameter, values=list(regrets), title=title)
     experiment = spec.Experiment(
@@ -136,7 +136,7 @@ def test_marks_lie_on_the_line_of_learning_alone():
     results = made_up("rounds", {10: [1, 0.5, 4], 1000: [100, 5, 4]})
     _, tree = payoffs(results.points, "rounds", results)
     assert next(tree.marks()) == (pytest.approx(40.0), pytest.approx(4.0))
-    assert Stretch(None, None).cutoffs == []
+    assert PayingRange(None, None).cutoffs == []
 
 
 def drawn(results, figure, folder, monkeypatch):
@@ -172,8 +172,8 @@ def test_figures_without_a_cutoff_say_nothing_of_it(tmp_path, monkeypatch):
 
 def test_the_papers_cutoff_is_told_of_private_experiments_only():
     ring = schema.Ring(agents=4)
-    tree = schema.Algorithm(name="tree", algorithm="dpmt_co2ol")
-    alone = schema.Algorithm(name="alone", algorithm="i_ftrl")
+    tree = schema.AlgorithmSpec(name="tree", algorithm="dpmt_co2ol")
+    alone = schema.AlgorithmSpec(name="alone", algorithm="i_ftrl")
     points = [spec.Point(rounds=t, graph=ring, algorithm=[tree]) for t in (4, 400)]
     (told,) = published_words(points, [mtcool.graphs.ring(4)] * 2)
     assert "8.1 to 81 here" in told

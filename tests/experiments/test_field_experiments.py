@@ -405,11 +405,13 @@ def made_up(algorithms, costs, values=({},), **head):
 def policies():
     shares = {"every": 4, "partners": 2, "bits": 8}
     algorithms = [
-        schema.Algorithm(name=key, algorithm="mt_co2ol", messages=schema.Messages(**{key: value}))
+        schema.AlgorithmSpec(
+            name=key, algorithm="mt_co2ol", messages=schema.MessagesSpec(**{key: value})
+        )
         for key, value in shares.items()
     ]
-    algorithms.append(schema.Algorithm(name="always", algorithm="mt_co2ol"))
-    algorithms.append(schema.Algorithm(name="alone", algorithm="i_ftrl"))
+    algorithms.append(schema.AlgorithmSpec(name="always", algorithm="mt_co2ol"))
+    algorithms.append(schema.AlgorithmSpec(name="alone", algorithm="i_ftrl"))
     costs = {"every": 20, "partners": 10, "bits": 50, "always": 90, "alone": 0}
     regrets = {"every": 15.0, "partners": 4.0, "bits": 1.0, "always": 1.1, "alone": 10.0}
     return made_up(algorithms, {name: [(costs[name], regrets[name])] for name in costs})
@@ -446,18 +448,18 @@ def test_the_picture_has_a_mark_for_every_policy_and_a_line_for_who_sends_nothin
 
 
 def test_what_a_sweep_does_not_touch_is_there_once():
-    own = schema.Messages(partners=3)
+    own = schema.MessagesSpec(partners=3)
     algorithms = [
-        schema.Algorithm(name="swept", algorithm="mt_co2ol"),
-        schema.Algorithm(name="fixed", algorithm="mt_co2ol", messages=own),
-        schema.Algorithm(name="alone", algorithm="i_ftrl"),
+        schema.AlgorithmSpec(name="swept", algorithm="mt_co2ol"),
+        schema.AlgorithmSpec(name="fixed", algorithm="mt_co2ol", messages=own),
+        schema.AlgorithmSpec(name="alone", algorithm="i_ftrl"),
     ]
     costs = {"swept": [(5, 4.0), (9, 2.0)], "fixed": [(7, 3.0)] * 2, "alone": [(0, 9.0)] * 2}
     values = [{"messages.partners": "1"}, {"messages.partners": "2"}]
     sweep = spec.Sweep(parameter="messages.partners", values=[1, 2])
     results = made_up(algorithms, costs, values, sweep=[sweep])
     points = [
-        msgspec.structs.replace(point, messages=schema.Messages(partners=k))
+        msgspec.structs.replace(point, messages=schema.MessagesSpec(partners=k))
         for k, point in enumerate(results.experiment.points, start=1)
     ]
     results.experiment.points[:] = points

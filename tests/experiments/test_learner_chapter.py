@@ -11,7 +11,7 @@ import mtcool
 from mtcool.experiments.learner import chapter as chapters
 from mtcool.experiments.learner import real_streams
 from mtcool.experiments.learner.chapter import run_chapter
-from mtcool.experiments.learner.figure_two import Figure, Regrets, play_quadratic, regret_of
+from mtcool.experiments.learner.figure_two import FigureTwo, Regrets, play_quadratic, regret_of
 from mtcool.experiments.learner.real_streams import ALONE, NAMES, PAPER, RealStream, errors_on
 from mtcool.experiments.report.learner import error_words, estimates, learner_sections, lines_of
 from mtcool.experiments.report.learner_figures import LEARNER
@@ -19,7 +19,7 @@ from mtcool.experiments.report.report import Report
 from mtcool.experiments.running.cells import build_instance, run_cell
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import jobs_of, run_tasks
-from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.store import ResultsFolder
 from mtcool.experiments.running.suite import task_of
 from mtcool.streams import Table
 
@@ -74,7 +74,7 @@ def test_the_learner_plays_each_coordinate_as_calls_one_by_one_would():
 def test_it_plays_the_replicate_of_the_cell(tmp_path):
     job = jobs_of(task_of(small.write(tmp_path)))[0][1]
     course, stream = build_instance(job)
-    found = Figure(job).run()
+    found = FigureTwo(job).run()
     assert found.learner == regret_of(play_quadratic(course.start, stream)[0], stream)
     assert found.learner < min(run.regret[-1] for run in run_cell(job).runs)
 
@@ -110,9 +110,9 @@ def test_errors_name_everybody_and_count_cold_rows(errors):
 
 def test_work_has_a_key_of_its_own_and_comes_back_from_disk(errors, tmp_path):
     works = [RealStream("births"), RealStream("births", 2), RealStream("schools", 1)]
-    jobs = [Figure(job) for point in jobs_of(task_of(small.write(tmp_path))) for job in point]
+    jobs = [FigureTwo(job) for point in jobs_of(task_of(small.write(tmp_path))) for job in point]
     assert len({work.key for work in (*works, *jobs)}) == len(works) + len(jobs)
-    store = Store(tmp_path / "cells")
+    store = ResultsFolder(tmp_path / "cells")
     store.put(works[0], errors)
     assert store.get(works[0]) == errors
     (path,) = (tmp_path / "cells").glob("*.cell")
@@ -128,7 +128,7 @@ def test_a_second_run_computes_nothing(ran, monkeypatch):
 
     monkeypatch.setattr(chapters, "REPLICATES", 2)
     monkeypatch.setattr(RealStream, "run", refuse)
-    monkeypatch.setattr(Figure, "run", refuse)
+    monkeypatch.setattr(FigureTwo, "run", refuse)
     again = run_chapter([ran.results], ran.folder, Local(1), progress=False)
     assert (again.regrets, again.streams) == (ran.chapter.regrets, ran.chapter.streams)
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 import mtcool
 from mtcool.experiments.report.bound_curves import bound_curves
 from mtcool.experiments.report.panels import draw_bound_curves
-from mtcool.experiments.report.promises import Kept, promises
+from mtcool.experiments.report.promises import KnownReplicate, promises
 from mtcool.experiments.report.report import Report
 from mtcool.experiments.running import cells
 from mtcool.experiments.running.build import build_network, build_stream
@@ -102,7 +102,7 @@ def test_counting_clipped_gradients_changes_no_number(tmp_path):
     """Networks that refuse long gradients play the same where none is long."""
     job = jobs_of(task_of(small.write(tmp_path, TEXT)))[0][0]
     cell = run_cell(job)
-    kept = Kept.of(job, cell)
+    kept = KnownReplicate.of(job, cell)
     clipping = build_network(kept.replicate, job.point.algorithm[0])
     assert clipping.settings.on_excess == "clip"
     refusing = mtcool.mt_co2ol(kept.graph, 1, learner=mtcool.learners.MTFTRLKT(), lipschitz=20.0)
@@ -118,7 +118,7 @@ def test_bounds_over_time_are_those_of_shorter_runs(finished):
     assert [values for values, _ in curves] == [point.values for point in results.points]
     algorithms = curves[0][1]
     shared, alone, stochastic = (algorithms[k] for k in (0, 1, -1))
-    kept = Kept.of(results.firsts[0], results.points[0].cells[0])
+    kept = KnownReplicate.of(results.firsts[0], results.points[0].cells[0])
     t = int(shared.times[9])
     counts = np.bincount(stream_of(results.firsts[0], kept).agents[:t], minlength=6)
     wanted = mtcool.theory.kt(kept.graph, kept.tasks, counts, lipschitz=20.0).value

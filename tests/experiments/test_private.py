@@ -141,7 +141,7 @@ def test_levels_horizon_and_mechanism_are_those_of_the_file(tmp_path):
     assert sorted(tree.budget.epsilon) == [0.25] * 2 + [0.5] * 4
     assert (tree.budget.delta, blt.budget.delta) == (None, (1e-5,) * 6)
     assert (tree.horizon, blt.law) == ((90,) * 6, "gaussian")
-    short = msgspec.structs.replace(job.point, privacy=spec.Privacy())
+    short = msgspec.structs.replace(job.point, privacy=spec.PrivacySpec())
     planned = build_settings(
         Replicate(short, graph, counts, for_noise), job.point.algorithm[1]
     ).privacy
@@ -151,7 +151,7 @@ def test_levels_horizon_and_mechanism_are_those_of_the_file(tmp_path):
 
 def test_strict_agents_are_nested_and_drawn_by_the_replicate():
     def strict(number, seed=0):
-        table = spec.Privacy(epsilon=9.0, strict_agents=number, strict_epsilon=1.0)
+        table = spec.PrivacySpec(epsilon=9.0, strict_agents=number, strict_epsilon=1.0)
         return set(np.flatnonzero(levels(table, 20, np.random.SeedSequence(seed)) == 1.0))
 
     assert [len(strict(number)) for number in (0, 3, 20)] == [0, 3, 20]

@@ -36,7 +36,7 @@ def made_up(regrets, *, sweep="tasks.smoothness", labels=("1", "10"), claims=(),
             claim=[spec.Claim(**claim) for claim in claims],
         ),
         points=[
-            spec.Point(algorithm=[schema.Algorithm(name=n, algorithm="i_ftrl") for n in names])
+            spec.Point(algorithm=[schema.AlgorithmSpec(name=n, algorithm="i_ftrl") for n in names])
             for _ in labels
         ],
         values=[{sweep: label} for label in labels],

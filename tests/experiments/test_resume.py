@@ -15,7 +15,7 @@ import mtcool.experiments
 from mtcool.experiments.running.cells import run_cell
 from mtcool.experiments.running.engines import Local
 from mtcool.experiments.running.runner import jobs_of, run_tasks
-from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.store import ResultsFolder
 from mtcool.experiments.running.suite import task_of
 
 # Long enough to be interrupted in the middle: 40 cells of some milliseconds and more.
@@ -95,7 +95,7 @@ def test_an_interrupted_run_goes_on_to_the_same_tables(number, tmp_path, straigh
 
 def test_a_damaged_cell_is_run_again(tmp_path):
     job = jobs_of(task_of(small.write(tmp_path)))[0][0]
-    store = Store(tmp_path / "cells")
+    store = ResultsFolder(tmp_path / "cells")
     store.put(job, run_cell(job))
     assert store.get(job) == run_cell(job)
     path = next((tmp_path / "cells").glob("*.cell"))

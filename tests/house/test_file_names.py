@@ -1,5 +1,7 @@
-"""Files have the names that engineers have for what is in them."""
+"""Files and classes have the names that engineers have for what they are, each once."""
 
+import ast
+from collections import Counter
 from pathlib import Path
 
 import mtcool
@@ -13,3 +15,16 @@ def test_no_file_is_called_by_a_riddle():
     found = {file for folder in (package, tests) for file in folder.rglob("*.py")}
     assert len(found) > 500
     assert not {file for file in found if set(file.stem.removeprefix("test_").split("_")) & RIDDLES}
+
+
+def test_the_name_of_a_class_means_one_thing():
+    """But for those of river and scikit-learn, which are called alike on purpose."""
+    package = Path(mtcool.__file__).parent
+    names = Counter(
+        node.name
+        for file in package.rglob("*.py")
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    twice = {name for name, count in names.items() if count > 1}
+    assert twice == {"GraphClassifier", "GraphRegressor"}

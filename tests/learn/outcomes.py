@@ -3,8 +3,8 @@
 import numpy as np
 
 from mtcool.graphs import ring
-from mtcool.learn.metrics.evaluation import Evaluation, Predicted
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.metrics.evaluation import Evaluation, PredictedRows
+from mtcool.learn.running.outcome import LearnOutcome
 
 
 def outcome(
@@ -33,12 +33,12 @@ def outcome(
     evaluation = Evaluation(task, columns)
     places = np.arange(rows)
     time = 1.7e9 + 3600.0 * np.arange(rows)
-    evaluation.add(Predicted(who, time, target, predictions, places < cold, places < 10))
+    evaluation.add(PredictedRows(who, time, target, predictions, places < cold, places < 10))
     labels = names or [f"town {k}" for k in range(agents)]
     graph = ring(agents)
     if network == "ring":
         network = type(graph)(graph.ptr, graph.idx, labels)
-    return Outcome(
+    return LearnOutcome(
         name="towns.csv",
         target="demand",
         share="gradients",

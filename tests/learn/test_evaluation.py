@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from mtcool.learn.metrics.evaluation import COMPARED, Evaluation, Predicted
+from mtcool.learn.metrics.evaluation import COMPARED, Evaluation, PredictedRows
 from mtcool.learn.metrics.over_time import BUCKETS
 from mtcool.learn.metrics.ranking import Ranking
 
@@ -22,14 +22,14 @@ def stream(task, rows=3000, offset=0.0, seed=0):
         )
     agents = rng.integers(7, size=rows)
     cold, first = np.arange(rows) < 40, np.arange(rows) < 90
-    return Predicted(agents, np.arange(rows, dtype=float), target, predictions, cold, first)
+    return PredictedRows(agents, np.arange(rows, dtype=float), target, predictions, cold, first)
 
 
 def evaluate(task, rows, step=None):
     evaluation = Evaluation(task, NAMES)
     size = rows.agents.size
     for start in range(0, size, step or size):
-        evaluation.add(Predicted(*(column[start : start + (step or size)] for column in rows)))
+        evaluation.add(PredictedRows(*(column[start : start + (step or size)] for column in rows)))
     return evaluation
 
 
@@ -137,7 +137,7 @@ def test_stretches_of_an_agent_are_its_rows_in_order():
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_saved_evaluation_goes_on_to_the_bit(task):
     rows = stream(task)
-    half = [Predicted(*(c[part] for c in rows)) for part in (slice(0, 1500), slice(1500, None))]
+    half = [PredictedRows(*(c[part] for c in rows)) for part in (slice(0, 1500), slice(1500, None))]
     first = evaluate(task, half[0])
     other = Evaluation.from_arrays(task, NAMES, first.arrays())
     for evaluation in (first, other):

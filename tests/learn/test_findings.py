@@ -7,7 +7,7 @@ import pytest
 from outcomes import outcome
 
 from mtcool.graphs import Graph
-from mtcool.learn.metrics.evaluation import Evaluation, Predicted
+from mtcool.learn.metrics.evaluation import Evaluation, PredictedRows
 from mtcool.learn.report import findings, verdicts
 from mtcool.learn.report.percents import Percent, overall
 from mtcool.learn.report.verdicts import verdict_on
@@ -77,7 +77,7 @@ def independent(errors, rows, seed=0):
     evaluation = Evaluation("regression", ("learned", "alone", "pooled"))
     predictions = target[:, np.newaxis] + np.array(errors) * rng.normal(size=(rows, 3))
     who, time = np.arange(rows) % 6, np.arange(rows, dtype=float)
-    evaluation.add(Predicted(who, time, target, predictions, no, no))
+    evaluation.add(PredictedRows(who, time, target, predictions, no, no))
     return dataclasses.replace(outcome([1, 1, 1], network="complete"), evaluation=evaluation)
 
 
@@ -134,7 +134,7 @@ def test_one_agent_is_called_one_and_has_nobody_to_share_with():
     who = np.zeros(300, int)
     rows, no = np.random.default_rng(0).normal(size=(300, 3)), np.zeros(300, bool)
     one = Evaluation("regression", ("learned", "alone", "pooled"))
-    one.add(Predicted(who, np.arange(300.0), rows[:, 0], rows, no, no))
+    one.add(PredictedRows(who, np.arange(300.0), rows[:, 0], rows, no, no))
     alone = dataclasses.replace(alone, evaluation=one)
     assert verdict_on(alone).headline == "Nobody shared: there is only one agent."
     assert findings.graph_matters(alone) == "Without neighbours there is no graph to test."
@@ -149,7 +149,7 @@ def test_agents_without_rows_share_nothing_and_are_not_counted():
     target, no = np.random.default_rng(0).normal(size=300), np.zeros(300, bool)
     ends = Evaluation("regression", ("learned", "alone", "pooled"))
     who = np.tile([0, 2, 3], 100)  # rome and turin are no neighbours, and Paris has none
-    ends.add(Predicted(who, np.arange(300.0), target, np.zeros((300, 3)), no, no))
+    ends.add(PredictedRows(who, np.arange(300.0), target, np.zeros((300, 3)), no, no))
     found = dataclasses.replace(found, evaluation=ends)
     assert (found.shares, found.with_rows) == (False, 3)
     assert found.summary()["agents"] == 3
@@ -163,7 +163,7 @@ def test_one_agent_with_rows_enough_is_not_counted_as_of_many():
     target, no = np.random.default_rng(0).normal(size=300), np.zeros(300, bool)
     evaluation = Evaluation("regression", ("learned", "alone", "pooled"))
     who = (np.arange(300) > 297).astype(int)
-    evaluation.add(Predicted(who, np.arange(300.0), target, np.zeros((300, 3)), no, no))
+    evaluation.add(PredictedRows(who, np.arange(300.0), target, np.zeros((300, 3)), no, no))
     said = list(findings.who_gains(dataclasses.replace(found, evaluation=evaluation)))
     assert said == [
         "The one agent with rows enough to tell shows no clear difference.",
@@ -223,7 +223,7 @@ def test_agents_that_gain_nothing_seem_to_gain_about_as_rarely_as_promised():
     evaluation = Evaluation("regression", ("learned", "alone"))
     predictions = target[:, np.newaxis] + rng.normal(size=(rows, 2))
     who = rng.integers(agents, size=rows)
-    evaluation.add(Predicted(who, np.arange(rows), target, predictions, no, no))
+    evaluation.add(PredictedRows(who, np.arange(rows), target, predictions, no, no))
     assert 0.02 < evaluation.gains("alone").clear.mean() < 0.09
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mtcool.learn.model import Played
 from mtcool.learn.running.learn_command import learn
-from mtcool.learn.running.options import Asked
+from mtcool.learn.running.options import LearnOptions
 
 pytest.importorskip("pyarrow")
 
@@ -20,7 +20,7 @@ def peak(folder, rows):
         rng.integers(5, size=rows), rng.normal(size=rows), rng.normal(size=rows), strict=True
     )
     path.write_text("who,x,y\n" + "".join(f"a{a},{x:.3f},{y:.3f}\n" for a, x, y in table))
-    asked = Asked(str(path), agent="who", target="y", graph="complete")
+    asked = LearnOptions(str(path), agent="who", target="y", graph="complete")
     tracemalloc.start()
     try:
         learn(asked, folder / "out", None, lambda sentence: None, lambda outcome: None)

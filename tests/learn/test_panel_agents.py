@@ -7,7 +7,7 @@ from tests.learn.test_slow_panel import order_of, rows_of
 import mtcool
 from mtcool.agents.messages import Knowledge, Lesson, SumsRequest, decode, encode
 from mtcool.learn import Model
-from mtcool.learn.stored_predictions import Said
+from mtcool.learn.stored_predictions import RowPrediction
 
 GRAPH = mtcool.graphs.erdos_renyi(6, 0.5, seed=3)
 KEPT = ("number", "vector", "scatter", "mixer", "alone")
@@ -129,8 +129,8 @@ def test_what_nobody_said_is_refused():
     said += [(1.0, 0.0, unknown), (1.0, 0.0, (*nine, 1.0)), (1.0, 0.0, (np.inf, *nine[1:]))]
     for numbers in said:
         with pytest.raises(ValueError, match="said must"):
-            agent.learn([], 1.0, {}, Said(*numbers))
-    agent.learn([], 1.0, {}, Said(1.0, 0.0, nine))
+            agent.learn([], 1.0, {}, RowPrediction(*numbers))
+    agent.learn([], 1.0, {}, RowPrediction(1.0, 0.0, nine))
 
 
 def test_a_lesson_is_taken_once_and_strangers_are_refused():

@@ -10,7 +10,7 @@ from mtcool.learn import load
 from mtcool.learn.reading.tables import Batch, Columns
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
-from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learn.running.settings import PassSettings, Stop
 from mtcool.learners.panel.fields import SAID
 from mtcool.network import storage
 
@@ -29,7 +29,7 @@ def batch(rows=60, start=0):
 def saved(tmp_path_factory):
     play = Pass(GRAPH, "regression", "gradients")
     play.play(batch())
-    settings = Settings("x.csv", "y", Columns("who", "y"), stop=Stop("x.csv", 60, 1000))
+    settings = PassSettings("x.csv", "y", Columns("who", "y"), stop=Stop("x.csv", 60, 1000))
     path = tmp_path_factory.mktemp("saved") / "model.npz"
     write_pass(path, play, settings)
     return path, play, settings

@@ -17,7 +17,7 @@ from mtcool.learners.adaptive.adaptive import Adaptive
 from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.learners.two_phase import TwoPhase
 from mtcool.testing import learner_checks
-from mtcool.testing.learners.trial import DIM, ROWS, START, WEIGHT, Step, Trial, make_cliques
+from mtcool.testing.learners.trial import DIM, ROWS, START, WEIGHT, LearnerTrial, Step, make_cliques
 
 TAU = 12
 
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
     @property
     def trial(self):
-        return Trial(self.learner, self.first_phase, compiled=True)
+        return LearnerTrial(self.learner, self.first_phase, compiled=True)
 
     @property
     def checks(self):

@@ -11,9 +11,9 @@ from live.world import Disk, World
 from mtcool.agents.messages import Sums, decode, encode
 from mtcool.live.history import NOTHING
 from mtcool.live.host import Host
-from mtcool.live.link import Link
-from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Replied
-from mtcool.live.wire import Position, Rows, to_bytes
+from mtcool.live.link import HostLink
+from mtcool.live.transactions import Acknowledged, Durable, Effect, Replied, Transaction
+from mtcool.live.wire import DurablePosition, RowReplies, to_bytes
 
 
 class _SaysBeforeCommit(Host):
@@ -30,7 +30,9 @@ class _SaysBeforeCommit(Host):
         if not isinstance(effect, Acknowledged):
             return effect
         last, rows = self.links[effect.host].taken, effect.rows
-        reply = Position(last) if rows is None else Rows(rows.version, rows.items, last)
+        reply = (
+            DurablePosition(last) if rows is None else RowReplies(rows.version, rows.items, last)
+        )
         return Replied(effect.token, to_bytes(reply))
 
     @property
@@ -73,7 +75,7 @@ class AcknowledgesBeyondTheSnapshot(Host):
 
     found_by = "trouble"
 
-    def committed(self, changes: Changes) -> list[Effect]:
+    def committed(self, changes: Transaction) -> list[Effect]:
         now = {
             host: numbers._replace(taken=self.links[host].taken)
             for host, numbers in changes.links.items()
@@ -98,7 +100,7 @@ class ForgetsItsNumbers(Host):
 
     found_by = "waiting"
 
-    def changes(self) -> Changes:
+    def changes(self) -> Transaction:
         changes = super().changes()
         return changes._replace(
             links={host: numbers._replace(sent=0) for host, numbers in changes.links.items()}
@@ -110,7 +112,7 @@ class ForgetsPositions(Host):
 
     found_by = "taken twice"
 
-    def changes(self) -> Changes:
+    def changes(self) -> Transaction:
         changes = super().changes()
         return changes._replace(
             links={
@@ -168,10 +170,10 @@ class SendsTheNewestFirst(Host):
 
     found_by = "other messages"
 
-    def changes(self) -> Changes:
+    def changes(self) -> Transaction:
         changes = super().changes()
         for host in changes.links:
-            link: Link = self.links[host]
+            link: HostLink = self.links[host]
             if len(link.outbox) > 1:
                 (m, *last), (n, *newest) = link.outbox[-2], link.outbox[-1]
                 link.outbox[-2], link.outbox[-1] = (m, *newest), (n, *last)
@@ -219,7 +221,7 @@ class CountsNoNoise(Host):
 
     found_by = "noise twice"
 
-    def changes(self) -> Changes:
+    def changes(self) -> Transaction:
         return super().changes()._replace(drawn=0)
 
 
@@ -231,7 +233,7 @@ class CountsLater(Disk):
 
     before: int = 0
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Transaction) -> None:
         super().write(changes)
         self.counter, self.before = self.before, changes.drawn
 
@@ -244,7 +246,7 @@ class TwoTransactions(Disk):
 
     links_later: dict = dataclasses.field(default_factory=dict)
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Transaction) -> None:
         late, self.links_later = self.links_later, dict(changes.links)
         super().write(changes._replace(links=late))
 
@@ -257,7 +259,7 @@ class LosesCommits(Disk):
 
     count: int = 0
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Transaction) -> None:
         self.count += 1
         if self.count % 7:
             super().write(changes)

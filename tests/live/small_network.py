@@ -12,7 +12,7 @@ import pytest
 from mtcool.live import Node
 from mtcool.live import node as node_module
 from mtcool.live.config import Description, described
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 # A learner that is compiled for other tests as well.
 KT = {"learner": "MTFTRLKT", "rates": "adaptive"}
@@ -36,7 +36,7 @@ def small(folder, *, agents: int = 6, hosts: int = 3, **changes) -> Description:
 async def opened(network: Description) -> AsyncIterator[dict[str, Node]]:
     """All nodes of a network, connected in memory."""
     async with contextlib.AsyncExitStack() as stack:
-        exchange, nodes = Exchange(), {}
+        exchange, nodes = MemoryExchange(), {}
         for name in network.places:
             node = Node(network, name, transport=MemoryTransport(name, exchange))
             nodes[name] = await stack.enter_async_context(node)

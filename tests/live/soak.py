@@ -26,7 +26,7 @@ from live.ports import free_ports
 from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
 from mtcool.live.config import described
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 TABLE = {
     "name": "soak",
@@ -84,7 +84,7 @@ Cut = Callable[[bool], None]
 @contextlib.asynccontextmanager
 async def _opened(over_zenoh: bool) -> AsyncIterator[tuple[list[Node], Cut]]:
     with tempfile.TemporaryDirectory() as folder:
-        ports, exchange = free_ports(len(HOSTS)), Exchange()
+        ports, exchange = free_ports(len(HOSTS)), MemoryExchange()
         places = {name: f"127.0.0.1:{port}" for name, port in zip(HOSTS, ports, strict=True)}
         hosts = {name: {"agents": HOSTS[name], "listen": place} for name, place in places.items()}
         network = described(TABLE | {"hosts": hosts}, folder)

@@ -15,8 +15,8 @@ from mtcool.live import Node
 from mtcool.live.config import Description
 from mtcool.live.http import serving
 from mtcool.live.page import Watch, show_on
-from mtcool.live.page.network_view import Network
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.page.network_view import NetworkView
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 CHROMIUM = "/usr/bin/chromium"
 
@@ -38,7 +38,7 @@ class Demo:
     def __init__(self, network: Description) -> None:
         self.network, self.nodes = network, {}
         self.killed: set[str] = set()
-        self._exchange = Exchange()
+        self._exchange = MemoryExchange()
 
     @property
     def cut(self):
@@ -125,7 +125,7 @@ class Stage:
         if self.demo is not None:
             await self.demo.end()
         self.demo, self.statuses = demo, statuses
-        self.watch.network, self.watch.controls = Network(), demo
+        self.watch.network, self.watch.controls = NetworkView(), demo
         await self.watch.look()
 
     def look(self):

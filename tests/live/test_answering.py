@@ -15,7 +15,7 @@ from mtcool.live import Node
 from mtcool.live.config import Description, drivers_of
 from mtcool.live.host import Host
 from mtcool.live.transactions import Replied
-from mtcool.live.wire import Ask, Deliver, Rows, question_in, reply_in, to_bytes
+from mtcool.live.wire import Ask, Deliver, RowReplies, question_in, reply_in, to_bytes
 
 KT = {"algorithm": {"dim": 2, "learner": "MTFTRLKT"}}
 
@@ -98,7 +98,7 @@ def test_a_question_for_rows_teaches_nothing(pair: tuple[Host, Host]) -> None:
     other.receive(me, asked, 1)
     (said,) = other.ready()
     assert isinstance(said, Replied)
-    assert reply_in(said.content) == Rows(0, [None])
+    assert reply_in(said.content) == RowReplies(0, [None])
     assert other.refused.total() == 1
     assert other.answer(me, content) == row
 
@@ -123,14 +123,14 @@ def test_a_thread_that_asks_all_the_time_sees_durable_rows_only(pair: tuple[Host
     asker, other = pair
     me, content, ended = asker.share.host, question(asker, other), threading.Event()
     durable: dict[int, bytes | None] = {}
-    replies: list[Rows] = []
+    replies: list[RowReplies] = []
 
     def note() -> None:
         other.receive(me, content, 1)
         (said,) = other.ready()
         assert isinstance(said, Replied)
         reply = reply_in(said.content)
-        assert isinstance(reply, Rows)
+        assert isinstance(reply, RowReplies)
         durable[reply.version] = reply.items[0]
 
     def ask() -> None:
@@ -138,7 +138,7 @@ def test_a_thread_that_asks_all_the_time_sees_durable_rows_only(pair: tuple[Host
             reply = other.answer(me, content)
             if reply is not None:
                 rows = reply_in(reply)
-                assert isinstance(rows, Rows)
+                assert isinstance(rows, RowReplies)
                 replies.append(rows)
 
     interval = sys.getswitchinterval()

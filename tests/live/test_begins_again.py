@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from mtcool.live.config import described
-from mtcool.live.streams import Row, Source
+from mtcool.live.streams import OpenStream, Row
 from mtcool.live.up import process as processes
 from mtcool.live.up.feeder import Feeder
 from mtcool.live.up.process import Gone, Process
@@ -154,7 +154,7 @@ def test_a_row_that_somebody_has_noted_before_its_process_died_is_not_fed_again(
 
     async def run():
         async with asyncio.timeout(30):
-            await feeder.feed(Source(iter([Row(0, [1.0], 1.0, number=1)]), None, False, {}))
+            await feeder.feed(OpenStream(iter([Row(0, [1.0], 1.0, number=1)]), None, False, {}))
 
     network = described(RING | {"shards": {"count": 1}})
     feeder = Feeder(network, {"host0": Dying()}, print)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from live.small_network import small
 from mtcool.live import Node
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 PAIR = {"graph": {"kind": "edges", "edges": [[0, 1]]}}
 
 
 def test_messages_of_a_cancelled_prediction_are_delivered_all_the_same(tmp_path: Path) -> None:
     async def play() -> None:
-        exchange, timing = Exchange(), {"rows": 5.0, "delivery": 0.2}
+        exchange, timing = MemoryExchange(), {"rows": 5.0, "delivery": 0.2}
         network = small(tmp_path, agents=2, hosts=2, **PAIR, timing=timing)
         one, two = (
             Node(network, name, transport=MemoryTransport(name, exchange))
@@ -43,7 +43,7 @@ def test_a_node_that_is_cancelled_while_it_closes_is_closed(tmp_path: Path) -> N
         network, nodes = small(tmp_path, agents=2, hosts=2, **PAIR), list[Node]()
 
         async def live(patience: float) -> None:
-            transport = MemoryTransport("host0", Exchange())
+            transport = MemoryTransport("host0", MemoryExchange())
             async with Node(network, "host0", transport=transport) as node:
                 nodes.append(node)
                 await node.learn(0, [1.0, 2.0], 3.0)

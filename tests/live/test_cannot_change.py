@@ -7,7 +7,7 @@ import pytest
 from live.small_network import PRIVATE
 from live.test_moving import HERE, KINDS, LEFT, network
 from mtcool.live import Node
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 ADAPTIVE = {"algorithm": {"dim": 2, "loss": "squared", "lipschitz": "adaptive"}}
 
@@ -24,7 +24,7 @@ def test_an_agent_whose_neighbours_cannot_change_stays(
     monkeypatch.setitem(KINDS, "fixed", kind)
 
     async def play() -> None:
-        transport = MemoryTransport("h", Exchange())
+        transport = MemoryTransport("h", MemoryExchange())
         async with Node(network(tmp_path, 0, first, "fixed"), "h", transport=transport) as node:
             before = node.host.lives(), node.host.version
             with pytest.raises(

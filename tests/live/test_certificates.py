@@ -17,7 +17,7 @@ from mtcool.cli.certs import certs
 from mtcool.live import Node, certificates
 from mtcool.live.certificates import make_certificates
 from mtcool.live.config import Description, described
-from mtcool.live.wire import Rows, reply_in
+from mtcool.live.wire import RowReplies, reply_in
 
 AGENTS = {"one": ["a"], "two": ["b"], "three": ["c"]}
 """A path: the agent a is a neighbour of b, and b of c."""
@@ -70,7 +70,7 @@ async def attacked(
 
 def test_a_neighbour_is_answered(network: Description) -> None:
     replies, _ = asyncio.run(attacked(network, lambda: neighbour(network)))
-    assert isinstance(reply_in(replies[0]), Rows)
+    assert isinstance(reply_in(replies[0]), RowReplies)
 
 
 @pytest.mark.parametrize(

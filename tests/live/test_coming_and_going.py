@@ -18,7 +18,7 @@ from mtcool.live.certificates import make_certificates
 from mtcool.live.config import Description, described
 from mtcool.live.journals import replay_files
 from mtcool.live.refusals import MOST_REASONS, OTHERS, Refusals
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 POINTS = {"algorithm": "mt_co2ol", "dim": 2, "loss": "squared"} | KT
 
@@ -52,7 +52,7 @@ async def learn(node: Node, agent: str, rounds: int) -> None:
 @pytest.mark.parametrize("restart", [False, True], ids=["runs on", "restarted"])
 def test_a_host_that_was_out_of_the_network_comes_back_and_goes_on_counting(tmp_path, restart):
     async def play() -> None:
-        exchange = Exchange()
+        exchange = MemoryExchange()
         node = lambda revision, name, leaf=True: Node(  # noqa: E731
             star(tmp_path, revision, leaf=leaf), name, transport=MemoryTransport(name, exchange)
         )
@@ -90,7 +90,7 @@ def test_a_host_that_was_out_of_the_network_comes_back_and_goes_on_counting(tmp_
 @pytest.mark.parametrize("more", [{}, {"algorithm": POINTS}], ids=["tables", "gradients"])
 def test_a_round_in_which_a_neighbour_leaves_is_predicted_again(tmp_path, more):
     async def play() -> None:
-        exchange = Exchange()
+        exchange = MemoryExchange()
         async with (
             Node(star(tmp_path, 0, **more), "A", transport=MemoryTransport("A", exchange)) as a,
             Node(star(tmp_path, 0, **more), "B", transport=MemoryTransport("B", exchange)) as b,

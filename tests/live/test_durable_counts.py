@@ -17,10 +17,10 @@ from mtcool.live.journals import replay_files
 from mtcool.live.lines import Lines
 from mtcool.live.offset import Offset
 from mtcool.live.residents import learned_in
-from mtcool.live.transactions import Changes
+from mtcool.live.transactions import Transaction
 
 
-def full(changes: Changes) -> None:
+def full(changes: Transaction) -> None:
     raise OSError("the disk is full")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from live.small_network import opened, play, small, stop_the_clock
 from mtcool.live import Node
-from mtcool.live.wire import Ask, Rows, question_in, reply_in, to_bytes
+from mtcool.live.wire import Ask, RowReplies, question_in, reply_in, to_bytes
 
 RATE = 5
 
@@ -52,12 +52,12 @@ def test_a_question_that_waits_for_the_loop_is_counted_once(tmp_path: Path) -> N
                 two._take(one.name, content, replies.append)
             for _ in range(20):
                 await asyncio.sleep(0)
-            assert [type(reply_in(reply)) for reply in replies] == [Rows] * RATE
+            assert [type(reply_in(reply)) for reply in replies] == [RowReplies] * RATE
             two._inbox.clock = lambda: 7.0 + 2 / RATE
             two._inbox._schedule()
             for _ in range(20):
                 await asyncio.sleep(0)
-            assert [type(reply_in(reply)) for reply in replies] == [Rows] * (RATE + 2)
+            assert [type(reply_in(reply)) for reply in replies] == [RowReplies] * (RATE + 2)
 
     asyncio.run(scenario())
 

@@ -17,7 +17,7 @@ from mtcool.live import Node
 from mtcool.live.config import Description, described
 from mtcool.live.host import Host
 from mtcool.live.http.metrics import metrics_of
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 TWO = {"kind": "edges", "edges": [[0, 1]]}
 
@@ -36,7 +36,7 @@ async def becomes(node: Node, expected: list[str]) -> None:
 
 def test_nobody_is_well_before_its_neighbours_have_agreed(tmp_path: Path) -> None:
     timing = {"rows": 0.2, "delivery": 0.2, "heartbeat": 60.0}
-    network, exchange = small(tmp_path, agents=3, hosts=3, timing=timing), Exchange()
+    network, exchange = small(tmp_path, agents=3, hosts=3, timing=timing), MemoryExchange()
 
     async def play() -> None:
         async with contextlib.AsyncExitStack() as stack:
@@ -61,7 +61,7 @@ def test_an_idle_host_notices_who_is_gone_and_who_is_back_and_writes_nothing(
     tmp_path: Path,
 ) -> None:
     timing = {"rows": 0.2, "delivery": 0.2, "heartbeat": 0.05}
-    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), Exchange()
+    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), MemoryExchange()
 
     def begun(name: str) -> Node:
         return Node(network, name, transport=MemoryTransport(name, exchange))
@@ -106,7 +106,7 @@ def test_an_idle_host_notices_who_is_gone_and_who_is_back_and_writes_nothing(
 
 def test_what_is_sent_again_to_a_host_that_is_down_is_no_traffic(tmp_path: Path) -> None:
     timing = {"rows": 0.05, "delivery": 0.05, "heartbeat": 60.0}
-    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), Exchange()
+    network, exchange = small(tmp_path, hosts=2, timing=timing, graph=TWO), MemoryExchange()
 
     def begun(name: str) -> Node:
         return Node(network, name, transport=MemoryTransport(name, exchange))
@@ -145,7 +145,7 @@ def test_what_is_sent_again_to_a_host_that_is_down_is_no_traffic(tmp_path: Path)
 def test_who_is_heard_anyway_is_not_asked_for_a_heartbeat(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network, exchange, asked = small(tmp_path, hosts=2, graph=TWO), Exchange(), list[str]()
+    network, exchange, asked = small(tmp_path, hosts=2, graph=TWO), MemoryExchange(), list[str]()
     heartbeat = Host.heartbeat
 
     def noted(host: Host, other: str) -> bytes | None:
@@ -193,7 +193,7 @@ def pair(folder: Path, revision: int) -> Description:
 
 def test_hosts_that_become_neighbours_again_agree_at_once(tmp_path: Path) -> None:
     """One of them has begun again meanwhile, and nobody learns anything."""
-    exchange = Exchange()
+    exchange = MemoryExchange()
 
     async def play() -> None:
         def begun(name: str, revision: int) -> Node:
@@ -216,7 +216,7 @@ def test_hosts_that_become_neighbours_again_agree_at_once(tmp_path: Path) -> Non
 
 
 def test_a_dead_neighbour_is_noticed_after_a_reload_as_before(tmp_path: Path) -> None:
-    exchange = Exchange()
+    exchange = MemoryExchange()
 
     async def play() -> None:
         def begun(name: str, revision: int) -> Node:
@@ -241,7 +241,7 @@ def test_of_a_host_that_is_no_neighbour_any_more_nobody_says_that_it_answers(
 ) -> None:
     """It was silent before the reload, and is not asked after it."""
     caplog.set_level("INFO", "mtcool.live")
-    exchange = Exchange()
+    exchange = MemoryExchange()
 
     async def play() -> None:
         async with Node(

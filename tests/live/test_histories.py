@@ -19,8 +19,8 @@ from mtcool.live.host import Host
 from mtcool.live.host_view import Share
 from mtcool.live.mailbox import Mailbox
 from mtcool.live.refusals import Refusal
-from mtcool.live.transport.memory import Exchange, MemoryTransport
-from mtcool.live.wire import Deliver, Position, Refused, question_in, to_bytes
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
+from mtcool.live.wire import Deliver, DurablePosition, Refused, question_in, to_bytes
 
 COPIED = {".db", ".counter"}
 DIFFERENT = "remember different messages"
@@ -45,7 +45,7 @@ class Pair:
     """Two nodes, of which the first learns."""
 
     def __init__(self, network: Description) -> None:
-        self.network, self.exchange = network, Exchange()
+        self.network, self.exchange = network, MemoryExchange()
         self.nodes: dict[str, Node] = {}
         self.rounds = 0
 
@@ -264,12 +264,14 @@ def test_a_lost_acknowledgement_is_believed_only_after_both_have_compared() -> N
     link = mailbox.links[there]
     question = asked()
     assert (question.first, question.items, question.ahead) == (1, [], 0)
-    assert not mailbox.delivered(there, to_bytes(Position(3)))  # taken before a crash of ours
+    assert not mailbox.delivered(
+        there, to_bytes(DurablePosition(3))
+    )  # taken before a crash of ours
     assert len(link.outbox) == 5
     claim = asked()
     assert (claim.first, claim.items, claim.ahead) == (1, [], 3)
     assert claim.after == link.digest(3)
-    assert mailbox.delivered(there, to_bytes(Position(3)))
+    assert mailbox.delivered(there, to_bytes(DurablePosition(3)))
     assert [number for number, _, _ in link.outbox] == [4, 5]
     assert link.after == claim.after
     batch = asked()
@@ -333,7 +335,7 @@ def test_who_finds_both_kinds_of_trouble_does_not_forget_the_worse() -> None:
     mailbox = Mailbox("here", ["there"])
     mailbox.delivered("there", to_bytes(Refused("different", stopped=True, either=True)))
     assert not mailbox.distrusts("there")
-    mailbox.delivered("there", to_bytes(Position(9)))
+    mailbox.delivered("there", to_bytes(DurablePosition(9)))
     assert mailbox.distrusts("there")
     with pytest.raises(ValueError, match="knows of message 9"):
         mailbox.check_newer("there")

@@ -31,14 +31,14 @@ from mtcool.live.journal import Taken, entry_in
 from mtcool.live.mailbox import MOST_ITEMS
 from mtcool.live.node import Node
 from mtcool.live.transactions import Replied
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 from mtcool.live.wire import (
     SCHEMA,
     Ask,
     Deliver,
-    Position,
+    DurablePosition,
     Refused,
-    Rows,
+    RowReplies,
     question_in,
     reply_in,
     to_bytes,
@@ -179,7 +179,7 @@ def test_a_row_is_told_to_the_agent_whose_task_it_is_and_to_nobody_else(small: S
     for claimed in [*strangers, "nobody", ["nested", 1]]:
         host.receive(peer, to_bytes(Ask(NETWORK, 0, [(mine, encode(RowRequest(claimed)))])), 1)
         (said,) = replies(host)
-        assert isinstance(said, Rows)
+        assert isinstance(said, RowReplies)
         assert said.items == [None]
     assert everything(host) == before
     assert sum(host.refused.values()) == len(strangers) + 2
@@ -376,7 +376,7 @@ def test_mangled_replies_never_stop_a_host(small: Small) -> None:
     for _ in range(2000):
         asked = host.begin(mine, row)
         items = [encode(RowRequest(1)), b"", None]
-        content = mangled(chance, to_bytes(Rows(1, [chance.choice(items)])))
+        content = mangled(chance, to_bytes(RowReplies(1, [chance.choice(items)])))
         assert np.isfinite(host.predict(asked.number, {peer: content}).value).all()
         host.delivered(peer, mangled(chance, to_bytes(Deliver(NETWORK, 0, 1, []))))
     assert sum(host.refused.values()) > 2000
@@ -401,7 +401,7 @@ def test_a_host_that_asks_too_often_waits_and_is_refused_when_too_much_waits(
     network = described(table, tmp_path)
 
     async def flood() -> None:
-        exchange, said = Exchange(), []
+        exchange, said = MemoryExchange(), []
         async with Node(network, "host0", transport=MemoryTransport("host0", exchange)) as node:
             stop_the_clock(node)
             content = to_bytes(Deliver(network.number, 0, 1, []))
@@ -410,7 +410,7 @@ def test_a_host_that_asks_too_often_waits_and_is_refused_when_too_much_waits(
                 if k < 5:
                     await asyncio.sleep(0)
             kinds = [type(reply_in(one)) for one in said]
-            assert kinds == [Position] * 5 + [Refused] * 25
+            assert kinds == [DurablePosition] * 5 + [Refused] * 25
             assert node.status()["reasons"] == [
                 {"host": "host1", "reason": inbox.TOO_MANY, "count": 25}
             ]

@@ -21,7 +21,7 @@ from mtcool.live.certificates import make_certificates
 from mtcool.live.config import described
 from mtcool.live.history import chained
 from mtcool.live.mailbox import MOST_ITEMS
-from mtcool.live.wire import Deliver, Position, Refused, reply_in, to_bytes
+from mtcool.live.wire import Deliver, DurablePosition, Refused, reply_in, to_bytes
 
 LONG = 50_000
 """Bytes of a wrong message."""
@@ -123,7 +123,7 @@ def test_a_local_prediction_does_not_wait_for_what_others_say(
             assert one.host.refused.total() <= 2 * TURNS * inbox.SLICE
             await liar.heard(10)
             assert one.host.refused.total() == 10 * MOST_ITEMS
-            assert all(isinstance(reply, Position) for reply in liar.replies)
+            assert all(isinstance(reply, DurablePosition) for reply in liar.replies)
 
     asyncio.run(scenario())
 
@@ -204,7 +204,7 @@ def test_who_says_too_much_that_is_wrong_is_not_heard_for_a_while(
             liar = Liar(nodes["host2"], one)
             liar.say(99, wrong(8))
             await liar.heard(1)
-            assert isinstance(liar.replies[0], Position)
+            assert isinstance(liar.replies[0], DurablePosition)
 
     asyncio.run(scenario())
 
@@ -256,7 +256,7 @@ def test_a_disk_that_is_full_between_two_slices_of_a_question_is_no_contradictio
             again = Liar(nodes["host2"], one)
             again.say(10 * inbox.SLICE, wrong(8))
             await again.heard(1)
-            assert isinstance(again.replies[0], Position)
+            assert isinstance(again.replies[0], DurablePosition)
             assert one.host.links[liar.name].taken == before + 10 * inbox.SLICE
 
     asyncio.run(scenario())
@@ -290,7 +290,7 @@ def test_over_a_real_connection_a_liar_is_stopped_and_fills_no_disk(tmp_path: Pa
                     content = to_bytes(Deliver(network.number, 0, first, items, 0, history))
                 for reply in map(reply_in, question(content, 5.0)):
                     replies.append(reply)
-                    if isinstance(reply, Position):
+                    if isinstance(reply, DurablePosition):
                         first, history = first + len(items), chained(history, items)
 
     async def scenario() -> None:
@@ -307,7 +307,7 @@ def test_over_a_real_connection_a_liar_is_stopped_and_fills_no_disk(tmp_path: Pa
         assert learned > 0
 
     asyncio.run(scenario())
-    assert [type(one) for one in replies] == [Position] + [Refused] * 11
+    assert [type(one) for one in replies] == [DurablePosition] + [Refused] * 11
     size = sum(file.stat().st_size for file in (tmp_path / "state").glob("one.db*"))
     assert size < len(items) * len(items[0][1])  # of one question, without the rounds of agent c
     assert replay_files([tmp_path / "state" / "one.db"]).differences == []

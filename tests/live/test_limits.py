@@ -11,10 +11,10 @@ import pytest
 from live.small_network import KT, PRIVATE, greeted, opened, small
 from mtcool.live.config import Description, described, drivers_of
 from mtcool.live.config.sizes import USUAL, needed_by
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.resuming import resume
 from mtcool.live.transactions import Effect, Replied
-from mtcool.live.wire import Deliver, Refused, Rows, reply_in, to_bytes
+from mtcool.live.wire import Deliver, Refused, RowReplies, reply_in, to_bytes
 
 POINTS = {"algorithm": {"dim": 2, "loss": "squared"} | KT}
 KINDS = {
@@ -38,7 +38,7 @@ def hub(folder: Path, leaves: int, kind: dict, **changes) -> Description:
 
 def hosts_of(network: Description, largest: int | None = None) -> tuple[Host, Host]:
     """Both hosts of a network, without input and output."""
-    make, limits = drivers_of(network), Limits(message=largest or network.largest)
+    make, limits = drivers_of(network), HostLimits(message=largest or network.largest)
     one, two = (
         resume(network.share(name), network.change(name), make, None, limits=limits, journal=False)
         for name in network.places
@@ -149,9 +149,9 @@ def test_a_reply_that_is_too_long_is_refused_in_words_by_both(tmp_path: Path) ->
     asked = one.begin("hub", np.ones(2))
     question = asked.questions["two"]
     rows = replied(two, one, question)
-    assert isinstance(reply_in(rows), Rows)
+    assert isinstance(reply_in(rows), RowReplies)
     words = f"reply must be at most {len(rows) - 1} bytes (limits.message), got {len(rows)}"
-    one.limits = two.limits = Limits(message=len(rows) - 1)
+    one.limits = two.limits = HostLimits(message=len(rows) - 1)
     assert len(question) < len(rows)
     assert two.answer("one", question) is None
     refusal = replied(two, one, question)

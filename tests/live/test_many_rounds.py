@@ -11,12 +11,12 @@ import pytest
 from live.small_network import opened, small
 from mtcool.live import Node
 from mtcool.live.journals import replay_files
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 
 def test_learning_outlives_many_predictions_of_its_agent(tmp_path: Path) -> None:
     async def play() -> None:
-        transport = MemoryTransport("host0", Exchange())  # the neighbours are down
+        transport = MemoryTransport("host0", MemoryExchange())  # the neighbours are down
         async with Node(small(tmp_path, journal=True), "host0", transport=transport) as node:
             learning = asyncio.create_task(node.learn(0, [9.0, 9.0], 1.0))
             await asyncio.sleep(0.01)

@@ -8,7 +8,7 @@ import pytest
 from live.small_network import KT
 from mtcool.live import Node
 from mtcool.live.config import Description, described
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 KINDS = {
     "tables": {"learn": {"features": ["x"]}},
@@ -43,7 +43,7 @@ class Hosts:
     """Nodes in memory, which come and go."""
 
     def __init__(self, folder, kind: str = "tables") -> None:
-        self._folder, self._kind, self._exchange = folder, kind, Exchange()
+        self._folder, self._kind, self._exchange = folder, kind, MemoryExchange()
 
     def read(self, revision: int, hosts: dict[str, str]) -> Description:
         return network(self._folder, revision, hosts, self._kind)

@@ -12,7 +12,7 @@ from live.forging import forging
 from live.small_network import opened, small
 from mtcool.live import Node
 from mtcool.live.lines import Lines
-from mtcool.live.wire import Ask, Deliver, Rows, reply_in, to_bytes
+from mtcool.live.wire import Ask, Deliver, RowReplies, reply_in, to_bytes
 
 ROW = [1.0, 2.0]
 
@@ -76,7 +76,7 @@ def test_hosts_call_agents_by_their_names(tmp_path, name):
             assert host.refused["host1", f"agent must be called 1, got {name!r}"] == 2
             said = host.committed(host.changes())
             (reply,) = [reply_in(one.content) for one in said if one.token == "asked"]
-            assert isinstance(reply, Rows)
+            assert isinstance(reply, RowReplies)
             assert reply.items == [None]
 
     asyncio.run(play())

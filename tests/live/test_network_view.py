@@ -15,7 +15,7 @@ from mtcool.live.http import http_app, serving
 from mtcool.live.page import watching
 from mtcool.live.page.history import History
 from mtcool.live.page.layout import edges_of, places_of
-from mtcool.live.page.network_view import Agent, Network, Paid
+from mtcool.live.page.network_view import AgentView, LossSums, NetworkView
 from mtcool.live.page.watching import Watch, of_node, of_urls
 from mtcool.live.status_schema import is_status
 
@@ -41,7 +41,7 @@ def status(began=1.0, count=10, activations=10, **changes):
 
 
 def test_counts_go_on_when_a_process_begins_again():
-    network = Network()
+    network = NetworkView()
     network.take(0.0, {"south": status(count=10)})
     network.take(1.0, {"south": None})
     assert network.hosts_up == 0
@@ -50,14 +50,14 @@ def test_counts_go_on_when_a_process_begins_again():
         network.take(now, {"south": status(began=2.0, count=count, activations=10 + count)})
         total = network.total
         assert (total.messages, total.bytes) == (10 + count, 100 * (10 + count))
-        assert total.paid == Paid(10 + count, 2.0 * (10 + count), 4.0 * (10 + count))
+        assert total.paid == LossSums(10 + count, 2.0 * (10 + count), 4.0 * (10 + count))
         assert total.predict.count == total.predict.steps[30] == 10 + count
         assert total.activations == 10 + count
     assert network.agents["rome"].paid.gain == 0.5
 
 
 def test_rates_are_those_of_the_last_ten_seconds():
-    network = Network()
+    network = NetworkView()
     network.take(0.0, {"south": status(count=0, activations=0)})
     assert network.points.rows[0].messages != network.points.rows[0].messages  # not known yet
     for second in range(1, 31):
@@ -71,7 +71,7 @@ def test_rates_are_those_of_the_last_ten_seconds():
 
 
 def test_agents_come_and_go():
-    network = Network()
+    network = NetworkView()
     network.take(0.0, {"south": status()})
     assert network.agents["oslo"].host is None
     assert network.agents["oslo"].health == "elsewhere"
@@ -97,7 +97,7 @@ def test_a_long_history_is_thinned_and_its_newest_rows_are_not():
 @pytest.mark.parametrize("count", [1, 2, 7, 500])
 def test_every_agent_has_a_place_of_its_own(count):
     ring = {
-        k: Agent(k, f"host{k % 5}", tuple({(k - 1) % count, (k + 1) % count} - {k}))
+        k: AgentView(k, f"host{k % 5}", tuple({(k - 1) % count, (k + 1) % count} - {k}))
         for k in range(count)
     }
     places = places_of(ring)

@@ -17,8 +17,8 @@ from mtcool.live.journals import replay_files
 from mtcool.live.lines import Lines
 from mtcool.live.serving import serve
 from mtcool.live.store import Store
-from mtcool.live.transactions import Changes
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transactions import Transaction
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 CALLS: dict[str, Callable[[Node], Coroutine[Any, Any, object]]] = {
     "learn": lambda node: node.learn(0, [1.0, 1.0], 1.0),
@@ -32,7 +32,7 @@ def fails(*arguments: object) -> None:
 
 def alone(folder: Path) -> Node:
     """A node whose neighbours are down: every call waits for them first."""
-    return Node(small(folder), "host0", transport=MemoryTransport("host0", Exchange()))
+    return Node(small(folder), "host0", transport=MemoryTransport("host0", MemoryExchange()))
 
 
 async def ended(call: asyncio.Task[object]) -> None:
@@ -101,7 +101,7 @@ def test_a_transaction_that_fails_for_whatever_reason_is_undone(
                 async with asyncio.timeout(20.0):
                     await node.update(1, [0.1, 0.1])
 
-            def once(changes: Changes) -> None:
+            def once(changes: Transaction) -> None:
                 node._engine.store.write = good
                 raise MemoryError
 
@@ -139,8 +139,8 @@ class Stubborn:
         return self.base.executemany(words, *values)
 
 
-def changes(version: int) -> Changes:
-    return Changes(version, 0, {0: b"state"}, {}, [], {}, [], None, [])
+def changes(version: int) -> Transaction:
+    return Transaction(version, 0, {0: b"state"}, {}, [], {}, [], None, [])
 
 
 def test_a_transaction_that_cannot_be_rolled_back_is_never_read(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
 from mtcool.live.config import Description, described
 from mtcool.live.journals import replay_files
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 KINDS = {
     "gradients": {"algorithm": {"dim": 1, "loss": "squared"} | KT},
@@ -55,7 +55,7 @@ class Reloading:
 
     def __init__(self, folder: Path, kind: str, over_zenoh: bool) -> None:
         self.folder, self.kind = folder, kind
-        self.exchange = None if over_zenoh else Exchange()
+        self.exchange = None if over_zenoh else MemoryExchange()
         self.ports = dict(zip("xyz", free_ports(3), strict=True))
         self.learned: Counter[str] = Counter()
         self.over = False

@@ -14,10 +14,10 @@ from mtcool.live import Node
 from mtcool.live.certificates import make_certificates
 from mtcool.live.config import described
 from mtcool.live.journals import read_journal, replay_files
-from mtcool.live.transactions import Changes
+from mtcool.live.transactions import Transaction
 
 
-def full(changes: Changes) -> None:
+def full(changes: Transaction) -> None:
     raise OSError("the disk is full")
 
 

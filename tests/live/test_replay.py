@@ -21,7 +21,7 @@ from mtcool.live.config.stored import kept_description
 from mtcool.live.journal import Begun, Predicted, Taken, entry_bytes, entry_in
 from mtcool.live.journals import prune_journal, read_journal, replay_files
 from mtcool.live.store import Store
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 HOSTS = ("host0", "host1")
 LEARN = {"learn": {"features": ["x"]}}
@@ -39,7 +39,7 @@ def play(folder, kind=LEARN, rounds=20, during=None, journal=True):
     found, numbers = network(folder, kind, journal), np.random.default_rng(3)
 
     async def run():
-        exchange = Exchange()
+        exchange = MemoryExchange()
         nodes = [Node(found, name, transport=MemoryTransport(name, exchange)) for name in HOSTS]
         async with nodes[0], nodes[1]:
             await greeted(*nodes)
@@ -94,7 +94,7 @@ def test_messages_between_the_reading_of_two_journals_are_not_lost(tmp_path, mon
     found = network(tmp_path)
 
     async def run():
-        exchange = Exchange()
+        exchange = MemoryExchange()
         nodes = [Node(found, name, transport=MemoryTransport(name, exchange)) for name in HOSTS]
         async with nodes[0], nodes[1]:
             await greeted(*nodes)
@@ -168,7 +168,7 @@ def test_a_host_that_was_killed_before_its_first_transaction_has_taken_nothing(t
     found = network(tmp_path)
 
     async def run():
-        node = Node(found, "host0", transport=MemoryTransport("host0", Exchange()))
+        node = Node(found, "host0", transport=MemoryTransport("host0", MemoryExchange()))
         async with node:
             await node.learn(0, [1.0], 1.0)
 
@@ -342,7 +342,9 @@ def test_what_waits_beyond_a_pruned_journal_is_counted_and_what_is_wrong_after_i
     found, paths = network(tmp_path), [tmp_path / "state" / f"{name}.db" for name in HOSTS]
 
     async def alone():
-        async with Node(found, "host0", transport=MemoryTransport("host0", Exchange())) as node:
+        async with Node(
+            found, "host0", transport=MemoryTransport("host0", MemoryExchange())
+        ) as node:
             for _ in range(3):
                 await node.learn(0, [1.0], 1.0)
 
@@ -361,7 +363,9 @@ def test_pruning_after_a_crash_says_how_much_of_the_disk_is_free_again(tmp_path)
     crashed = tmp_path / "crashed"
 
     async def learn():
-        async with Node(network(tmp_path), "host0", transport=MemoryTransport("host0", Exchange())):
+        async with Node(
+            network(tmp_path), "host0", transport=MemoryTransport("host0", MemoryExchange())
+        ):
             shutil.copytree(tmp_path / "state", crashed)
 
     play(tmp_path)

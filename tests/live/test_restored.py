@@ -18,14 +18,14 @@ from live.small_network import PRIVATE, opened, play, small
 from live.world import World
 from mtcool.live import Node
 from mtcool.live.config import Description, read_description
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.http import http_app
 from mtcool.live.lines import Lines
 from mtcool.live.mailbox import Mailbox
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.transactions import Replied
-from mtcool.live.transport.memory import Exchange, MemoryTransport
-from mtcool.live.wire import Deliver, Position, Refused, question_in, reply_in, to_bytes
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
+from mtcool.live.wire import Deliver, DurablePosition, Refused, question_in, reply_in, to_bytes
 from mtcool.types import Label
 
 
@@ -111,7 +111,7 @@ def test_noise_of_an_agent_without_neighbours_elsewhere_is_not_drawn_twice() -> 
 def test_who_waits_for_its_neighbours_does_not_predict_meanwhile(tmp_path: Path) -> None:
     """It is asked again and again, and its journal would grow."""
     network = small(tmp_path, hosts=2, journal=True, **PRIVATE)
-    exchange = Exchange()
+    exchange = MemoryExchange()
 
     async def play() -> None:
         async with Node(network, "host0", transport=MemoryTransport("host0", exchange)) as node:
@@ -237,7 +237,7 @@ def test_what_a_host_says_of_its_trouble_is_bounded_and_of_printable_letters() -
     mailbox.delivered("there", to_bytes(Refused("\x1b[2J\n" + 10_000 * "a", stopped=True)))
     assert mailbox.trouble["there"].isprintable()
     assert len(mailbox.trouble["there"]) < 400
-    mailbox.delivered("there", to_bytes(Position(0)))
+    mailbox.delivered("there", to_bytes(DurablePosition(0)))
     assert not mailbox.trouble
 
 
@@ -250,11 +250,11 @@ def test_a_host_that_has_left_the_network_is_in_no_trouble() -> None:
 
 def test_what_a_host_has_found_itself_is_not_replaced_by_what_another_says() -> None:
     mailbox = Mailbox("here", ["there"])
-    mailbox.delivered("there", to_bytes(Position(9)))
+    mailbox.delivered("there", to_bytes(DurablePosition(9)))
     found = dict(mailbox.trouble)
     mailbox.delivered("there", to_bytes(Refused("it is your fault", stopped=True)))
     assert mailbox.trouble == found
-    mailbox.delivered("there", to_bytes(Position(0)))
+    mailbox.delivered("there", to_bytes(DurablePosition(0)))
     assert mailbox.trouble == found
 
 
@@ -282,7 +282,7 @@ def test_what_would_be_lost_is_not_learned_and_is_refused_for_good() -> None:
     begin_again(restored(world, "host1"))
     for name, refused in (("host1", {2, 3}), ("host0", {1}), ("host2", {4})):
         host = world.processes[name].host
-        host.limits = Limits(outbox=0)  # that there is no room is not the reason
+        host.limits = HostLimits(outbox=0)  # that there is no room is not the reason
         for agent in host.drivers:
             assert (host.stopped_by(agent) is not None) == (agent in refused)
         for agent in refused:
@@ -291,7 +291,7 @@ def test_what_would_be_lost_is_not_learned_and_is_refused_for_good() -> None:
             with pytest.raises(Stopped, match="restored from a copy"):
                 learn(host, agent)
             assert (host.version, len(host.links[other].outbox)) == before
-    host.limits = Limits()
+    host.limits = HostLimits()
     learn(host, 5)  # whose neighbours elsewhere remember what we do
 
 
@@ -349,7 +349,7 @@ def test_nobody_waits_until_a_link_that_has_stopped_has_delivered(tmp_path: Path
         await with_an_older_copy(network, "host0")
         if not network.private:  # who are not told yet do not know that it must wait
             async with Node(
-                network, "host1", transport=MemoryTransport("host1", Exchange())
+                network, "host1", transport=MemoryTransport("host1", MemoryExchange())
             ) as other:
                 await other.learn(2, [0.5, 0.5], 1.0)
         async with opened(network) as nodes:

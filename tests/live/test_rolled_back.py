@@ -16,7 +16,7 @@ from live.small_network import PRIVATE, small
 from live.test_histories import Pair
 from mtcool.live import Node
 from mtcool.live.config import Description
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 DATABASE, COUNTER = "host0.db", "host0.counter"
 OLDER = "must be the newest of its host, got '.*host0.db' with 3 draws of noise of 7"
@@ -72,7 +72,7 @@ def begin(state: Path) -> None:
     """Let the host begin by itself, and end."""
 
     async def play() -> None:
-        transport = MemoryTransport("host0", Exchange())
+        transport = MemoryTransport("host0", MemoryExchange())
         async with Node(network(state.parent), "host0", transport=transport):
             pass
 

@@ -18,7 +18,7 @@ from mtcool.live import node as node_module
 from mtcool.live.config import Description, described
 from mtcool.live.host import Host
 from mtcool.live.store import Store
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 from mtcool.live.wire import Ask, Deliver, Question, question_in, to_bytes
 from mtcool.streams import Loss
 from mtcool.streams.kinds import kind_of
@@ -110,7 +110,7 @@ def test_gradients_do_not_ride_to_a_host_that_knows_more_than_we_do() -> None:
 class Slow(MemoryTransport):
     """Replies are held back while its gate is shut."""
 
-    def __init__(self, name: str, exchange: Exchange) -> None:
+    def __init__(self, name: str, exchange: MemoryExchange) -> None:
         super().__init__(name, exchange)
         self.gate = asyncio.Event()
         self.gate.set()
@@ -162,7 +162,7 @@ def pair(folder: Path) -> Description:
 @contextlib.asynccontextmanager
 async def both(folder: Path) -> AsyncIterator[tuple[Node, Slow]]:
     """A node and its slow transport; another one is its neighbour, and has greeted it."""
-    network, exchange = pair(folder), Exchange()
+    network, exchange = pair(folder), MemoryExchange()
     slow = Slow("here", exchange)
     there = Node(network, "there", transport=MemoryTransport("there", exchange))
     async with there, Node(network, "here", transport=slow) as here:

@@ -18,12 +18,12 @@ from live.processes import free_ports
 from mtcool.cli import up
 from mtcool.live.config import described, read_description
 from mtcool.live.replay import Replayed
-from mtcool.live.streams import Row, Source, open_stream
+from mtcool.live.streams import OpenStream, Row, open_stream
 from mtcool.live.up import feeder as feeding
 from mtcool.live.up import process as processes
 from mtcool.live.up import supervisor
 from mtcool.live.up.feeder import Feeder
-from mtcool.live.up.outcome import Outcome
+from mtcool.live.up.outcome import UpOutcome
 from mtcool.live.up.process import Gone, Process
 from mtcool.live.up.tally import Tally
 from mtcool.live.up.web import Harm
@@ -37,7 +37,7 @@ FOR_EVER = 300.0
 
 def source_of(rows):
     numbered = (row._replace(number=k) for k, row in enumerate(rows, start=1))
-    return Source(numbered, None, False, {})
+    return OpenStream(numbered, None, False, {})
 
 
 class Fake:
@@ -101,7 +101,10 @@ def test_whatever_ends_a_stream_that_is_waited_for_reaches_the_loop(mistake):
         raise mistake("rows must be good")
 
     async def run():
-        feeder, source = Feeder(ONE, {"host0": Fake(said)}, print), Source(rows(), None, True, {})
+        feeder, source = (
+            Feeder(ONE, {"host0": Fake(said)}, print),
+            OpenStream(rows(), None, True, {}),
+        )
         with pytest.raises(mistake, match="rows must be good"):
             async with asyncio.timeout(20.0):
                 await feeder.feed(source)
@@ -230,7 +233,7 @@ def test_what_comes_only_once_is_new_each_time(tmp_path):
     for again in (False, True, False):
         rows = iter([Row(0, [1.0], 1.0, number=1), Row(1, [2.0], 1.0, number=2)])
         feeder = Feeder(ONE, {"host0": process}, told.append, again=again)
-        asyncio.run(fed(feeder, (), Source(rows, None, True, {})))
+        asyncio.run(fed(feeder, (), OpenStream(rows, None, True, {})))
     assert sorted(process.asked) == [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]
     (sentence,) = told  # whoever asks for it with --again knows
     assert sentence.startswith("rows were fed before; what comes through a pipe is new")
@@ -377,7 +380,7 @@ def test_a_row_under_way_on_a_host_that_is_taken_out_does_not_end_the_stream():
 @pytest.mark.parametrize(("left", "right"), [([], False), (["north"], True)])
 def test_messages_of_a_host_that_has_left_do_not_wait_in_the_network(left, right):
     again = Replayed(waiting=3, kept=Counter(north=3))
-    outcome = Outcome(Tally(), 1.0, 0, 0, 0, 0, 0, {}, left, again)
+    outcome = UpOutcome(Tally(), 1.0, 0, 0, 0, 0, 0, {}, left, again)
     assert outcome.right == right
     assert outcome.summary()["waiting"] == (0 if right else 3)
 

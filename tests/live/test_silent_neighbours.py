@@ -5,14 +5,14 @@ import logging
 
 from live.small_network import never_idle, small
 from mtcool.live import Node
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 from mtcool.live.up import supervisor
 from mtcool.live.up.supervisor import Running
 
 
 def test_a_neighbour_that_falls_silent_and_is_heard_again_is_logged(tmp_path, caplog, monkeypatch):
     never_idle(monkeypatch)  # nobody else looks
-    network, exchange = small(tmp_path, agents=4, hosts=2), Exchange()
+    network, exchange = small(tmp_path, agents=4, hosts=2), MemoryExchange()
 
     def node(name):
         return Node(network, name, transport=MemoryTransport(name, exchange))

@@ -19,7 +19,7 @@ from mtcool.live.config import described, read_description
 from mtcool.live.http import http_app, serving
 from mtcool.live.http.client import why_not
 from mtcool.live.http.remote_status import ask_elsewhere
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 
 TOKEN = "correct horse battery staple"
 TABLE = """
@@ -84,7 +84,7 @@ def test_hosts_elsewhere_are_asked_over_http_with_the_token(tmp_path):
     good, bad = (place.http for place in network.places.values())
 
     async def run():
-        node = Node(network, "good", transport=MemoryTransport("good", Exchange()))
+        node = Node(network, "good", transport=MemoryTransport("good", MemoryExchange()))
         before = await ask_elsewhere(network, "good", 60)
         async with node, serving(http_app(node), good, TOKEN), serving(stranger, bad, TOKEN):
             found = [await ask_elsewhere(network, host, 60) for host in ("good", "bad")]
@@ -109,7 +109,7 @@ def test_a_host_elsewhere_is_not_taken_for_one_of_this_machine(tmp_path):
     read = []
 
     async def run():
-        node = Node(network, "mine", transport=MemoryTransport("mine", Exchange()))
+        node = Node(network, "mine", transport=MemoryTransport("mine", MemoryExchange()))
         app = http_app(node, lambda: read.append("mine") or network)
         async with node, serving(app, f"127.0.0.1:{port}", TOKEN):
             asked = [await ask_elsewhere(network, "other", 60, do) for do in ("status", "reload")]
@@ -202,7 +202,7 @@ def test_slow_and_stopped_and_missing_processes_are_told_apart(tmp_path, capsys)
         network = read_description(
             written(tmp_path, places, 'security = { token = "token" }\n', edges="[[0, 1], [1, 2]]")
         )
-        node = Node(network, "slow", transport=MemoryTransport("slow", Exchange()))
+        node = Node(network, "slow", transport=MemoryTransport("slow", MemoryExchange()))
         async with node, serving(http_app(node), f"127.0.0.1:{ports['slow']}", TOKEN):
             found = await asyncio.to_thread(hosts.ask_hosts, network, "status", 0.7)
         await proxy.close()

@@ -18,7 +18,7 @@ from mtcool.live.http import http_app, serving
 from mtcool.live.http.metrics import metrics_of
 from mtcool.live.replay import Replayed
 from mtcool.live.transport import zenoh
-from mtcool.live.up import Outcome
+from mtcool.live.up import UpOutcome
 from mtcool.live.up.tally import Tally
 
 AGAIN = Replayed(
@@ -50,7 +50,7 @@ def test_a_replay_is_told_alike_after_a_run_and_by_itself(monkeypatch, capsys):
     with pytest.raises(replay.typer.Exit):
         replay.replay([])
     alone = capsys.readouterr().out
-    up.conclude(Outcome(Tally(), 1.0, 0, 0, 0, 0, 0, {}, [], AGAIN))
+    up.conclude(UpOutcome(Tally(), 1.0, 0, 0, 0, 0, 0, {}, [], AGAIN))
     assert f"played again: {alone}" in capsys.readouterr().out
     assert "3 messages wait for north" in alone
     assert "it is another one" in alone

@@ -26,7 +26,7 @@ from mtcool.live.replay import Replayed
 from mtcool.live.sockets import ask_host
 from mtcool.live.streams import Row, open_stream
 from mtcool.live.up import log
-from mtcool.live.up.outcome import Outcome
+from mtcool.live.up.outcome import UpOutcome
 from mtcool.live.up.process import Process
 from mtcool.live.up.tally import Tally
 
@@ -382,12 +382,12 @@ def test_logs_are_few_small_and_their_owners_and_a_full_disk_is_told_once(tmp_pa
 @pytest.mark.parametrize("count", [0, 1234])
 def test_rows_that_were_left_out_are_counted_in_the_end(count, capsys):
     """While they are left out only the first are told."""
-    conclude(Outcome(Tally(activations=1), 1.0, 0, 0, 0, 0, count, {}, [], Replayed()))
+    conclude(UpOutcome(Tally(activations=1), 1.0, 0, 0, 0, 0, count, {}, [], Replayed()))
     assert ("rows that were left out: 1,234" in capsys.readouterr().out) == (count > 0)
 
 
 @pytest.mark.parametrize(("count", "told"), [(0, False), (3, True)])
 def test_hosts_elsewhere_are_named_if_something_waits_for_them(count, told, capsys):
     again = Replayed(elsewhere=Counter({"north": count}))
-    conclude(Outcome(Tally(activations=1), 1.0, 0, 0, 0, 0, 0, {}, [], again))
+    conclude(UpOutcome(Tally(activations=1), 1.0, 0, 0, 0, 0, 0, {}, [], again))
     assert ("3 messages wait for north" in capsys.readouterr().out) == told

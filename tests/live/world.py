@@ -15,7 +15,7 @@ import numpy as np
 
 from live.networks import Small, feedback
 from mtcool.live.agents import packed_feedback
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.journal import Learned, Lives, entry_bytes, entry_in
 from mtcool.live.refusals import Refusal, Stopped
 from mtcool.live.replay import replay
@@ -23,7 +23,7 @@ from mtcool.live.residents import learned_in
 from mtcool.live.resuming import resume
 from mtcool.live.rollback import check_newest
 from mtcool.live.snapshots import snapshot_of
-from mtcool.live.transactions import Changes, Durable, Kept, Replied
+from mtcool.live.transactions import Checkpoint, Durable, Replied, Transaction
 
 MAX_STEPS = 200_000
 
@@ -56,7 +56,7 @@ class Disk:
             self.pruned += self.journal
             self.journal = [entry_bytes(snapshot_of(kept, host, network))]
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Transaction) -> None:
         if self.full:
             raise DiskFull("no room")
         self.version, self.rounds = changes.version, changes.rounds
@@ -72,7 +72,7 @@ class Disk:
         self.lives = changes.share or self.lives
         self.counter = changes.drawn
 
-    def read(self) -> Kept | None:
+    def read(self) -> Checkpoint | None:
         drawn = sum(map(learned_in, self.agents.values()))
         check_newest("disk", drawn, self.counter)
         self.counter = drawn if self.counter else 0
@@ -80,7 +80,7 @@ class Disk:
             return None
         waiting = [(*key, *self.outbox[key]) for key in sorted(self.outbox)]
         agents = {msgspec.msgpack.decode(key): state for key, state in self.agents.items()}
-        return Kept(self.version, self.rounds, agents, dict(self.links), waiting, self.lives)
+        return Checkpoint(self.version, self.rounds, agents, dict(self.links), waiting, self.lives)
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Process:
         share, change = self.world.small.descriptions[self.revision](self.name)
         if self.world.prunes:
             self.disk.prune(self.name, share.network)
-        kept, limits = self.disk.read(), Limits(outbox=30)
+        kept, limits = self.disk.read(), HostLimits(outbox=30)
         self.host: Host = resume(
             share,
             change,
@@ -119,7 +119,7 @@ class Process:
             journal=True,
             kind=self.world.host_class,
         )
-        self.commit: Changes | None = None
+        self.commit: Transaction | None = None
         """A transaction that has begun and is not done."""
         self.waiting: dict[int, tuple[str, int]] = {}
         """Questions under way: to whom, and for which round; round 0 for deliveries."""

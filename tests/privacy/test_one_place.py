@@ -59,7 +59,7 @@ def test_every_file_of_an_aggregator_is_in_the_table():
 
 @pytest.mark.parametrize("name", AGGREGATORS)
 def test_files_of_experiments_have_its_name(name):
-    algorithm = schema.Algorithm(name="private", algorithm="dpmt_co2ol", aggregator=name)
+    algorithm = schema.AlgorithmSpec(name="private", algorithm="dpmt_co2ol", aggregator=name)
     assert type(aggregator_of(algorithm)) is AGGREGATORS[name]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mtcool.reports.figures import legend, panels, save, styled
-from mtcool.reports.page import Cell, picture, write_page
+from mtcool.reports.page import TableCell, picture, write_page
 
 PAGE = """{% extends "page.html.jinja" %}
 {% from "parts.html.jinja" import figure, table %}
@@ -42,7 +42,7 @@ def draw(path: Path, name: str = "a line") -> None:
 
 
 def test_a_page_has_its_contents_its_tables_and_its_figures_inside(package, tmp_path):
-    rows = [["<a>", Cell("gains", "good", "a & b")], ["c", "loses"]]
+    rows = [["<a>", TableCell("gains", "good", "a & b")], ["c", "loses"]]
     drawn = picture(tmp_path / "figure", draw)
     write_page(tmp_path / "report.html", package, title="T <x>", rows=rows, drawn=drawn)
     page = (tmp_path / "report.html").read_text()

@@ -6,7 +6,7 @@ import sys
 
 from mtcool.learners.adaptive.adaptive import AdaptiveState
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
-from mtcool.learners.solvers.line import Line
+from mtcool.learners.solvers.line import LineScratch
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.learners.two_phase import TwoPhaseState
 from mtcool.peers.cliques import CliquePeers
@@ -27,15 +27,26 @@ def _types(part):
 def test_no_combination_is_compiled_twice_and_both_solvers_are_there():
     found = [_types(make().peers) for make in warm._networks()]
     assert len(set(found)) == len(found) == 27
-    for kinds in ({PrivatePeers, Line}, {PrivatePeers, SolverScratch}, {CliquePeers, Line}):
+    for kinds in (
+        {PrivatePeers, LineScratch},
+        {PrivatePeers, SolverScratch},
+        {CliquePeers, LineScratch},
+    ):
         assert any(kinds <= set(one) for one in found)
-    for kinds in ({PrivatePeers, Line, TreeState}, {PrivatePeers, SolverScratch, FilterState}):
+    for kinds in (
+        {PrivatePeers, LineScratch, TreeState},
+        {PrivatePeers, SolverScratch, FilterState},
+    ):
         assert any(kinds <= set(one) for one in found)
     for kinds in ({CliquePeers, TwoPhaseState, SolverScratch}, {SingleTaskPeers}):
         assert any(kinds <= set(one) for one in found)
-    for kinds in ({FieldPeers, Line}, {FieldPeers, SolverScratch}, {FieldPeers, MTFTRLKTState}):
+    for kinds in (
+        {FieldPeers, LineScratch},
+        {FieldPeers, SolverScratch},
+        {FieldPeers, MTFTRLKTState},
+    ):
         assert any(kinds <= set(one) for one in found)
-    for kinds in ({CliquePeers, AdaptiveState, Line}, {SingleTaskPeers, AdaptiveState}):
+    for kinds in ({CliquePeers, AdaptiveState, LineScratch}, {SingleTaskPeers, AdaptiveState}):
         assert any(kinds <= set(one) for one in found)
 
 

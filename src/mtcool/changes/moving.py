@@ -9,7 +9,7 @@ import numpy as np
 
 from mtcool.changes.change import Change
 from mtcool.changes.schedule import Schedule
-from mtcool.changes.snapshots import Snapshot, changes_between, edge_numbers
+from mtcool.changes.snapshots import GraphSnapshot, changes_between, edge_numbers
 from mtcool.graphs import Graph
 from mtcool.graphs.edges import check_size
 from mtcool.seeds import Seed, generator
@@ -67,7 +67,7 @@ def moving_agents(
     places = walks(agents, times, speed, pause, generator(seed))
     edges = pairs_within(next(places), radius)
     start, changes = Graph.from_edges(edges, size=agents), list[Change]()
-    before = Snapshot(np.arange(agents), edge_numbers(edges))
+    before = GraphSnapshot(np.arange(agents), edge_numbers(edges))
     for time, now in zip(times[1:], places, strict=True):
         after = before._replace(edges=edge_numbers(pairs_within(now, radius)))
         changes += changes_between(before, after, range(agents), time)

@@ -17,7 +17,7 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 @final
-class Names:
+class KnownNames:
     """The agents that have been known so far: those of a graph, and those that joined.
 
     Names in files are text, and those of a graph may be whole numbers. A text that names nobody

@@ -11,7 +11,7 @@ import numpy as np
 
 from mtcool.changes.change import Change
 from mtcool.changes.edges import edges_of
-from mtcool.changes.names import Names, whole
+from mtcool.changes.names import KnownNames, whole
 from mtcool.graphs import Graph
 from mtcool.types import Integers, Label
 
@@ -25,7 +25,7 @@ class Present:
     """
 
     def __init__(self, graph: Graph, left: Iterable[Label] = ()) -> None:
-        self.names = Names(graph)
+        self.names = KnownNames(graph)
         self._graph, self._left = graph, frozenset(left)
         self._gone: set[int] = set()
         # Neighbours that an agent does not have in the graph, and those that it has there only.

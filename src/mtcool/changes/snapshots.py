@@ -53,7 +53,7 @@ def from_graphs(times: Iterable[float], graphs: Iterable[GraphLike]) -> Schedule
     return Schedule(changes)
 
 
-class Snapshot(NamedTuple):
+class GraphSnapshot(NamedTuple):
     """A network at one moment: agents, and edges as one number each, both ascending."""
 
     agents: Integers
@@ -66,7 +66,7 @@ def edge_numbers(pairs: Integers) -> Integers:
 
 
 def changes_between(
-    old: Snapshot, new: Snapshot, names: Sequence[Label], time: float
+    old: GraphSnapshot, new: GraphSnapshot, names: Sequence[Label], time: float
 ) -> list[Change]:
     """What happens from one snapshot to the next, in an order in which each change is possible."""
     joining = np.setdiff1d(new.agents, old.agents, assume_unique=True)
@@ -94,12 +94,12 @@ def _pairs(edges: Integers, without: Integers) -> Integers:
     return np.stack((left >> 32, left & 0xFFFFFFFF), axis=1)
 
 
-def _snapshot(graph: GraphLike, positions: dict[Label, int]) -> Snapshot:
+def _snapshot(graph: GraphLike, positions: dict[Label, int]) -> GraphSnapshot:
     """Agents are numbered in the order in which they are first seen."""
     network = as_graph(graph)
     numbers = [positions.setdefault(label, len(positions)) for label in network.labels]
     indices = np.array(numbers, np.int64)
-    return Snapshot(np.sort(indices), edge_numbers(indices[edges_of(network)]))
+    return GraphSnapshot(np.sort(indices), edge_numbers(indices[edges_of(network)]))
 
 
 def _listed(argument: str, given: Given) -> list[Given]:

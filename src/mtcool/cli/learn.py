@@ -28,7 +28,7 @@ from mtcool.cli.output import interruptible, stdout_kept_for_json
 from mtcool.cli.terminal import console, shown, tell
 
 if TYPE_CHECKING:
-    from mtcool.learn.running.outcome import Outcome
+    from mtcool.learn.running.outcome import LearnOutcome
 
 COLOURS = {"good": "green", "open": "yellow", "bad": "red"}
 
@@ -59,14 +59,14 @@ def learn(
     """
     from mtcool.learn.report import write_report
     from mtcool.learn.running.learn_command import learn as learn_all
-    from mtcool.learn.running.options import Asked, words_of
+    from mtcool.learn.running.options import LearnOptions, words_of
 
     with (
         named_as_typed(),
         interruptible(),
         stdout_kept_for_json() if as_json else nullcontext(),
     ):
-        asked = Asked(
+        asked = LearnOptions(
             data=data,
             agent=agent,
             target=target,
@@ -96,7 +96,7 @@ def learn(
         _show(outcome, folder)
 
 
-def _show(outcome: "Outcome", folder: Path) -> None:
+def _show(outcome: "LearnOutcome", folder: Path) -> None:
     """Print what the report says at its top, and where the rest is."""
     from mtcool.learn.report import findings, headline_table
     from mtcool.learn.report.verdicts import verdict_on

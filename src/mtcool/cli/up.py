@@ -22,8 +22,8 @@ from mtcool.cli.terminal import is_read, shown, tell
 
 if TYPE_CHECKING:
     from mtcool.live.config import Description
-    from mtcool.live.streams import Source
-    from mtcool.live.up import Outcome, Running
+    from mtcool.live.streams import OpenStream
+    from mtcool.live.up import Running, UpOutcome
 
 EVERY = 2.0
 """Seconds between two lines where there is no terminal."""
@@ -88,7 +88,7 @@ async def _run(
     *,
     again: bool,
     replay: bool,
-) -> "Outcome":
+) -> "UpOutcome":
     from mtcool.live.streams import open_stream
     from mtcool.live.up import Running
     from mtcool.live.up.supervisor import make_missing_certificates
@@ -122,8 +122,8 @@ async def _run(
 
 
 async def _shown_in_terminal(
-    running: "Running", source: "Source | None", stopped: asyncio.Event, *, replay: bool
-) -> "Outcome":
+    running: "Running", source: "OpenStream | None", stopped: asyncio.Event, *, replay: bool
+) -> "UpOutcome":
     from mtcool.live.up import run_network
 
     def wanted() -> bool:
@@ -192,7 +192,7 @@ def _facts(running: "Running", total: int | None) -> list[tuple[str, str]]:
     ]
 
 
-def conclude(outcome: "Outcome") -> None:
+def conclude(outcome: "UpOutcome") -> None:
     """Print what came of a run."""
     told, again, waiting = outcome.summary(), outcome.replayed, outcome.waiting
     losses = [

@@ -19,7 +19,7 @@ from mtcool.privacy import aggregators
 from mtcool.types import Given, Plain
 
 
-def record_of(one: schema.Algorithm, place: str = "algorithm") -> algorithms.Algorithm:
+def record_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> algorithms.Algorithm:
     """The record of an algorithm of the file, which `place` names if it is wrong.
 
     Examples
@@ -90,7 +90,7 @@ def _made(function: Callable[..., object], parameters: dict[str, Plain]) -> obje
 _RECORDS: dict[tuple[Callable[..., object], str], object] = {}
 
 
-def learner_of(one: schema.Algorithm, place: str = "algorithm") -> learners.Learner:
+def learner_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> learners.Learner:
     """The learner of an algorithm of the file, which `place` names if it is wrong.
 
     Examples
@@ -127,7 +127,7 @@ def learner_of(one: schema.Algorithm, place: str = "algorithm") -> learners.Lear
     return _from_table(key, name, cls, table)  # type: ignore[no-any-return]
 
 
-def aggregator_of(one: schema.Algorithm, place: str = "algorithm") -> privacy.Aggregator:
+def aggregator_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> privacy.Aggregator:
     """The aggregator of a private algorithm of the file, which `place` names if it is wrong.
 
     Examples
@@ -155,7 +155,7 @@ def aggregator_of(one: schema.Algorithm, place: str = "algorithm") -> privacy.Ag
     return _from_table(key, name, cls, one.aggregator_parameters)  # type: ignore[no-any-return]
 
 
-def settings_of(one: schema.Algorithm) -> dict[str, Any]:
+def settings_of(one: schema.AlgorithmSpec) -> dict[str, Any]:
     """What a network of the algorithm is made with, apart from privacy and probabilities."""
     return {
         "learner": learner_of(one),
@@ -167,7 +167,7 @@ def settings_of(one: schema.Algorithm) -> dict[str, Any]:
     }
 
 
-def is_noisy(one: schema.Algorithm) -> bool:
+def is_noisy(one: schema.AlgorithmSpec) -> bool:
     """Whether what a private algorithm sends has noise in it."""
     return aggregator_of(one).laws != ("none",)
 

@@ -34,7 +34,7 @@ def build_graph(table: schema.Graph, seed: np.random.Generator) -> Graph:
             if 2 * table.reach >= table.agents:
                 raise ValueError(f"reach must be below agents / 2, got {table.reach}")
             return graphs.circulant(table.agents, 2 * table.reach)
-        case schema.Cliques():
+        case schema.CliquesGraph():
             return graphs.cliques(table.sizes)
         case schema.Stars():
             return graphs.stars(table.sizes)

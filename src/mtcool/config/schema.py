@@ -41,7 +41,7 @@ class Ring(Part, frozen=True, tag="ring"):
     reach: Count = 1
 
 
-class Cliques(Part, frozen=True, tag="cliques"):
+class CliquesGraph(Part, frozen=True, tag="cliques"):
     """A disjoint union of cliques of these sizes."""
 
     sizes: Sizes
@@ -66,10 +66,10 @@ class GraphFile(Part, frozen=True, tag="file"):
     path: str
 
 
-Graph: TypeAlias = ErdosRenyi | Regular | Ring | Cliques | Stars | Grid | GraphFile
+Graph: TypeAlias = ErdosRenyi | Regular | Ring | CliquesGraph | Stars | Grid | GraphFile
 
 
-class Messages(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class MessagesSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The fields of `mtcool.Messages`, as far as they are given; partners may be "all"."""
 
     every: Count | None = None
@@ -83,7 +83,7 @@ class Messages(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Refused by `mtcool.Messages`, which says what to use instead."""
 
 
-class Delay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DelaySpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The fields of `mtcool.Delay` but for single edges."""
 
     constant: NonNegative = 0.0
@@ -91,16 +91,16 @@ class Delay(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     bandwidth: Positive | None = None
 
 
-class Delays(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DelaysSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The fields of `mtcool.Delays`, as far as they are given."""
 
-    gradients: NonNegative | Delay | None = None
-    rows: NonNegative | Delay | None = None
-    labels: NonNegative | Delay | None = None
+    gradients: NonNegative | DelaySpec | None = None
+    rows: NonNegative | DelaySpec | None = None
+    labels: NonNegative | DelaySpec | None = None
     lost: BelowOne | None = None
 
 
-class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class AlgorithmSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """An algorithm with its parameters.
 
     `algorithm` is the name of one in `mtcool.algorithms`, or "module:name" for a record from
@@ -128,8 +128,8 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     aggregator_parameters: dict[str, Any] = {}
     calibration: Literal["tight", "paper"] | None = None
     law: Literal["laplace", "gaussian"] | None = None
-    messages: Messages | None = None
-    delays: Delays | None = None
+    messages: MessagesSpec | None = None
+    delays: DelaysSpec | None = None
 
     @property
     def bound(self) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mtcool.learn.reading.progressive import Chunk, Progressive
     from mtcool.learn.reading.tables import BadRow, Batch, Columns, read_batches
     from mtcool.learn.saved_models import load
-    from mtcool.learn.stored_predictions import Said
+    from mtcool.learn.stored_predictions import RowPrediction
 else:  # the parts need different extras
     __getattr__, __dir__ = attach(
         __name__,
@@ -23,7 +23,7 @@ else:  # the parts need different extras
             "reading.graphs": ("graph_from",),
             "reading.progressive": ("Chunk", "Progressive"),
             "reading.tables": ("BadRow", "Batch", "Columns", "read_batches"),
-            "stored_predictions": ("Said",),
+            "stored_predictions": ("RowPrediction",),
             "saved_models": ("load",),
         },
     )
@@ -38,7 +38,7 @@ __all__ = [
     "PanelAgent",
     "Played",
     "Progressive",
-    "Said",
+    "RowPrediction",
     "graph_from",
     "load",
     "read_batches",

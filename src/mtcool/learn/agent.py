@@ -35,7 +35,7 @@ from mtcool.learn.exchange import (
     take_products,
 )
 from mtcool.learn.message_checks import check_knowledge, check_lesson, check_products
-from mtcool.learn.stored_predictions import Said, checked_said, nothing_said
+from mtcool.learn.stored_predictions import RowPrediction, checked_said, nothing_said
 from mtcool.learners.panel.constants import OVERFLOW
 from mtcool.learners.panel.fields import ROWS, SAID, SOLVED
 from mtcool.learners.panel.lessons import receive_lesson
@@ -88,7 +88,9 @@ class PanelAgent:
         due = rows + 1.0 >= solved * GROWTH if learning else rows == 0.0
         return bool(self.panel.rows == 1 and due)
 
-    def predict(self, features: ArrayLike, answers: Mapping[Label, Message | None]) -> Said:
+    def predict(
+        self, features: ArrayLike, answers: Mapping[Label, Message | None]
+    ) -> RowPrediction:
         """Predict a row of numbers with what the neighbours answered.
 
         Where one has not answered, its last answer is used. In classification these are log-odds.
@@ -103,14 +105,14 @@ class PanelAgent:
         row, said = self.row_of(features), np.empty((1, SAID))
         self._take(answers)
         self._play(row, np.zeros(1), 0, said)
-        return Said.of(said[0])
+        return RowPrediction.of(said[0])
 
     def learn(
         self,
         features: ArrayLike,
         target: float,
         answers: Mapping[Label, Message | None],
-        said: Said | None = None,
+        said: RowPrediction | None = None,
     ) -> dict[Label, Message]:
         """Learn from a row of numbers; returns the lesson for every neighbour.
 

@@ -24,7 +24,7 @@ from mtcool.learn.rows import row_of, rows_of
 from mtcool.learn.single import OneRow
 from mtcool.learn.split_at_joins import stretches
 from mtcool.learn.stored_predictions import checked_said, nothing_said
-from mtcool.learn.traffic import Traffic
+from mtcool.learn.traffic import MessageCount
 from mtcool.learners.panel.fields import ROWS
 from mtcool.learners.panel.growth import padded
 from mtcool.learners.panel.play import play
@@ -110,7 +110,7 @@ class Model:
             self._places, logistic=task == "classification", rows=share == "rows"
         )
         self._features = 0  # without spare columns of the block
-        self._traffic = Traffic()
+        self._traffic = MessageCount()
         self._one = OneRow()
 
     def __getstate__(self) -> dict[str, Given]:
@@ -552,7 +552,7 @@ class Model:
             self._panel = widened(self._panel, self._features, features)
             self._features = features
 
-    def _measured(self) -> Traffic:
+    def _measured(self) -> MessageCount:
         """The count of messages, which knows what they hold now."""
         self._traffic.measure(self._panel, self._features, self._places)
         return self._traffic

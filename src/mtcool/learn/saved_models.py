@@ -16,7 +16,7 @@ import numpy as np
 from mtcool.graphs.labels import label_of, plain_name
 from mtcool.learn.capacity import most_room, narrowed
 from mtcool.learn.reading.encoding import Encoder
-from mtcool.learn.traffic import Traffic
+from mtcool.learn.traffic import MessageCount
 from mtcool.learners.panel.checks import check_panel, panel_shapes
 from mtcool.learners.panel.growth import enlarged
 from mtcool.learners.panel.state import make_panel
@@ -36,7 +36,7 @@ class Kind(msgspec.Struct):
     kind: str
 
 
-class Header(msgspec.Struct, forbid_unknown_fields=True):
+class ModelHeader(msgspec.Struct, forbid_unknown_fields=True):
     """What a file says of a model besides its arrays."""
 
     kind: str
@@ -53,7 +53,7 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
 def write(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, which appears when it is complete."""
     panel, places = narrowed(model._panel, model._features), model._places
-    header = Header(
+    header = ModelHeader(
         "mtcool.learn",
         FORMAT,
         model.task,
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str]) -> Model:
             from mtcool.learn.running.saved import learned_in
 
             return learned_in(path)
-        header = msgspec.json.decode(content, type=Header)
+        header = msgspec.json.decode(content, type=ModelHeader)
         if header.kind != "mtcool.learn" or header.format != FORMAT:
             raise ValueError(f"format must be {FORMAT}, got {header.kind} {header.format}")
         whole = {"header": np.frombuffer(content, np.uint8), **arrays}
@@ -107,7 +107,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ValueError(f"path must be a saved model, got {name!r}: {error}") from None
 
 
-def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
+def _model(header: ModelHeader, arrays: dict[str, AnyArray]) -> Model:
     from mtcool.learn.model import Model
 
     model = Model("complete" if header.complete else None, task=header.task, share=header.share)  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ def _model(header: Header, arrays: dict[str, AnyArray]) -> Model:
         cut = [idx[ptr[i] + 1 : ptr[i + 1]].tolist() for i in range(len(labels))]
         model._places.neighbours = cut
     model.encoder, model._panel, model._features = encoder, panel, features
-    model._traffic = Traffic(int(header.messages), int(header.message_bytes))
+    model._traffic = MessageCount(int(header.messages), int(header.message_bytes))
     return model
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from mtcool.types import Integers, Label
 
 
-class Stretch(NamedTuple):
+class FixedAgents(NamedTuple):
     """Events between which nobody joins, and who joins before them.
 
     Attributes
@@ -34,7 +34,7 @@ class Stretch(NamedTuple):
 
 def stretches(
     names: Sequence[Label], events: Integers, known: Collection[Label]
-) -> Iterator[Stretch]:
+) -> Iterator[FixedAgents]:
     """Cut events where an agent that is not known yet has its first.
 
     Agents that come before anything was learned from join together: they know nothing, and nobody
@@ -61,4 +61,4 @@ def stretches(
     for begin, end in zip(joins, [*list(joins)[1:], events.size], strict=True):
         rows, places = np.unique(about[begin:end], return_inverse=True)
         learns = events[begin:end] < 0
-        yield Stretch(joins[begin], rows, np.where(learns, ~places, places))
+        yield FixedAgents(joins[begin], rows, np.where(learns, ~places, places))

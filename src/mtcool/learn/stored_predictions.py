@@ -15,12 +15,12 @@ from mtcool.learners.panel.limits import LARGEST_TOLD
 from mtcool.types import Floats, Given
 
 
-class Said(NamedTuple):
+class RowPrediction(NamedTuple):
     """What an agent said of one row, as scores: log-odds in classification.
 
     Examples
     --------
-    >>> Said(5.0, 4.0, (5.0, 5.0, 5.5, 0.0, 4.0, 4.0, 4.0, 4.0, 4.0)).score
+    >>> RowPrediction(5.0, 4.0, (5.0, 5.0, 5.5, 0.0, 4.0, 4.0, 4.0, 4.0, 4.0)).score
     5.0
     """
 
@@ -32,7 +32,7 @@ class Said(NamedTuple):
     """What each expert said, first those that share, then those of learning alone."""
 
     @classmethod
-    def of(cls, numbers: Floats) -> Said:
+    def of(cls, numbers: Floats) -> RowPrediction:
         """What stands in a row of numbers.
 
         Parameters

@@ -23,7 +23,7 @@ from mtcool.learners.panel.state import Panel
 from mtcool.types import Floats, Integers, Label
 
 
-class Traffic:
+class MessageCount:
     """Messages and bytes so far."""
 
     def __init__(self, messages: int = 0, message_bytes: int = 0) -> None:

@@ -27,7 +27,7 @@ from mtcool.learners.mt_ftrl.state import (
     Scratch,
 )
 from mtcool.learners.mt_ftrl_kt import MTFTRLKTState
-from mtcool.learners.solvers.line import CLOSED_FORM, Line
+from mtcool.learners.solvers.line import CLOSED_FORM, LineScratch
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.learners.squared_weights import SquaredWeightsState
 from mtcool.types import Floats, State
@@ -267,7 +267,7 @@ def put_in_order(work: Scratch, first: int, slots: int) -> None:
 
 
 @put_in_order.register
-def _(work: Line, first: int, slots: int) -> None:
+def _(work: LineScratch, first: int, slots: int) -> None:
     for r in range(slots):
         work.order[first + r] = r
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, NamedTuple
 
 from mtcool.live.agents import Feedback, Prediction
-from mtcool.live.counts import Counts, Paid
+from mtcool.live.counts import Counts, PaidCounts
 from mtcool.live.offset import Offset
 from mtcool.live.scoring import Judge
 from mtcool.streams import Loss
@@ -26,7 +26,7 @@ NAME_BITS = 48
 """Of the first name of a round: other processes have others, and any language can hold it."""
 
 
-class Said(NamedTuple):
+class PredictedRound(NamedTuple):
     """A round that was predicted."""
 
     number: int
@@ -56,11 +56,11 @@ class Calls:
     ) -> None:
         self._engine, self._connection, self._deliveries = engine, connection, deliveries
         self._counts, self._judge = counts, judge
-        self._said: dict[Label, dict[int, Said]] = {}
+        self._said: dict[Label, dict[int, PredictedRound]] = {}
         """Rounds of each agent that were predicted and not learned from, by `Prediction.round`."""
         # Numbers of the host begin again with its disk, which may be behind what was told.
         self._names = itertools.count(secrets.randbits(NAME_BITS))
-        self._last: dict[Label, Said] = {}
+        self._last: dict[Label, PredictedRound] = {}
         """The newest round of each agent, unless it was learned from."""
         self._turns: dict[Label, asyncio.Lock] = {}
 
@@ -69,7 +69,7 @@ class Calls:
         self._said.clear()
         self._last.clear()
 
-    async def predict(self, agent: Label, row: Floats | None, wait: float) -> Said:
+    async def predict(self, agent: Label, row: Floats | None, wait: float) -> PredictedRound:
         """Predict with what the neighbours know, as far as they answer within so many seconds."""
         began, said = time.monotonic(), None
         while said is None:
@@ -84,7 +84,9 @@ class Calls:
         self._counts.predict.add(time.monotonic() - began)
         return said
 
-    async def _try_to_predict(self, agent: Label, row: Floats | None, wait: float) -> Said | None:
+    async def _try_to_predict(
+        self, agent: Label, row: Floats | None, wait: float
+    ) -> PredictedRound | None:
         """Predict; None if the graph has changed meanwhile, so that it must be done again."""
         host, revision = self._engine.host, self._engine.host.share.revision
         asked = host.begin(agent, row)
@@ -106,7 +108,7 @@ class Calls:
             host.forget(asked.number)
             self._deliveries.soon()  # what travelled with the questions may have to go again
             raise
-        return Said(asked.number, row, prediction._replace(round=next(self._names)))
+        return PredictedRound(asked.number, row, prediction._replace(round=next(self._names)))
 
     async def learn(
         self,
@@ -154,7 +156,7 @@ class Calls:
 
     async def _round(
         self, agent: Label, row: Floats | None, wait: float, offset: Offset | None
-    ) -> Said:
+    ) -> PredictedRound:
         """A round to learn from: one that has not given way to many others meanwhile."""
         # Who must wait, or has learned from this row, predicts nothing, and no round gives way.
         self._engine.host.check_may_learn(agent, offset)
@@ -167,12 +169,12 @@ class Calls:
         """Rounds of an agent, which lives here, are learned from one after the other."""
         return self._turns.setdefault(agent, asyncio.Lock())
 
-    def _newest(self, agent: Label) -> Said | None:
+    def _newest(self, agent: Label) -> PredictedRound | None:
         """The last prediction of an agent, unless it is forgotten."""
         said = self._last.get(agent)
         return said if said is not None and self._engine.host.is_open(said.number) else None
 
-    def _named(self, agent: Label, name: int) -> Said:
+    def _named(self, agent: Label, name: int) -> PredictedRound:
         """The prediction of this name; refuses one that is forgotten, or of another agent."""
         said = self._said.get(agent, {}).get(name)
         if said is None or not self._engine.host.is_open(said.number):
@@ -184,7 +186,7 @@ class Calls:
         return said
 
     def _learn(
-        self, agent: Label, said: Said, feedback: Feedback, offset: Offset | None
+        self, agent: Label, said: PredictedRound, feedback: Feedback, offset: Offset | None
     ) -> Awaitable[None]:
         """Learn at once; returns what to wait for until that is durable."""
         began = time.monotonic()
@@ -197,7 +199,7 @@ class Calls:
     async def _learned(
         self,
         agent: Label,
-        said: Said,
+        said: PredictedRound,
         feedback: Feedback,
         began: float,
         done: asyncio.Future[None],
@@ -206,7 +208,7 @@ class Calls:
         self._counts.learn.add(time.monotonic() - began)
         if self._judge is not None:
             cost = self._judge(said.prediction, feedback)
-            self._counts.paid.setdefault(agent, Paid()).add(*cost)
+            self._counts.paid.setdefault(agent, PaidCounts()).add(*cost)
 
 
 def _same(one: Floats | None, other: Floats | None) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
 from mtcool.live.counts import Counts
-from mtcool.live.transport.memory import Exchange, MemoryTransport
+from mtcool.live.transport.memory import MemoryExchange, MemoryTransport
 from mtcool.live.transport.transport import Answer, Transport
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Connection:
         self.cut: set[str] = set()
         """Hosts that it does not talk to and does not hear, to try out what happens then."""
         self._peers: Peers | None = None
-        self._nobody = MemoryTransport(node.name, Exchange())
+        self._nobody = MemoryTransport(node.name, MemoryExchange())
         self.transport: Transport = self._nobody
         self._changing: asyncio.Task[None] | None = None
         self._trying: asyncio.Task[None] | None = None

@@ -66,12 +66,12 @@ def without_overhead(kinds: Mapping[str, int]) -> int:
 
 
 @dataclass
-class Traffic:
+class HostTraffic:
     """Messages between hosts in one direction, by kind: how many, and their bytes.
 
     Examples
     --------
-    >>> traffic = Traffic()
+    >>> traffic = HostTraffic()
     >>> traffic.count("position", 6)
     >>> traffic.messages["position"], traffic.bytes["position"]
     (1, 6)
@@ -129,12 +129,12 @@ class Latency:
 
 
 @dataclass
-class Paid:
+class PaidCounts:
     """What an agent has paid, against what it would have paid alone; both only where known.
 
     Examples
     --------
-    >>> paid = Paid()
+    >>> paid = PaidCounts()
     >>> paid.add(1.0, 2.0)
     >>> paid.loss, paid.alone, paid.count
     (1.0, 2.0, 1)
@@ -159,8 +159,8 @@ class Paid:
 class Counts:
     """All that a node counts."""
 
-    received: Traffic = field(default_factory=Traffic)
-    to: defaultdict[str, Traffic] = field(default_factory=lambda: defaultdict(Traffic))
+    received: HostTraffic = field(default_factory=HostTraffic)
+    to: defaultdict[str, HostTraffic] = field(default_factory=lambda: defaultdict(HostTraffic))
     """What was sent to each other host, questions and replies."""
     predict: Latency = field(default_factory=Latency)
     learn: Latency = field(default_factory=Latency)
@@ -170,7 +170,7 @@ class Counts:
     """Rows of neighbours that predictions went without."""
     unwritten: int = 0
     """Transactions that could not be written, because the disk was full or broken."""
-    paid: dict[Label, Paid] = field(default_factory=dict)
+    paid: dict[Label, PaidCounts] = field(default_factory=dict)
     _noted: deque[tuple[str | None, str, int, int]] = field(default_factory=deque)
     """Messages that are not counted yet: to whom, or None if they came; their kinds, their bytes,
     and how many of these were sent before.
@@ -205,9 +205,9 @@ class Counts:
             traffic.count(kind, length, again)
 
     @property
-    def sent(self) -> Traffic:
+    def sent(self) -> HostTraffic:
         """What was sent to all other hosts."""
-        sent = Traffic()
+        sent = HostTraffic()
         for traffic in self.to.values():
             sent.messages.update(traffic.messages)
             sent.bytes.update(traffic.bytes)

@@ -16,7 +16,7 @@ from mtcool.live.host import Host
 from mtcool.live.offset import Offset
 from mtcool.live.reporting import Reporter
 from mtcool.live.store import Store
-from mtcool.live.transactions import Durable, Effect, Kept, Replied, Token
+from mtcool.live.transactions import Checkpoint, Durable, Effect, Replied, Token
 from mtcool.live.transport.transport import Reply
 
 
@@ -57,7 +57,7 @@ class Engine:
         """Who waits for the next transaction."""
         self._scheduled = False
 
-    def open(self, store: Store, make: Callable[[Kept | None], Host]) -> None:
+    def open(self, store: Store, make: Callable[[Checkpoint | None], Host]) -> None:
         """Begin; `make` makes the host from what is in the database."""
         self.store, self._make = store, make
         self.host = make(store.read())

@@ -48,15 +48,23 @@ from mtcool.live.refusals import Differs, Stopped
 from mtcool.live.replies import check_reply, rows_in
 from mtcool.live.residents import Residents, learned_in, offset_in
 from mtcool.live.rounds import OpenRound, OpenRounds
-from mtcool.live.transactions import Acknowledged, Changes, Durable, Effect, Kept, Replied, Token
+from mtcool.live.transactions import (
+    Acknowledged,
+    Checkpoint,
+    Durable,
+    Effect,
+    Replied,
+    Token,
+    Transaction,
+)
 from mtcool.live.wire import (
     Ask,
     Deliver,
-    Position,
+    DurablePosition,
     Question,
     Refused,
     Reply,
-    Rows,
+    RowReplies,
     in_slices,
     to_bytes,
 )
@@ -65,7 +73,7 @@ from mtcool.streams.kinds import KINDS
 from mtcool.types import Floats, Label, Name
 
 
-class Limits(NamedTuple):
+class HostLimits(NamedTuple):
     """What a host keeps at most."""
 
     outbox: int = 100_000
@@ -76,11 +84,11 @@ class Limits(NamedTuple):
     """Rounds of one agent that were predicted and not learned from; older ones are forgotten."""
 
 
-LIMITS = Limits()
+LIMITS = HostLimits()
 NO_NEIGHBOURS = "host must have neighbours of agents here"
 
 
-class Asked(NamedTuple):
+class BegunRound(NamedTuple):
     """A round has begun: what to ask other hosts, in bytes."""
 
     number: int
@@ -113,10 +121,10 @@ class Host:
         self,
         share: Share,
         drivers: Mapping[Label, Driver],
-        kept: Kept | None = None,
+        kept: Checkpoint | None = None,
         left: Mapping[Label, Driver] | None = None,
         *,
-        limits: Limits = LIMITS,
+        limits: HostLimits = LIMITS,
         journal: bool = False,
     ) -> None:
         self.limits = limits
@@ -152,7 +160,7 @@ class Host:
             started = Started(self.share.host, self.share.network, self.lives(), agents)
             self._entries.append(entry_bytes(started))
 
-    def _go_on(self, kept: Kept) -> None:
+    def _go_on(self, kept: Checkpoint) -> None:
         self.version, self.durable, self.rounds = kept.version, kept.version, kept.rounds
         self._residents.go_on(kept)
         for host, numbers in kept.links.items():
@@ -185,7 +193,7 @@ class Host:
     # --- an agent of this host --------------------------------------------------------------------
 
     @_in_turn
-    def begin(self, agent: Label, features: Floats | None = None) -> Asked:
+    def begin(self, agent: Label, features: Floats | None = None) -> BegunRound:
         """Steps 1 and 2: a round begins; returns what to ask which host."""
         driver, share = self._residents.driver(agent), self.share
         agent = driver.name  # it may be called by an equal name, such as 1.0 for 1
@@ -204,7 +212,7 @@ class Host:
             given = None if features is None else features.tolist()
             self._entries.append(entry_bytes(Begun(plain_name(agent, "kept"), number, given)))
         questions = {host: self._question(host, begun, them) for host, them in items.items()}
-        return Asked(number, questions)
+        return BegunRound(number, questions)
 
     def _question(self, host: str, begun: OpenRound, items: list[tuple[Name, bytes]]) -> bytes:
         """A question for rows; messages that wait for the same host travel with it."""
@@ -466,8 +474,8 @@ class Host:
         else:
             self._effects.append(Replied(token, content))
 
-    def _rows(self, items: list[bytes | None]) -> Rows:
-        return Rows(self.version, items, drawn=self._drawn() if self.share.private else 0)
+    def _rows(self, items: list[bytes | None]) -> RowReplies:
+        return RowReplies(self.version, items, drawn=self._drawn() if self.share.private else 0)
 
     def _drawn(self) -> int:
         """How often agents have learned here: so often, private ones have drawn noise."""
@@ -564,13 +572,13 @@ class Host:
         return self._said(effects)
 
     @_in_turn
-    def changes(self) -> Changes:
+    def changes(self) -> Transaction:
         """All that has happened since the last call, to be written in one transaction."""
         agents, lives = self._residents.take()
         mail = self._mail.changes()
         entries, self._entries = self._entries, []
         effects, self._effects = self._effects, []
-        return Changes(
+        return Transaction(
             self.version,
             self.rounds,
             agents,
@@ -584,7 +592,7 @@ class Host:
         )
 
     @_in_turn
-    def committed(self, changes: Changes) -> list[Effect]:
+    def committed(self, changes: Transaction) -> list[Effect]:
         """The changes are durable: returns what may be said now."""
         for host, numbers in changes.links.items():
             self._mail.committed(host, numbers)
@@ -608,7 +616,7 @@ class Host:
         if link is None:
             return Refused(NO_NEIGHBOURS)
         if rows is None:
-            return Position(link.taken_durable, link.heard, link.acknowledged)
+            return DurablePosition(link.taken_durable, link.heard, link.acknowledged)
         return msgspec.structs.replace(rows, last=link.taken_durable)
 
 

@@ -35,7 +35,7 @@ PAUSE = 60.0
 """Seconds for which who says too much that is wrong is not heard."""
 
 
-class Limits(NamedTuple):
+class RateLimits(NamedTuple):
     """What one host may say at most."""
 
     messages: int
@@ -71,7 +71,7 @@ class _Queue:
     def busy(self) -> bool:
         return self.working is not None or bool(self.questions)
 
-    def wait(self, now: float, limits: Limits) -> float:
+    def wait(self, now: float, limits: RateLimits) -> float:
         """Seconds until it may say more."""
         return max(
             self.messages.wait(now, limits.messages, limits.messages),
@@ -102,7 +102,7 @@ class Inbox:
         What each host may say at most, as the description says now.
     """
 
-    def __init__(self, engine: Engine, report: Reporter, limits: Callable[[], Limits]) -> None:
+    def __init__(self, engine: Engine, report: Reporter, limits: Callable[[], RateLimits]) -> None:
         self._engine, self._report, self._limits = engine, report, limits
         self.clock = time.monotonic
         self._lock = threading.Lock()

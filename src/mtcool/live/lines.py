@@ -35,7 +35,7 @@ OfAgents: TypeAlias = Literal["predict", "learn", "round", "update"]
 OfTheNode: TypeAlias = Literal["delivered", "status", "reload", "rewind", "cut", "heal", "stop"]
 
 
-class Loss(msgspec.Struct, forbid_unknown_fields=True):
+class LossLine(msgspec.Struct, forbid_unknown_fields=True):
     """A loss: its kind, and the numbers of its round."""
 
     kind: str
@@ -53,7 +53,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     features: list[float | None] | dict[str, float | None] | None = None
     target: float | None = None
     gradient: list[float] | None = None
-    loss: Loss | None = None
+    loss: LossLine | None = None
     round: int | None = None
     offset: tuple[int, int] | None = None
     timeout: float | None = None
@@ -62,7 +62,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 WORDS = Request.__struct_fields__
 
 
-class Writer(Protocol):
+class ReplyWriter(Protocol):
     """Where replies go."""
 
     def write(self, content: bytes) -> None:
@@ -103,7 +103,7 @@ class Lines:
         self._turns: dict[Label, asyncio.Lock] = {}
         self._decoder = msgspec.json.Decoder(Request)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: ReplyWriter) -> None:
         """Answer all lines of one program until it ends; what is under way ends with it."""
         room = asyncio.Semaphore(UNDER_WAY)
 

@@ -24,7 +24,7 @@ class Numbers(NamedTuple):
 
 
 @dataclass
-class Link:
+class HostLink:
     """Numbers of messages in both directions.
 
     Messages to the other host are numbered 1, 2, 3, ... and kept until it says that they are

@@ -13,14 +13,14 @@ LOG.addHandler(logging.NullHandler())  # silent, unless whoever runs nodes wants
 FIELDS = ("host", "peer", "reason", "count")
 
 
-class JsonLines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """One line of JSON for each event: when, how bad, what, where, about whom, why.
 
     Examples
     --------
     >>> record = logging.LogRecord("mtcool.live", logging.INFO, "", 0, "start", None, None)
     >>> record.created, record.host = 0.0, "rome"
-    >>> JsonLines().format(record)
+    >>> JsonFormatter().format(record)
     '{"time": "1970-01-01T00:00:00.000+00:00", "level": "info", "event": "start", "host": "rome"}'
     """
 
@@ -55,7 +55,7 @@ def log_to(stream: TextIO | None = None, level: int = logging.INFO) -> logging.H
     '"event": "refused", "peer": "rome", "reason": "too long"}\\n'
     """
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     LOG.addHandler(handler)
     LOG.setLevel(level)
     LOG.propagate = False

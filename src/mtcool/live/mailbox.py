@@ -8,15 +8,15 @@ from typing import NamedTuple
 from mtcool.graphs.labels import plain_name
 from mtcool.live.history import NOTHING, chained
 from mtcool.live.host_view import Share
-from mtcool.live.link import Link, Numbers
+from mtcool.live.link import HostLink, Numbers
 from mtcool.live.refusals import LONGEST_REASON, STRANGER, Differs, Refusal, Refusals, Stopped
 from mtcool.live.wire import (
     HEAD,
     Ask,
     Deliver,
-    Position,
+    DurablePosition,
     Refused,
-    Rows,
+    RowReplies,
     item_bytes,
     reply_in,
     to_bytes,
@@ -52,7 +52,7 @@ class Mailbox:
 
     def __init__(self, name: str, others: Iterable[str]) -> None:
         self._name = name
-        self.links = {host: Link() for host in others}
+        self.links = {host: HostLink() for host in others}
         self.refused = Refusals()
         """Messages that were refused, by host and reason."""
         self.denied = Refusals()
@@ -67,7 +67,7 @@ class Mailbox:
         """Hosts with which the numbers are others than in the last transaction."""
         self.heard_more = False
         """Whether a host has drawn noise that the last transaction does not know of."""
-        self._gone: dict[str, Link] = {}
+        self._gone: dict[str, HostLink] = {}
         """Hosts that were in the network once: who comes back goes on counting."""
         self._outbox: list[tuple[str, int, Name, bytes]] = []
         self._delivered: dict[str, int] = {}
@@ -171,7 +171,7 @@ class Mailbox:
         return self._delivery(link, share, first, [])
 
     def _delivery(
-        self, link: Link, share: Share, first: int, items: list[tuple[Name, bytes]]
+        self, link: HostLink, share: Share, first: int, items: list[tuple[Name, bytes]]
     ) -> bytes:
         link.waiting = True
         said = link.dropped, *link.claim(first, len(items))
@@ -194,9 +194,11 @@ class Mailbox:
             if isinstance(reply, Refused):
                 self.deny(host, reply)
                 return False
-            if isinstance(reply, Rows) and self.distrusts(host):  # it was asked for nothing else
+            if isinstance(reply, RowReplies) and self.distrusts(
+                host
+            ):  # it was asked for nothing else
                 return True
-            if not isinstance(reply, Position):
+            if not isinstance(reply, DurablePosition):
                 raise ValueError(f"reply must be a position, got {type(reply).__name__}")
             if reply.heard > drawn:
                 raise self.distrust(host, f"round {reply.heard} of private agents", drawn)
@@ -214,7 +216,7 @@ class Mailbox:
         link.waiting, link.silent = False, content is None
         try:
             reply = None if content is None else reply_in(content)
-            if isinstance(reply, Rows) and reply.last >= 0:
+            if isinstance(reply, RowReplies) and reply.last >= 0:
                 self.acknowledge(host, reply.last)
         except ValueError as error:
             self.refuse(host, error)
@@ -346,13 +348,13 @@ class Mailbox:
 
     def remember(self, host: str, numbers: Numbers) -> None:
         """As it was kept; the host may be out of the network now."""
-        link = self.links.get(host) or self._gone.setdefault(host, Link())
+        link = self.links.get(host) or self._gone.setdefault(host, HostLink())
         link.go_on(numbers)
 
     def welcome(self, host: str) -> None:
         """A host is new, or has come back."""
         if host not in self.links:
-            self.links[host] = self._gone.pop(host, Link())
+            self.links[host] = self._gone.pop(host, HostLink())
 
     def give_up(self, host: str) -> None:
         """A host is gone: forget what waits for it, but not how far both have counted."""
@@ -384,5 +386,5 @@ class Mailbox:
         link = self._link(host)
         link.durable, link.taken_durable = numbers.sent, numbers.taken
 
-    def _link(self, host: str) -> Link:
+    def _link(self, host: str) -> HostLink:
         return self.links[host] if host in self.links else self._gone[host]

@@ -27,7 +27,7 @@ from mtcool.live.counts import Counts
 from mtcool.live.delivering import Deliveries
 from mtcool.live.engine import Engine
 from mtcool.live.features import in_order
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.offset import Place, checked_offset
 from mtcool.live.refusals import STRANGER
 from mtcool.live.reporting import Reporter
@@ -35,7 +35,7 @@ from mtcool.live.resuming import resume
 from mtcool.live.scoring import judge_of
 from mtcool.live.status import status_of
 from mtcool.live.store import Store
-from mtcool.live.transactions import Kept
+from mtcool.live.transactions import Checkpoint
 from mtcool.live.transport.transport import LONGEST_WAIT, Reply, Transport
 from mtcool.live.transport.turned_away import turned_away
 from mtcool.live.warming import warm
@@ -220,7 +220,7 @@ class Node:
         """The host of a node that is, or was, open."""
         return self._engine.host
 
-    def _made(self, kept: Kept | None) -> Host:
+    def _made(self, kept: Checkpoint | None) -> Host:
         """The host, whose agents go on from what was kept."""
         return resume(
             self.network.share(self.name),
@@ -235,8 +235,8 @@ class Node:
         self._calls.forget()
         self._deliveries.again()
 
-    def _limits(self) -> Limits:
-        return Limits(self.network.file.limits.outbox, self.network.largest)
+    def _limits(self) -> HostLimits:
+        return HostLimits(self.network.file.limits.outbox, self.network.largest)
 
     async def __aexit__(
         self,
@@ -448,9 +448,9 @@ class Node:
             self._counts.leaves(host, reply, self._counts.comes(content))
         return reply
 
-    def _limits_of_others(self) -> inbox.Limits:
+    def _limits_of_others(self) -> inbox.RateLimits:
         limits = self.network.file.limits
-        return inbox.Limits(limits.rate, limits.bytes, self.network.largest, limits.refused)
+        return inbox.RateLimits(limits.rate, limits.bytes, self.network.largest, limits.refused)
 
     @property
     def stopped(self) -> dict[str, str]:

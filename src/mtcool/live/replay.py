@@ -16,7 +16,7 @@ from mtcool.agents.messages import decode, encode
 from mtcool.graphs.labels import label_of
 from mtcool.live.agents import Driver, feedback_in
 from mtcool.live.history import chained
-from mtcool.live.host import Asked, Host, Limits
+from mtcool.live.host import BegunRound, Host, HostLimits
 from mtcool.live.host_view import Share
 from mtcool.live.journal import (
     Begun,
@@ -33,7 +33,7 @@ from mtcool.live.journal import (
 from mtcool.live.offset import Repeated
 from mtcool.live.residents import DAMAGE, near_in
 from mtcool.live.snapshots import kept_in
-from mtcool.live.wire import Ask, Deliver, Rows, question_in, to_bytes
+from mtcool.live.wire import Ask, Deliver, RowReplies, question_in, to_bytes
 from mtcool.types import Label, Name
 
 
@@ -90,7 +90,7 @@ class _Player:
         if kept.agents.keys() != drivers.keys() | left.keys():
             raise ValueError(f"journal must begin with all of its agents, got {list(kept.agents)}")
         most = sys.maxsize
-        limits = Limits(outbox=most, message=most, rounds=most)
+        limits = HostLimits(outbox=most, message=most, rounds=most)
         self.host = Host(share, drivers, kept, left, limits=limits)
         self.said: dict[str, dict[int, tuple[Name, bytes]]] = {}
         """All messages to each other host, by number."""
@@ -100,7 +100,7 @@ class _Player:
         """Those that did not: the first, how many, and the histories before and after them."""
         self.rows: list[tuple[str, int, Name, bytes, bytes]] = []
         """Rows that were used: host, version, who was asked, request and answer."""
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, BegunRound] = {}
 
     def sent_before(self, host: str) -> int:
         """How many messages it had sent to a host before its journal begins."""
@@ -155,7 +155,7 @@ class _Player:
                     self.rows.append((host, one.version, to, request, one.content))
             if any(one is not None for one in found):
                 items = [None if one is None else one.content for one in found]
-                replies[host] = to_bytes(Rows(0, items))
+                replies[host] = to_bytes(RowReplies(0, items))
         said = self.host.predict(entry.number, replies)
         value = list(said.value) if isinstance(said.value, tuple) else [said.value]
         self.result.predictions += 1

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from mtcool.agents.messages import Message, decode
 from mtcool.live.mailbox import Mailbox
 from mtcool.live.rounds import OpenRound
-from mtcool.live.wire import Refused, Rows, reply_in
+from mtcool.live.wire import Refused, RowReplies, reply_in
 from mtcool.types import Label
 
 Found: TypeAlias = dict[Label, tuple[Message, bytes]]
@@ -44,7 +44,7 @@ def rows_in(
         if isinstance(reply, Refused):
             mail.deny(host, reply)
             return 0, found
-        if not isinstance(reply, Rows) or len(reply.items) != len(asked):
+        if not isinstance(reply, RowReplies) or len(reply.items) != len(asked):
             raise ValueError(f"reply must have {len(asked)} rows, got {type(reply).__name__}")
         mail.hear(host, reply.drawn)
     except ValueError as error:

@@ -13,7 +13,7 @@ from mtcool.live.agents import Driver, Near
 from mtcool.live.host_view import Share
 from mtcool.live.journal import Changed, Lives
 from mtcool.live.offset import START, Offset, Repeated
-from mtcool.live.transactions import Kept
+from mtcool.live.transactions import Checkpoint
 from mtcool.types import Label, Name
 
 DAMAGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
@@ -57,7 +57,7 @@ class Residents:
         self._moved = True
         self.changed.update(self.drivers)
 
-    def go_on(self, kept: Kept) -> None:
+    def go_on(self, kept: Checkpoint) -> None:
         """Let them go on from what was kept."""
         self.gone = {label_of(name): host for name, host in kept.lives.gone}
         known, home = self.drivers | self.left, self.share.home

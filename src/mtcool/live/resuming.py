@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from mtcool.graphs.labels import label_of
 from mtcool.live.agents import Driver, Near
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.host_view import Share
 from mtcool.live.journal import Changed
 from mtcool.live.residents import check_homes, near_in
-from mtcool.live.transactions import Kept
+from mtcool.live.transactions import Checkpoint
 from mtcool.types import Label
 
 
@@ -18,9 +18,9 @@ def resume(
     share: Share,
     change: Changed,
     make: Callable[[Label], Driver],
-    kept: Kept | None,
+    kept: Checkpoint | None,
     *,
-    limits: Limits,
+    limits: HostLimits,
     journal: bool,
     kind: type[Host] = Host,
 ) -> Host:

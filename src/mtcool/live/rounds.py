@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from mtcool.live.agents import Round
+from mtcool.live.agents import DriverRound
 from mtcool.types import Label
 
 
@@ -15,7 +15,7 @@ class OpenRound:
 
     number: int
     agent: Label
-    round: Round
+    round: DriverRound
     asked: dict[str, list[Label]] = field(default_factory=dict)
     """Neighbours that other hosts were asked about, in the order of the questions."""
     riding: set[str] = field(default_factory=set)

@@ -9,7 +9,7 @@ import mtcool
 from mtcool.agents import PrivateAgent
 from mtcool.graphs.labels import plain_name
 from mtcool.live.agents import Driver
-from mtcool.live.counts import Latency, Paid, without_overhead
+from mtcool.live.counts import Latency, PaidCounts, without_overhead
 from mtcool.live.offset import START
 from mtcool.types import Label, Plain
 
@@ -62,7 +62,7 @@ def status_of(node: Node) -> dict[str, Plain]:
 
 
 def _agent(node: Node, name: Label) -> dict[str, Plain]:
-    paid = node.counts.paid.get(name, Paid())
+    paid = node.counts.paid.get(name, PaidCounts())
     known = paid.count > 0
     return {
         "agent": plain_name(name, "told"),

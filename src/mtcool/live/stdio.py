@@ -8,7 +8,7 @@ import stat
 import sys
 import threading
 
-from mtcool.live.lines import LONGEST, Writer
+from mtcool.live.lines import LONGEST, ReplyWriter
 
 BLOCK = 1 << 16
 """Bytes that are read from a file at once."""
@@ -28,7 +28,7 @@ async def standard_input() -> asyncio.StreamReader:
     return reader
 
 
-async def standard_output() -> Writer:
+async def standard_output() -> ReplyWriter:
     """Standard output as a writer of lines."""
     loop = asyncio.get_running_loop()
     if not _is_pipe(sys.stdout.fileno()):

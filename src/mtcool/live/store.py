@@ -36,7 +36,7 @@ from mtcool.live.schema import (
     upgrade,
     waiting_in,
 )
-from mtcool.live.transactions import Changes, Kept
+from mtcool.live.transactions import Checkpoint, Transaction
 from mtcool.types import Label, Name
 
 PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY}
@@ -220,7 +220,7 @@ class Store:
             if busy:  # the log is still wanted
                 self._lock.note(self._session)
 
-    def read(self) -> Kept | None:
+    def read(self) -> Checkpoint | None:
         """What the host was when it stopped; None if it is new."""
         self._check_process()
         try:
@@ -234,7 +234,7 @@ class Store:
         except sqlite3.Error as error:
             raise OSError(f"{str(self.path)!r} could not be read: {error}") from error
 
-    def _read(self) -> Kept | None:
+    def _read(self) -> Checkpoint | None:
         base = self._base
         (host,) = intact(base, "host", HostRow, lambda _: "what it says of its host")
         found = {one.name: one.state for one in list(agents_in(base))}
@@ -265,7 +265,7 @@ class Store:
             last = links[other].sent if other in links else 0
             if numbers != list(range(last + 1 - len(numbers), last + 1)):
                 raise ValueError(f"messages that wait for {other!r} must end with number {last}")
-        return Kept(host.version, host.rounds, agents, links, outbox, who, str(self.path))
+        return Checkpoint(host.version, host.rounds, agents, links, outbox, who, str(self.path))
 
     def _check_process(self) -> None:
         """Refuse a forked process, whose parent goes on with the database."""
@@ -285,7 +285,7 @@ class Store:
                 f"opened since: the file of its lock, '{self._lock.path}', was removed"
             )
 
-    def write(self, changes: Changes) -> None:
+    def write(self, changes: Transaction) -> None:
         """Write all changes, or none: an OSError says that they could not be written."""
         base = self._base
         self._check_process()

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from mtcool.live.journal import Lives
 from mtcool.live.link import Numbers
-from mtcool.live.wire import Rows
+from mtcool.live.wire import RowReplies
 from mtcool.types import Label, Name
 
 Token: TypeAlias = Hashable
@@ -32,14 +32,14 @@ class Acknowledged(NamedTuple):
 
     token: Token
     host: str
-    rows: Rows | None = None
+    rows: RowReplies | None = None
     """What was asked for at the same time."""
 
 
 Effect: TypeAlias = Replied | Durable
 
 
-class Changes(NamedTuple):
+class Transaction(NamedTuple):
     """What must be written in one transaction, and what follows from it."""
 
     version: int
@@ -66,7 +66,7 @@ class Changes(NamedTuple):
         return not (some or self.share)
 
 
-class Kept(NamedTuple):
+class Checkpoint(NamedTuple):
     """What a host reads from its disk when it begins again."""
 
     version: int

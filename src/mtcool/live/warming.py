@@ -10,9 +10,9 @@ import numpy as np
 
 from mtcool.live.agents import Feedback
 from mtcool.live.config import Description, described, drivers_of
-from mtcool.live.host import Host, Limits
+from mtcool.live.host import Host, HostLimits
 from mtcool.live.resuming import resume
-from mtcool.live.transactions import Kept, Replied
+from mtcool.live.transactions import Checkpoint, Replied
 from mtcool.streams import Loss, Quadratic
 from mtcool.types import Floats, Plain
 
@@ -29,7 +29,7 @@ def warm(network: Description) -> None:
         for host in hosts:
             changes = host.changes()
             lives = host.lives()
-            kept = Kept(changes.version, changes.rounds, changes.agents, {}, [], lives)
+            kept = Checkpoint(changes.version, changes.rounds, changes.agents, {}, [], lives)
             _begin(small, host.share.host, kept)
         _warm.add(network.number)
 
@@ -42,8 +42,8 @@ def _small(network: Description) -> Description:
     return described(small | {"graph": pair, "shards": {"count": 2}})
 
 
-def _begin(small: Description, name: str, kept: Kept | None) -> Host:
-    make, limits = drivers_of(small), Limits()
+def _begin(small: Description, name: str, kept: Checkpoint | None) -> Host:
+    make, limits = drivers_of(small), HostLimits()
     host = resume(small.share(name), small.change(name), make, kept, limits=limits, journal=False)
     for link in host.links.values():
         link.greeted = True  # private agents wait for it

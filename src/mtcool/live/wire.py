@@ -52,12 +52,12 @@ class Ask(msgspec.Struct, frozen=True, array_like=True, tag=1):
         return len(self.items) + len(self.told)
 
 
-class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
+class RowReplies(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """The reply to `Ask`: an answer to each request in its order, or None if it was refused.
 
     Examples
     --------
-    >>> Rows(3, [None]).version
+    >>> RowReplies(3, [None]).version
     3
     """
 
@@ -65,7 +65,7 @@ class Rows(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """How many changes the state had seen from which the rows were read."""
     items: list[bytes | None]
     last: Annotated[int, msgspec.Meta(ge=-1, le=2**53)] = -1
-    """As in `Position`, if messages came with the question."""
+    """As in `DurablePosition`, if messages came with the question."""
     drawn: Count = 0
     """Private agents only: how often agents of this host have drawn noise for what they say."""
 
@@ -98,18 +98,18 @@ class Deliver(msgspec.Struct, frozen=True, array_like=True, tag=3):
         return len(self.items)
 
 
-class Position(msgspec.Struct, frozen=True, array_like=True, tag=4):
+class DurablePosition(msgspec.Struct, frozen=True, array_like=True, tag=4):
     """The reply to `Deliver`: up to which number everything is durable.
 
     Examples
     --------
-    >>> Position(5).last
+    >>> DurablePosition(5).last
     5
     """
 
     last: Count
     heard: Count = 0
-    """The newest `Rows.drawn` that the other side has let us know of."""
+    """The newest `RowReplies.drawn` that the other side has let us know of."""
     known: Count = 0
     """The other side has acknowledged our messages up to this number: it must know of them."""
 
@@ -131,7 +131,7 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=5):
 
 
 Question: TypeAlias = Ask | Deliver
-Reply: TypeAlias = Rows | Position | Refused
+Reply: TypeAlias = RowReplies | DurablePosition | Refused
 
 
 def in_slices(question: Question, most: int) -> Iterator[tuple[Question, bool]]:
@@ -160,7 +160,7 @@ def to_bytes(said: Question | Reply) -> bytes:
 
     Examples
     --------
-    >>> len(to_bytes(Position(5)))
+    >>> len(to_bytes(DurablePosition(5)))
     6
     """
     return _SCHEMA + _ENCODER.encode(said)

@@ -61,7 +61,7 @@ class SavedSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     horizon: int | None
     privacy: SavedPrivacy | None
     field: SavedField | None = None
-    """Only in the files of networks that have one, as `Header.joined`."""
+    """Only in the files of networks that have one, as `NetworkHeader.joined`."""
 
 
 class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +72,7 @@ class Scales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     products: tuple[float, ...]
 
 
-class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class NetworkHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Everything of a network but its arrays."""
 
     format: str
@@ -99,7 +99,7 @@ def encode_header(
     joined: Sequence[Hashable] = (),
 ) -> bytes:
     """The header of a network; `labels` are those of the graph that it began with."""
-    header = Header(
+    header = NetworkHeader(
         format=FORMAT,
         setup=_saved(settings),
         learner=_named(settings.learner, LEARNERS),
@@ -116,9 +116,9 @@ def decode_format(content: bytes) -> str:
     return msgspec.msgpack.decode(content, type=_Any).format
 
 
-def decode_header(content: bytes) -> Header:
+def decode_header(content: bytes) -> NetworkHeader:
     """A header of this version; missing and strange keys are refused."""
-    return msgspec.msgpack.decode(content, type=Header)
+    return msgspec.msgpack.decode(content, type=NetworkHeader)
 
 
 def learner_from(saved: Named) -> Learner | None:
@@ -133,7 +133,7 @@ def describes(saved: Named, learner: Learner) -> bool:
     return msgspec.msgpack.decode(own, type=Named) == saved
 
 
-def settings_from(header: Header, learner: Learner, labels: Sequence[Hashable]) -> Settings:
+def settings_from(header: NetworkHeader, learner: Learner, labels: Sequence[Hashable]) -> Settings:
     """The settings that were saved, checked as those of a new network are."""
     saved = header.setup
     table = {name: getattr(saved, name) for name in saved.__struct_fields__}

@@ -10,8 +10,8 @@ from mtcool.learners import Learner
 from mtcool.network import storage
 from mtcool.network.header import (
     FORMAT,
-    Header,
     Named,
+    NetworkHeader,
     decode_format,
     decode_header,
     describes,
@@ -92,7 +92,7 @@ def _checked_learner(saved: Named, learner: Learner | None) -> Learner:
     return learner
 
 
-def _network(header: Header, arrays: storage.Arrays, learner: Learner) -> Network:
+def _network(header: NetworkHeader, arrays: storage.Arrays, learner: Learner) -> Network:
     ptr, idx, given = (arrays.pop(name) for name in ("ptr", "idx", "weights"))
     graph = Graph(ptr, idx, labels_from(header.labels))
     settings = settings_from(header, learner, graph.labels)

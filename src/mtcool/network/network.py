@@ -18,7 +18,7 @@ from mtcool.graphs import Graph, GraphLike
 from mtcool.kernels import CompileError
 from mtcool.locks import Turn
 from mtcool.peers.exchange import Names
-from mtcool.peers.field.checking import Still, check_uniform, checked
+from mtcool.peers.field.checking import UnchangedGraph, check_uniform, checked
 from mtcool.peers.field.directory import Directory
 from mtcool.peers.field.exchange import FieldExchange, field_exchange, names_of
 from mtcool.peers.field.making import are_uniform, in_the_field
@@ -312,7 +312,7 @@ class Network:
             self.exchange.finish()
             if self.exchange.in_the_field() is None:  # refused, it stays as it is
                 self.check_changeable()
-                checked(Still(self._graph), event, agent, others)
+                checked(UnchangedGraph(self._graph), event, agent, others)
             self.in_the_field().change(event, agent, others)
 
     def check_changeable(self) -> None:

@@ -13,7 +13,7 @@ from mtcool.types import Given
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """What stands in a table, where a text alone does not do."""
 
     text: str

@@ -16,7 +16,7 @@ from mtcool.types import Given, Integers
 NEVER = 2**62
 
 
-class Changes:
+class PlayedChanges:
     """The changes of a schedule on a network, as far as they have happened.
 
     Agents that will join are among its `names` from the beginning, so that arrays have a place for
@@ -82,7 +82,7 @@ class Changes:
 
 
 def check_present(
-    network: Network, names: Names, changes: Changes | None, agents: Integers
+    network: Network, names: Names, changes: PlayedChanges | None, agents: Integers
 ) -> None:
     """Refuse a stream with an agent that is active while it is not in the network."""
     field = network.exchange.in_the_field()

@@ -16,7 +16,7 @@ from mtcool.kernels import CompileError
 from mtcool.network.network import Network
 from mtcool.peers.exchange import Names
 from mtcool.peers.protocol import count_clipped
-from mtcool.simulation.changing import Changes, check_places, check_present
+from mtcool.simulation.changing import PlayedChanges, check_places, check_present
 from mtcool.simulation.communication import Counting
 from mtcool.simulation.loop import play
 from mtcool.simulation.progress import Advance, progress_bar
@@ -100,7 +100,7 @@ def _simulated(
     """`simulate`, while no other thread uses the network."""
     marks = _times(times, len(stream))
     network.exchange.finish()
-    coming = None if changes is None else Changes(network, changes)
+    coming = None if changes is None else PlayedChanges(network, changes)
     names = network.names if coming is None else coming.names
     nodes = _nodes(network, names, stream)
     size, rounds = names.size, len(stream) if per_round else 0
@@ -201,7 +201,7 @@ def _advance(
     network: Network,
     stream: Stream,
     tasks: Floats,
-    coming: Changes | None,
+    coming: PlayedChanges | None,
     first: int,
     last: int,
     totals: _Totals,

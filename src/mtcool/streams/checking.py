@@ -17,7 +17,7 @@ LENGTHS = (2.0, 0.5, 0.05, 0.005)  # of segments in each of them, over the radiu
 SLACK = 1e-7  # for rounding, over the largest value that was met
 
 
-class Point(NamedTuple):
+class LossAtPoint(NamedTuple):
     """What a loss is at a point."""
 
     x: Vector
@@ -103,7 +103,7 @@ def _check_round(
 
 def _segment(
     losses: Losses, t: int, radius: float, length: float, rng: np.random.Generator
-) -> tuple[Point, Point, Point]:
+) -> tuple[LossAtPoint, LossAtPoint, LossAtPoint]:
     """Both ends and the middle of a segment of the ball."""
     dim = dim_of(losses.kind, losses.rows.shape[1])
     middle, along = rng.uniform() * radius * _direction(dim, rng), _direction(dim, rng)
@@ -122,7 +122,7 @@ def _in_ball(x: Vector, radius: float) -> Vector:
     return x * (radius / max(float(np.linalg.norm(x)), radius))
 
 
-def _point(losses: Losses, t: int, x: Vector) -> Point:
+def _point(losses: Losses, t: int, x: Vector) -> LossAtPoint:
     gradient, room = np.zeros_like(x), np.full_like(x, np.nan)  # all of it must be written
     rows, given = losses.rows[t : t + 1].copy(), x.copy()
     value = pay_all(losses.kind, rows, given, gradient, room)
@@ -131,10 +131,10 @@ def _point(losses: Losses, t: int, x: Vector) -> Point:
             f"losses must leave the point and their rows as they are, got {losses.kind!r} in round "
             f"{t}, which changes one of them at {_words(x)}"
         )
-    return Point(x, float(value), gradient)
+    return LossAtPoint(x, float(value), gradient)
 
 
-def _finite(losses: Losses, t: int, radius: float, point: Point) -> Point:
+def _finite(losses: Losses, t: int, radius: float, point: LossAtPoint) -> LossAtPoint:
     if not (np.isfinite(point.value) and np.isfinite(point.gradient).all()):
         raise ValueError(
             f"losses must be finite, with finite subgradients, in the ball of radius {radius:g}, "

@@ -13,7 +13,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, trivial, unit
+from mtcool.theory.setting import CliqueSums, activations, cliques_of, rows_of, trivial, unit
 from mtcool.theory.upper import COVERED, IN_THE_BALL, KNOWN_Q
 from mtcool.types import Floats
 
@@ -107,7 +107,7 @@ def adaptive_stochastic(
     )
 
 
-def _parts(cliques: Cliques, received: Floats, scale: float) -> dict[str, float]:
+def _parts(cliques: CliqueSums, received: Floats, scale: float) -> dict[str, float]:
     """The terms of the bound, for cliques that received these sums of squared weights."""
     n = cliques.size
     expert = np.minimum(np.maximum(np.ceil(cliques.variance * n - 1e-9), 1.0), n) / n

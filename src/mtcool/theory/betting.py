@@ -12,7 +12,7 @@ from mtcool import validation
 from mtcool.graphs import GraphLike, as_graph
 from mtcool.graphs.weights import WeightsLike
 from mtcool.theory.bound import IN_EXPECTATION, Bound
-from mtcool.theory.setting import Cliques, activations, cliques_of, rows_of, unit
+from mtcool.theory.setting import CliqueSums, activations, cliques_of, rows_of, unit
 from mtcool.theory.upper import KNOWN_Q
 from mtcool.types import Floats
 
@@ -153,12 +153,12 @@ def kt_stochastic(
     )
 
 
-def coins(cliques: Cliques) -> Floats:
+def coins(cliques: CliqueSums) -> Floats:
     """The unit of the coin's outcomes."""
     return np.where(cliques.size == 1.0, 1.0, np.sqrt(2.0 / cliques.size)) * cliques.largest
 
 
-def _direction(cliques: Cliques, rate: Floats, updates: Floats | float) -> float:
+def _direction(cliques: CliqueSums, rate: Floats, updates: Floats | float) -> float:
     """Regret of the directions, each times |U|_A."""
     bracket = 0.5 + 2.0 * cliques.size / (cliques.size + 1.0)
     return float((cliques.norm * rate * np.sqrt(updates / cliques.size) * bracket).sum())

@@ -40,7 +40,7 @@ class CliqueRows(NamedTuple):
         return largest
 
 
-class Cliques(NamedTuple):
+class CliqueSums(NamedTuple):
     """The virtual cliques in which somebody has a row, one entry for each."""
 
     size: Floats
@@ -93,7 +93,7 @@ def cliques_of(
     q: ArrayLike | None = None,
     inside: bool = True,
     listens: Listens = one_for_each_agent,
-) -> Cliques:
+) -> CliqueSums:
     """The cliques that the weights make, for the algorithm whose agents listen to them.
 
     Tasks must lie in the ball, unless the algorithm is not confined to it (`inside=False`).
@@ -109,7 +109,7 @@ def cliques_of(
     means /= size[:, np.newaxis]
     squares = ((points[rows.agent] - means[rows.clique]) ** 2).sum(axis=1)
     likely = np.zeros(len(rows.agent)) if law is None else law[rows.agent]
-    return Cliques(
+    return CliqueSums(
         size=size,
         largest=rows.most(rows.weight),
         updates=rows.total(active[rows.agent]),

@@ -11,10 +11,10 @@ import numpy as np
 
 from mtcool.agents.cutting.kinds import cut
 from mtcool.agents.cutting.settings import settings_of
-from mtcool.agents.field.account import Account
+from mtcool.agents.field.account import ReceivedWeights
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.clique import FieldClique
-from mtcool.agents.field.neighbour import Kept, Neighbour
+from mtcool.agents.field.neighbour import ArrivedRow, Neighbour
 from mtcool.agents.received import Position
 from mtcool.axes import Location, copy_cliques
 from mtcool.graphs import Graph
@@ -54,7 +54,7 @@ class Owners(NamedTuple):
         return cls(start, agent[order], slot[order])
 
 
-class Block(NamedTuple):
+class DynamicBlock(NamedTuple):
     """A network that agents are cut out of."""
 
     peers: FieldPeers
@@ -86,12 +86,12 @@ def _(
         raise ValueError(f"exchange must be in the field as the peers are, got {exchange!r}")
     known = exchange.names
     wanted = [known.index(graph.labels[i]) for i in agents]
-    block = Block(peers, settings, known.labels, known.start, Owners.of(peers, wanted))
+    block = DynamicBlock(peers, settings, known.labels, known.start, Owners.of(peers, wanted))
     for index in wanted:
         yield _agent(block, index)
 
 
-def _agent(block: Block, index: int) -> FieldAgent:
+def _agent(block: DynamicBlock, index: int) -> FieldAgent:
     state, names, rows = block.peers.state, block.names, block.owners
     a, edges = state.agents[index], state.edges
     here = slice(int(rows.start[index]), int(rows.start[index + 1]))
@@ -120,7 +120,7 @@ def _agent(block: Block, index: int) -> FieldAgent:
     )
 
 
-def _clique(block: Block, index: int, rows: dict[Label, int]) -> FieldClique:
+def _clique(block: DynamicBlock, index: int, rows: dict[Label, int]) -> FieldClique:
     c = block.peers.state.cliques[index]
     slots, first = int(c["slots"]), int(c["first"])
     clique = FieldClique(
@@ -129,7 +129,7 @@ def _clique(block: Block, index: int, rows: dict[Label, int]) -> FieldClique:
         float(c["bound"]),
         rows,
         int(c["doublings"]),
-        Account(**{field.name: float(c[field.name]) for field in fields(Account)}),
+        ReceivedWeights(**{field.name: float(c[field.name]) for field in fields(ReceivedWeights)}),
     )
     there = Location.of(index, first, first + slots)
     copy_cliques(block.peers.state.learner, there, clique.state, Location.of(0, 0, slots))
@@ -143,7 +143,7 @@ def _neighbour(peers: FieldPeers, other: int, entry: int) -> Neighbour:
     found = Neighbour(other, score)
     if len(edges.kept) and edges.number[entry] >= 0:
         number, stamp = int(edges.number[entry]), float(edges.stamp[entry])
-        found.kept = Kept(number, stamp, edges.kept[entry].copy())
+        found.kept = ArrivedRow(number, stamp, edges.kept[entry].copy())
     return found
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mtcool.agents.cutting.kinds import Joined, join
 from mtcool.agents.cutting.settings import joint_settings
-from mtcool.agents.field.account import Account
+from mtcool.agents.field.account import ReceivedWeights
 from mtcool.agents.field.agent import FieldAgent
 from mtcool.agents.field.neighbour import Neighbour
 from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, longer
@@ -123,7 +123,7 @@ def _cliques(graph: Graph, agents: Sequence[FieldAgent]) -> NDArray[np.void]:
         found[name] = [getattr(agent.clique, name) for agent in agents]
     found["used"] = [len(agent.clique.rows) for agent in agents]
     found["first"] = np.cumsum(found["slots"]) - found["slots"]
-    for field in fields(Account):
+    for field in fields(ReceivedWeights):
         found[field.name] = [getattr(agent.clique.account, field.name) for agent in agents]
     for agent in agents:
         for heard, weight in agent.promised.items():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Account:
+class ReceivedWeights:
     """Weights that a clique has received, where messages may be late; else all of them are zero.
 
     `mtcool.peers.field.records.CLIQUE` has the same numbers.

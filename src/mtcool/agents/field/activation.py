@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mtcool.agents.agent import OneShot
-from mtcool.agents.field.neighbour import Kept
+from mtcool.agents.field.neighbour import ArrivedRow
 from mtcool.agents.field.partners import cost_of_asking, cost_of_telling, partners_of
 from mtcool.agents.field.receiving import row_in
 from mtcool.agents.kernels import combine, gain_of
@@ -39,7 +39,7 @@ class FieldActivation(OneShot):
         partners = partners_of(agent, self.number)
         request = FieldRequest(agent.sender, float(self.number))
         self.requests: Mapping[Label, Message] = dict.fromkeys(partners, request)
-        self._arrived: dict[Label, tuple[FieldRow, Kept]] = {}
+        self._arrived: dict[Label, tuple[FieldRow, ArrivedRow]] = {}
         """Answers that were looked at, and their rows."""
         self._heard: list[Heard] = []
         self._own = np.empty(0)
@@ -59,7 +59,7 @@ class FieldActivation(OneShot):
             raise ValueError(f"predict must be called once in a round, got {agent.name!r} again")
         arrived = self._checked(answers)
         rows = {
-            agent.name: Kept(
+            agent.name: ArrivedRow(
                 self.number, agent.clique.account.received, agent.clique.row(agent.name)
             )
         }
@@ -79,12 +79,12 @@ class FieldActivation(OneShot):
         combine(models, np.array(weights), agent.units.radius, x)
         return x
 
-    def _checked(self, answers: Mapping[Label, FieldRow]) -> dict[Label, Kept]:
+    def _checked(self, answers: Mapping[Label, FieldRow]) -> dict[Label, ArrivedRow]:
         """The rows that have come, by name; refuses what is no answer to this round."""
         agent = self._agent
         if type(answers) is not dict and not isinstance(answers, Mapping):
             raise ValueError(f"answers must be rows by the names of agents, got {answers!r}")
-        arrived: dict[Label, Kept] = {}
+        arrived: dict[Label, ArrivedRow] = {}
         for name in self.requests:
             if name not in answers:
                 if not agent.rules.may_miss:
@@ -95,7 +95,7 @@ class FieldActivation(OneShot):
             arrived[name] = self.check(name, answers[name])
         return arrived
 
-    def check(self, name: Label, answer: Given) -> Kept:
+    def check(self, name: Label, answer: Given) -> ArrivedRow:
         """The row in a partner's answer; refuses what is no answer to this round."""
         known = self._arrived.get(name)
         if known is not None and known[0] is answer:
@@ -112,7 +112,7 @@ class FieldActivation(OneShot):
         self._arrived[name] = answer, row
         return row
 
-    def _row_of(self, name: Label, arrived: Kept | None) -> Kept | None:
+    def _row_of(self, name: Label, arrived: ArrivedRow | None) -> ArrivedRow | None:
         """The row of a partner that is used in this round, if there is one."""
         agent, near = self._agent, self._agent.neighbours.get(name)
         if near is None:  # it is no neighbour any more
@@ -124,7 +124,7 @@ class FieldActivation(OneShot):
             near.score = 0.0  # it was used
         return found
 
-    def _weigh(self, rows: Mapping[Label, Kept]) -> None:
+    def _weigh(self, rows: Mapping[Label, ArrivedRow]) -> None:
         """Note what the agent listens to, by index: all alike, or as weights were given."""
         agent, near = self._agent, self._agent.neighbours
         given, total = agent.weights, 1.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mtcool.agents.field.account import Account
+from mtcool.agents.field.account import ReceivedWeights
 from mtcool.agents.kernels import begin_alone, grow_alone, learn_credited, raise_alone, read_row
 from mtcool.axes import CLIQUE, EXPERT, ROW, Location, copy_cliques, enlarged, restore, state_arrays
 from mtcool.learners import MTFTRL, Cliques
@@ -28,7 +28,7 @@ class FieldClique:
         bound: float,
         rows: Mapping[Label, int],
         doublings: int = 0,
-        account: Account | None = None,
+        account: ReceivedWeights | None = None,
         arrays: Mapping[str, AnyArray] | None = None,
     ) -> None:
         self.settings, self.slots = settings, slots
@@ -36,7 +36,7 @@ class FieldClique:
         """The slot of everybody who ever had one."""
         self.bound = bound
         """The largest weight that it was told to expect."""
-        self.account = Account(bound) if account is None else account
+        self.account = ReceivedWeights(bound) if account is None else account
         self.doublings = doublings
         self.state = self._make_state()
         if arrays is None:

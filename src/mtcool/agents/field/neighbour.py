@@ -12,7 +12,7 @@ from mtcool.graphs.labels import plain_name
 from mtcool.types import Floats, Label
 
 
-class Kept(NamedTuple):
+class ArrivedRow(NamedTuple):
     """A row that has arrived."""
 
     number: int
@@ -30,10 +30,10 @@ class Neighbour:
     """Its place in the order in which agents became known: draws depend on it."""
     score: float = math.inf
     """How much its rows have helped; infinite if none was used."""
-    kept: Kept | None = None
+    kept: ArrivedRow | None = None
     """Its newest row, where rows may be late or lost."""
 
-    def keep(self, arrived: Kept) -> None:
+    def keep(self, arrived: ArrivedRow) -> None:
         """Keep a row that has arrived, if it is the newest."""
         if self.kept is None or arrived.number > self.kept.number:
             self.kept = arrived

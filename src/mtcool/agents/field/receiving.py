@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mtcool import validation
-from mtcool.agents.field.neighbour import Kept
+from mtcool.agents.field.neighbour import ArrivedRow
 from mtcool.agents.messages import (
     Announcement,
     FieldGradient,
@@ -52,14 +52,14 @@ def _kept(message: FieldRow, agent: FieldAgent, sender: Label) -> None:
         near.keep(row)
 
 
-def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> Kept:
+def row_in(message: FieldRow, agent: FieldAgent, sender: Label) -> ArrivedRow:
     """The row in an answer to one of the agent's own rounds."""
     number = checked_number(message.number, least=0)
     if number >= agent.begun:
         raise ValueError(f"number must be that of a round before {agent.begun}, got {number}")
     stamp = validation.non_negative("stamp", message.stamp)
     row = agent.code.unpacked(f"row of agent {sender!r}", message.content)
-    return Kept(number, stamp, row)
+    return ArrivedRow(number, stamp, row)
 
 
 def gradient_in(

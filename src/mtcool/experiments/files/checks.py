@@ -7,7 +7,7 @@ from mtcool.algorithms import OWN, algorithm
 from mtcool.config.algorithms import aggregator_of, is_noisy, learner_of, record_of
 from mtcool.config.complaints import one_sentence
 from mtcool.config.outside import is_outside
-from mtcool.config.schema import Algorithm
+from mtcool.config.schema import AlgorithmSpec
 from mtcool.experiments.files.field_checks import check_field
 from mtcool.experiments.files.spec import (
     MEASURED,
@@ -17,8 +17,8 @@ from mtcool.experiments.files.spec import (
     Figure,
     Head,
     Point,
-    Privacy,
-    Stream,
+    PrivacySpec,
+    StreamSpec,
     algorithm_parameter,
     label,
 )
@@ -107,18 +107,18 @@ def check_options(points: Sequence[Point]) -> None:
         )
 
 
-def _check_stream(stream: Stream) -> None:
+def _check_stream(stream: StreamSpec) -> None:
     if stream.data is not None and not is_outside(stream.loss):
         raise ValueError(f"stream.data applies only to a loss of your own, got {stream.data!r}")
     if stream.loss == "linear" and stream.comparator == "tasks":
         raise ValueError("stream.comparator must be hindsight for linear losses, got 'tasks'")
-    if stream.loss == "linear" and stream.noise != Stream().noise:
+    if stream.loss == "linear" and stream.noise != StreamSpec().noise:
         raise ValueError(f"stream.noise has no meaning for linear losses, got {stream.noise}")
     if stream.loss != "linear" and stream.drift != 0.0:
         raise ValueError(f"stream.drift applies only to linear losses, got {stream.drift}")
 
 
-def _check_algorithm(one: Algorithm) -> None:
+def _check_algorithm(one: AlgorithmSpec) -> None:
     record = record_of(one)
     if record.own_weights and one.weights != "uniform":
         raise ValueError(f"{one.name}: weights have no meaning for {record}, got {one.weights!r}")
@@ -135,7 +135,7 @@ def _check_algorithm(one: Algorithm) -> None:
             raise ValueError(f"{one.name}: {error}") from None
 
 
-def _check_published(one: Algorithm) -> None:
+def _check_published(one: AlgorithmSpec) -> None:
     record = record_of(one)
     try:
         publishing(record, learner_of(one))
@@ -145,7 +145,7 @@ def _check_published(one: Algorithm) -> None:
         ) from None
 
 
-def _check_noise(one: Algorithm) -> None:
+def _check_noise(one: AlgorithmSpec) -> None:
     """Aggregator, calibration and law belong to private algorithms, and must fit together."""
     private = record_of(one).private
     for key in ("aggregator", "aggregator_parameters", "calibration", "law"):
@@ -185,7 +185,7 @@ def _check_privacy(point: Point) -> None:
             f"privacy has no meaning without an algorithm {_private_ones()}, got a table"
         )
     gaussian = any(one.law == "gaussian" for one in point.algorithm)
-    if levels.delta != Privacy().delta and not gaussian:
+    if levels.delta != PrivacySpec().delta and not gaussian:
         raise ValueError(f"privacy.delta has no meaning without a gaussian law, got {levels.delta}")
     if levels.strict_agents and levels.strict_epsilon is None:
         raise ValueError(

@@ -24,7 +24,7 @@ def check_field(point: spec.Point) -> None:
         _check_algorithm(point, one, asked)
 
 
-def _check_algorithm(point: spec.Point, one: schema.Algorithm, asked: list[str]) -> None:
+def _check_algorithm(point: spec.Point, one: schema.AlgorithmSpec, asked: list[str]) -> None:
     record = record_of(one)
     for key in spec.FIELD:
         own = given(getattr(one, key))

@@ -29,7 +29,7 @@ def changes_network(point: spec.Point) -> bool:
     return not isinstance(point.network, spec.Still | None)
 
 
-def field_of(point: spec.Point, one: schema.Algorithm) -> Field | None:
+def field_of(point: spec.Point, one: schema.AlgorithmSpec) -> Field | None:
     """Messages and delays of an algorithm at a point, or None if it lives as in the paper.
 
     An agent that learns alone sends nothing, but waits for its labels as all others do.
@@ -53,7 +53,7 @@ def field_of(point: spec.Point, one: schema.Algorithm) -> Field | None:
     return None if plain else Field(messages, delays)
 
 
-def messages_of(point: spec.Point, one: schema.Algorithm) -> mtcool.Messages:
+def messages_of(point: spec.Point, one: schema.AlgorithmSpec) -> mtcool.Messages:
     """What the algorithm's own table says, and for all else that of the point."""
     found = given(point.messages) | given(one.messages)
     if found.get("partners") == "all":
@@ -61,16 +61,16 @@ def messages_of(point: spec.Point, one: schema.Algorithm) -> mtcool.Messages:
     return mtcool.Messages(**found)
 
 
-def delays_of(point: spec.Point, one: schema.Algorithm) -> mtcool.Delays:
+def delays_of(point: spec.Point, one: schema.AlgorithmSpec) -> mtcool.Delays:
     """What the algorithm's own table says, and for all else that of the point."""
     found: dict[str, Any] = given(point.delays) | given(one.delays)
     for key, value in found.items():
-        if isinstance(value, schema.Delay):
+        if isinstance(value, schema.DelaySpec):
             found[key] = mtcool.Delay(**msgspec.structs.asdict(value))
     return mtcool.Delays(**found)
 
 
-def given(table: schema.Messages | schema.Delays | None) -> dict[str, Any]:
+def given(table: schema.MessagesSpec | schema.DelaysSpec | None) -> dict[str, Any]:
     """The keys that a table has in the file.
 
     Examples

@@ -25,9 +25,9 @@ from mtcool.experiments.files.spec import (
     Gaussian,
     Head,
     Point,
-    Privacy,
+    PrivacySpec,
     Stochastic,
-    Stream,
+    StreamSpec,
     Sweep,
     algorithm_parameter,
     label,
@@ -120,7 +120,7 @@ def make_experiment(table: dict[str, Any], folder: Path = Path()) -> Experiment:
 
 def _fill(point: dict[str, Any]) -> None:
     """Write out the tables that the file leaves to their defaults: a sweep may reach into them."""
-    defaults = {"graph": ErdosRenyi(), "tasks": Gaussian(), "stream": Stream()}
+    defaults = {"graph": ErdosRenyi(), "tasks": Gaussian(), "stream": StreamSpec()}
     for key, table in msgspec.to_builtins(defaults).items():
         point.setdefault(key, table)
     if isinstance(point["stream"], dict):
@@ -131,7 +131,7 @@ def _with_levels(point: Point) -> Point:
     """Write out the privacy that a file with private algorithms leaves to its defaults."""
     private = any(record_of(one).private for one in point.algorithm)
     needed = private and point.privacy is None
-    return msgspec.structs.replace(point, privacy=Privacy()) if needed else point
+    return msgspec.structs.replace(point, privacy=PrivacySpec()) if needed else point
 
 
 def _shortened(table: dict[str, Any], experiment: Experiment, most: int) -> dict[str, Any]:

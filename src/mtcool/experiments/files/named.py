@@ -11,7 +11,7 @@ from mtcool.config.outside import is_outside
 from mtcool.experiments.files import spec
 
 
-def loss_kind(stream: spec.Stream) -> streams.Kind:
+def loss_kind(stream: spec.StreamSpec) -> streams.Kind:
     """The kind of loss that a stream asks for, with its parameters."""
     if not is_outside(stream.loss):
         if stream.loss not in streams.KINDS:

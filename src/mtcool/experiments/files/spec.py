@@ -107,7 +107,7 @@ class Bursts(schema.Part, frozen=True, tag="bursts"):
 Activations: TypeAlias = Stochastic | RoundRobin | Bursts
 
 
-class Stream(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StreamSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Losses and activations. `drift` is for linear losses, `noise` for all others.
 
     `loss` is the name of a kind in `mtcool.streams`, or "module:Class" for one from outside, whose
@@ -124,7 +124,7 @@ class Stream(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     activations: Activations = Stochastic()
 
 
-class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PrivacySpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Privacy levels of the agents, for all private algorithms of the point.
 
     Without `horizon` the most activations of an agent in the replicate's stream are planned for.
@@ -144,14 +144,14 @@ class Point(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rounds: schema.Count = ROUNDS
     graph: schema.Graph = schema.ErdosRenyi()
     tasks: Tasks = Gaussian()
-    stream: Stream = Stream()
+    stream: StreamSpec = StreamSpec()
     network: Network | None = None
     """How the graph changes, if it does."""
-    messages: schema.Messages | None = None
-    delays: schema.Delays | None = None
-    privacy: Privacy | None = None
+    messages: schema.MessagesSpec | None = None
+    delays: schema.DelaysSpec | None = None
+    privacy: PrivacySpec | None = None
     """Of points with a private algorithm."""
-    algorithm: Annotated[list[schema.Algorithm], Meta(min_length=1)]
+    algorithm: Annotated[list[schema.AlgorithmSpec], Meta(min_length=1)]
 
 
 class Sweep(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

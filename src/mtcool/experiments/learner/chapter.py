@@ -9,11 +9,11 @@ from typing import TypeVar
 import msgspec
 
 from mtcool.experiments.learner.code import DATA
-from mtcool.experiments.learner.figure_two import Figure, Regrets
+from mtcool.experiments.learner.figure_two import FigureTwo, Regrets
 from mtcool.experiments.learner.real_streams import Errors, RealStream
 from mtcool.experiments.report.results import Results
 from mtcool.experiments.running.engines import Engine, run_jobs
-from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.store import ResultsFolder
 from mtcool.experiments.running.suite import FIGURES
 from mtcool.experiments.running.work import Work
 from mtcool.simulation.progress import progress_bar
@@ -42,11 +42,11 @@ def run_chapter(
     figures = next(one for one in results if one.experiment.head.name == FIGURES)
     count = min(REPLICATES, figures.replicates)
     played = [
-        [Figure(msgspec.structs.replace(first, replicate=k)) for k in range(count)]
+        [FigureTwo(msgspec.structs.replace(first, replicate=k)) for k in range(count)]
         for first in figures.firsts
     ]
     streams = stream_works() if has_data() else {}
-    store = Store(folder / "cells")
+    store = ResultsFolder(folder / "cells")
     # The streams take longest, each: they begin.
     works: list[Work[object]] = [
         *(work for orders in streams.values() for work in orders),
@@ -84,7 +84,7 @@ def has_data() -> bool:
     return all(find_spec(package) is not None for package in DATA)
 
 
-def _stored(store: Store, work: Work[R]) -> R:
+def _stored(store: ResultsFolder, work: Work[R]) -> R:
     found = store.get(work)
     if found is None:
         raise OSError(f"results were taken from {store.folder} during the run")

@@ -24,7 +24,7 @@ class Regrets(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Filters and ridge of the same kind on the rows of each agent by itself."""
 
 
-class Figure(msgspec.Struct, frozen=True):
+class FigureTwo(msgspec.Struct, frozen=True):
     """The learner on the replicate of a cell."""
 
     cell: Job

@@ -14,7 +14,7 @@ import numpy as np
 
 from mtcool.experiments.report.promises import (
     IN_EXPECTATION,
-    Kept,
+    KnownReplicate,
     PointPromises,
     Promise,
     bound_of,
@@ -50,7 +50,7 @@ def bound_curves(
         if len(results.points[k].agent_times) and any(row.ceiling is not None for row in point.rows)
     ]
     for k in bounded[:: max(1, -(-len(bounded) // PANELS))]:
-        kept = Kept.of(results.firsts[k], results.points[k].cells[0])
+        kept = KnownReplicate.of(results.firsts[k], results.points[k].cells[0])
         yield (
             results.points[k].values,
             [
@@ -61,7 +61,7 @@ def bound_curves(
         )
 
 
-def _curve(kept: Kept, point: PointResults, row: Promise, position: int) -> BoundCurve:
+def _curve(kept: KnownReplicate, point: PointResults, row: Promise, position: int) -> BoundCurve:
     on_average = row.statement.endswith(IN_EXPECTATION)
     curves = point.curves[:, position]
     regret = curves.mean(axis=0) if on_average else curves[0]

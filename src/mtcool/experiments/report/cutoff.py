@@ -21,7 +21,7 @@ FIELD = ("network", "messages", "delays")
 
 
 @dataclass(frozen=True)
-class Stretch:
+class PayingRange:
     """From `start` to `end` sharing pays; None is an end of the axis, not a cut-off."""
 
     start: float | None
@@ -39,7 +39,7 @@ class Payoff:
 
     name: str
     alone: str
-    stretches: list[Stretch]
+    stretches: list[PayingRange]
     x: Floats
     rival: Floats
     """Mean regret of learning alone along the axis."""
@@ -88,7 +88,7 @@ def _likeness(results: Results, name: str, alone: str) -> int:
     return sum(all(len(both) == 1 for both in kind) for kind in (bet, wait))
 
 
-def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
+def stretches(x: Floats, regret: Floats, rival: Floats) -> list[PayingRange]:
     """The parts of the axis where `regret` is below `rival`; x ascends.
 
     Curves are straight between their points, in logarithms wherever all numbers have one.
@@ -99,7 +99,7 @@ def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
     [Stretch(start=10.0, end=None)]
     """
     gap = np.subtract(*_straight(np.array([regret, rival])))
-    found: list[Stretch] = []
+    found: list[PayingRange] = []
     start: float | None = None
     for k in range(1, len(x)):
         if (gap[k - 1] < 0) == (gap[k] < 0):
@@ -108,8 +108,8 @@ def stretches(x: Floats, regret: Floats, rival: Floats) -> list[Stretch]:
         if gap[k] < 0:
             start = cutoff
         else:
-            found.append(Stretch(start, cutoff))
-    return [*found, Stretch(start, None)] if gap[-1] < 0 else found
+            found.append(PayingRange(start, cutoff))
+    return [*found, PayingRange(start, None)] if gap[-1] < 0 else found
 
 
 def _straight(values: Floats) -> Floats:
@@ -136,7 +136,7 @@ def payoff_words(points: Sequence[PointResults], x: str, results: Results) -> It
         yield f"{payoff.name}: sharing pays {where or 'nowhere'} (against {payoff.alone}{doubt})."
 
 
-def _where(stretch: Stretch, axis: str) -> str:
+def _where(stretch: PayingRange, axis: str) -> str:
     if stretch.start is None:
         return "everywhere" if stretch.end is None else f"up to {axis} = {short(stretch.end, 2)}"
     start = f"from {axis} = {short(stretch.start, 2)}"

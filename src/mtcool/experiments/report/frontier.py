@@ -64,7 +64,7 @@ def spent(results: Results, points: Sequence[PointResults], what: str) -> list[S
 
 
 def _family(
-    results: Results, described: spec.Point, one: schema.Algorithm, swept: Mapping[str, str]
+    results: Results, described: spec.Point, one: schema.AlgorithmSpec, swept: Mapping[str, str]
 ) -> tuple[str, str]:
     """What an algorithm's policy is called, and its numbers."""
     others = [

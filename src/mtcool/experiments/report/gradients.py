@@ -21,7 +21,7 @@ FAR = 2.0  # times the longest gradient: from there on L wastes more than roundi
 class _Fit:
     """One algorithm at one point."""
 
-    algorithm: schema.Algorithm
+    algorithm: schema.AlgorithmSpec
     point: PointResults
     runs: int
     clipped: int

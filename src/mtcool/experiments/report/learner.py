@@ -18,7 +18,7 @@ from mtcool.experiments.learner.real_streams import (
     SHUFFLED,
     Errors,
 )
-from mtcool.experiments.report.learner_figures import LEARNER, Line, draw_errors, draw_regrets
+from mtcool.experiments.report.learner_figures import LEARNER, RegretLine, draw_errors, draw_regrets
 from mtcool.experiments.report.results import Estimate
 from mtcool.experiments.report.tables import Row, write_rows
 from mtcool.reports.numbers import short
@@ -80,7 +80,7 @@ def _figure_two(chapter: Chapter, place: Path) -> dict[str, Any]:
     }
 
 
-def lines_of(chapter: Chapter) -> list[Line]:
+def lines_of(chapter: Chapter) -> list[RegretLine]:
     """Everybody's regret at each point, on the replicates that the learner has played."""
     points, count = chapter.figures.points, len(chapter.regrets[0])
     sigma = np.array([point.sigma[:count].mean() for point in points])
@@ -93,12 +93,12 @@ def lines_of(chapter: Chapter) -> list[Line]:
         ]
     colours = {name: chapter.figures.record_of(name).colour for name in points[0].names}
     return [
-        Line(name, sigma, [Estimate.of(final) for final in per_point], colours.get(name))
+        RegretLine(name, sigma, [Estimate.of(final) for final in per_point], colours.get(name))
         for name, per_point in finals.items()
     ]
 
 
-def regret_words(lines: Sequence[Line]) -> list[str]:
+def regret_words(lines: Sequence[RegretLine]) -> list[str]:
     """How the learner compares with the best of the paper's algorithms, and with alone."""
     by_name = {line.name: np.array([one.mean for one in line.regret]) for line in lines}
     learned, alone = by_name.pop(LEARNER), by_name.pop(ALONE)

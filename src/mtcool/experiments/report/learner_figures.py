@@ -16,7 +16,7 @@ LEARNER = "learner"
 
 
 @dataclass(frozen=True)
-class Line:
+class RegretLine:
     """One algorithm: its regret at each point of the figure."""
 
     name: str
@@ -27,7 +27,7 @@ class Line:
 
 
 @styled
-def draw_regrets(lines: Sequence[Line], words: str, path: Path) -> None:
+def draw_regrets(lines: Sequence[RegretLine], words: str, path: Path) -> None:
     """Regret against the mean local deviation of the tasks, on a logarithmic axis."""
     canvas, (axes,) = panels(6.6, 4.3)
     colours = colours_of([line.colour for line in lines])

@@ -80,7 +80,7 @@ class PointPromises:
     rows: list[Promise]
 
 
-class Kept(NamedTuple):
+class KnownReplicate(NamedTuple):
     """One replicate of a point, as its cell keeps it."""
 
     replicate: Replicate
@@ -88,7 +88,7 @@ class Kept(NamedTuple):
     """The comparator."""
 
     @classmethod
-    def of(cls, job: Job, cell: Cell) -> "Kept":
+    def of(cls, job: Job, cell: Cell) -> "KnownReplicate":
         """What the networks of a cell were made for; nothing is drawn again."""
         instance, (_, _, for_noise) = cell.instance, job.seeds()
         graph = job.graph or instance.graph
@@ -110,7 +110,7 @@ class Ceiling(NamedTuple):
 
 def promises(job: Job, results: PointResults) -> PointPromises:
     """Bounds and measured regret of the point whose first replicate is `job`."""
-    first, algorithms = Kept.of(job, results.cells[0]), job.point.algorithm
+    first, algorithms = KnownReplicate.of(job, results.cells[0]), job.point.algorithm
     found = [
         [_ceiling(first, one, run)]
         for one, run in zip(algorithms, results.cells[0].runs, strict=True)
@@ -118,7 +118,7 @@ def promises(job: Job, results: PointResults) -> PointPromises:
     on_average = [k for k, (one,) in enumerate(found) if one.bound and one.bound.in_expectation]
     if on_average:
         for later, cell in enumerate(results.cells[1:], start=job.replicate + 1):
-            other = Kept.of(msgspec.structs.replace(job, replicate=later), cell)
+            other = KnownReplicate.of(msgspec.structs.replace(job, replicate=later), cell)
             for k in on_average:
                 found[k].append(_ceiling(other, algorithms[k], cell.runs[k]))
     rows = [
@@ -129,7 +129,11 @@ def promises(job: Job, results: PointResults) -> PointPromises:
 
 
 def _promise(
-    first: Kept, algorithm: schema.Algorithm, ceilings: list[Ceiling], results: PointResults, k: int
+    first: KnownReplicate,
+    algorithm: schema.AlgorithmSpec,
+    ceilings: list[Ceiling],
+    results: PointResults,
+    k: int,
 ) -> Promise:
     """Row k, from as many replicates as there are ceilings."""
     bounds = [one.bound for one in ceilings if one.bound is not None]
@@ -145,7 +149,7 @@ def _promise(
     )
 
 
-def _too_long(algorithm: schema.Algorithm, run: Run) -> bool:
+def _too_long(algorithm: schema.AlgorithmSpec, run: Run) -> bool:
     """Whether gradients were longer than L, or, of a private run, could be.
 
     Noise decides where a private run predicts, and its bound is a mean over all noise.
@@ -154,12 +158,12 @@ def _too_long(algorithm: schema.Algorithm, run: Run) -> bool:
     return run.clipped > 0 or (record_of(algorithm).private and steep)
 
 
-def _given(algorithm: schema.Algorithm, run: Run) -> float:
+def _given(algorithm: schema.AlgorithmSpec, run: Run) -> float:
     """L, or the longest gradient of a run without one."""
     return run.longest_gradient if algorithm.lipschitz == "adaptive" else algorithm.lipschitz
 
 
-def _ceiling(kept: Kept, algorithm: schema.Algorithm, run: Run) -> Ceiling:
+def _ceiling(kept: KnownReplicate, algorithm: schema.AlgorithmSpec, run: Run) -> Ceiling:
     """The bound of the algorithm's record, if its assumptions hold."""
     if _too_long(algorithm, run):
         return Ceiling(None, "none: gradients were longer than L")
@@ -185,7 +189,7 @@ def bound_of(question: Question, run: Run) -> theory.Bound | None:
     return bound.times(run.longest_gradient)
 
 
-def question_of(kept: Kept, algorithm: schema.Algorithm) -> Question:
+def question_of(kept: KnownReplicate, algorithm: schema.AlgorithmSpec) -> Question:
     """What the algorithm's record is asked about the whole run."""
     point, graph = kept.replicate.point, kept.replicate.graph_for(algorithm)
     settings, q = build_settings(kept.replicate, algorithm), None
@@ -195,7 +199,7 @@ def question_of(kept: Kept, algorithm: schema.Algorithm) -> Question:
     return Question(graph, settings, algorithm.weights, q, kept.tasks, activations)
 
 
-def _floor(algorithm: schema.Algorithm, kept: Kept, lipschitz: float) -> float | None:
+def _floor(algorithm: schema.AlgorithmSpec, kept: KnownReplicate, lipschitz: float) -> float | None:
     graph, tasks, rounds = kept.graph, kept.tasks, kept.replicate.point.rounds
     if changes_network(kept.replicate.point):  # it speaks of one graph, and of all activations
         return None

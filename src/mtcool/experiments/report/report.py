@@ -36,7 +36,7 @@ from mtcool.experiments.report.theory_table import graph_rows, promise_rows
 from mtcool.experiments.report.traffic_figure import draw_traffic
 from mtcool.experiments.running.cells import code_digest
 from mtcool.experiments.running.runner import Task
-from mtcool.reports.page import Cell, picture, write_page
+from mtcool.reports.page import TableCell, picture, write_page
 from mtcool.simulation.progress import Advance
 from mtcool.types import Plain
 
@@ -214,10 +214,10 @@ def _table(results: Results) -> dict[str, Any]:
     return {"head": [*map(results.title_of, swept), "σ̄", *names], "rows": rows}
 
 
-def _cell(point: PointResults, name: str) -> Cell:
+def _cell(point: PointResults, name: str) -> TableCell:
     best = point.ranking()[0]
     more = "" if name == best else f"+{point.difference(name, best)}"
-    return Cell(str(point.regret(name)), "best" if name == best else "", more)
+    return TableCell(str(point.regret(name)), "best" if name == best else "", more)
 
 
 def _summary(section: dict[str, Any]) -> SectionSummary:

@@ -173,7 +173,7 @@ class Results:
         """Which algorithm goes by this name in the file."""
         return record_of(self.algorithm(name))
 
-    def algorithm(self, name: str) -> schema.Algorithm:
+    def algorithm(self, name: str) -> schema.AlgorithmSpec:
         """What the file says of the algorithm of this name, at the first point."""
         return next(a for a in self.experiment.points[0].algorithm if a.name == name)
 

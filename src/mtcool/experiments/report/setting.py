@@ -50,9 +50,9 @@ def _has(table: Plain, path: str) -> bool:
     return True
 
 
-def _described(algorithm: schema.Algorithm, swept: list[str]) -> str:
+def _described(algorithm: schema.AlgorithmSpec, swept: list[str]) -> str:
     """Describe an algorithm: name, the bound L, and settings other than the defaults."""
-    default = schema.Algorithm(name="", algorithm=algorithm.algorithm)
+    default = schema.AlgorithmSpec(name="", algorithm=algorithm.algorithm)
     options = [
         f"{key} {value}"
         for key, value in msgspec.to_builtins(algorithm).items()

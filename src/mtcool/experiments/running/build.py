@@ -39,7 +39,7 @@ class Replicate(NamedTuple):
     draws: np.random.SeedSequence | None = None
     """Seed for what messages and delays leave to chance."""
 
-    def graph_for(self, one: schema.Algorithm) -> mtcool.Graph:
+    def graph_for(self, one: schema.AlgorithmSpec) -> mtcool.Graph:
         """Who learns alone needs no edges, so agents that come and go are all there at once."""
         asked = changes_network(self.point) or field_of(self.point, one) is not None
         if not record_of(one).alone or not asked:
@@ -104,7 +104,7 @@ def _tasks(table: spec.Tasks, graph: mtcool.Graph, rng: np.random.Generator) -> 
     return streams.tasks_in_groups(graph, table.dim, table.gap, rng, **around)
 
 
-def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
+def _data_of_own_loss(stream: spec.StreamSpec, dim: int) -> str:
     """The loss of the package whose rows a loss from outside is given."""
     columns = streams.width(loss_kind(stream), dim)
     if columns not in (dim, dim + 1):
@@ -121,7 +121,7 @@ def _data_of_own_loss(stream: spec.Stream, dim: int) -> str:
     return data
 
 
-def build_network(replicate: Replicate, one: schema.Algorithm) -> mtcool.Network:
+def build_network(replicate: Replicate, one: schema.AlgorithmSpec) -> mtcool.Network:
     """A fresh network that clips gradients to L; the same replicate has the same noise."""
     (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
     if field is not None:
@@ -132,7 +132,7 @@ def build_network(replicate: Replicate, one: schema.Algorithm) -> mtcool.Network
     return make_network(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def build_settings(replicate: Replicate, one: schema.Algorithm) -> Settings:
+def build_settings(replicate: Replicate, one: schema.AlgorithmSpec) -> Settings:
     """The settings of that network, without the network."""
     (record, settings), field = _settings(replicate, one), field_of(replicate.point, one)
     if field is not None:
@@ -140,7 +140,7 @@ def build_settings(replicate: Replicate, one: schema.Algorithm) -> Settings:
     return make_settings(record, replicate.graph_for(one), replicate.point.tasks.dim, **settings)
 
 
-def _settings(replicate: Replicate, one: schema.Algorithm) -> tuple[Algorithm, dict[str, Any]]:
+def _settings(replicate: Replicate, one: schema.AlgorithmSpec) -> tuple[Algorithm, dict[str, Any]]:
     """The record of an algorithm, and what its networks are told."""
     point, record = replicate.point, record_of(one)
     settings = settings_of(one)

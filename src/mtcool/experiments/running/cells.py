@@ -226,7 +226,7 @@ def run_cell(job: Job) -> Cell:
 
 def _recorded(
     job: Job,
-    algorithm: schema.Algorithm,
+    algorithm: schema.AlgorithmSpec,
     longest: float,
     trace: mtcool.Trace,
     few: NDArray[np.int64],

@@ -14,12 +14,12 @@ from mtcool.types import Integers
 
 def privacy_of(
     point: spec.Point,
-    algorithm: schema.Algorithm,
+    algorithm: schema.AlgorithmSpec,
     activations: Integers,
     seed: np.random.SeedSequence,
 ) -> mtcool.Privacy:
     """The privacy of an algorithm, for agents with so many activations."""
-    table = point.privacy or spec.Privacy()
+    table = point.privacy or spec.PrivacySpec()
     return mtcool.Privacy(
         levels(table, len(activations), seed),
         table.horizon or most_activations(activations),
@@ -29,7 +29,9 @@ def privacy_of(
     )
 
 
-def levels(table: spec.Privacy, agents: int, seed: np.random.SeedSequence) -> NDArray[np.float64]:
+def levels(
+    table: spec.PrivacySpec, agents: int, seed: np.random.SeedSequence
+) -> NDArray[np.float64]:
     """Epsilon of every agent; with more strict agents, those that were strict stay strict.
 
     Examples

@@ -24,7 +24,7 @@ from mtcool.experiments.running.build import Replicate, build_network, build_str
 from mtcool.experiments.running.cells import Job
 from mtcool.experiments.running.course import build_course
 from mtcool.experiments.running.engines import Engine, run_jobs
-from mtcool.experiments.running.store import Store
+from mtcool.experiments.running.store import ResultsFolder
 from mtcool.learners import MTFTRL
 from mtcool.simulation.progress import Advance, progress_bar
 from mtcool.streams.checking import ROUNDS, check_loss
@@ -125,7 +125,7 @@ def check_memory(task: Task, workers: int) -> None:
 def _agents(point: spec.Point) -> float:
     """Number of agents that a cell makes; a graph from a file is made once and counts as none."""
     match point.graph:
-        case schema.Cliques(sizes) | schema.Stars(sizes):
+        case schema.CliquesGraph(sizes) | schema.Stars(sizes):
             agents = sum(sizes)
         case schema.Grid(rows, columns):
             agents = rows * columns
@@ -197,7 +197,7 @@ def run_tasks(
         check_memory(task, engine.workers)
     with progress_bar("check", sum(len(t.experiment.points) for t in tasks), progress) as advance:
         jobs = [jobs_of(task, advance) for task in tasks]
-    store = Store(folder / "cells")
+    store = ResultsFolder(folder / "cells")
     keys = [{job.key: job for point in by_point for job in point} for by_point in jobs]
     cells = {key: job for of_task in keys for key, job in of_task.items()}
     missing = {key: job for key, job in cells.items() if store.get(job) is None}
@@ -258,7 +258,7 @@ def compile_kernels(jobs: Sequence[Job], engine: Engine, *, progress: bool) -> N
             advance(1)
 
 
-def _gather(task: Task, jobs: list[list[Job]], store: Store) -> Results:
+def _gather(task: Task, jobs: list[list[Job]], store: ResultsFolder) -> Results:
     points = []
     for values, point in zip(task.experiment.values, jobs, strict=True):
         cells = [store.get(job) for job in point]

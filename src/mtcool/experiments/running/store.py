@@ -13,7 +13,7 @@ from mtcool.experiments.running.work import Work
 R = TypeVar("R")
 
 
-class Store:
+class ResultsFolder:
     """A folder of results; a new run takes from it what an earlier one left."""
 
     def __init__(self, folder: Path) -> None:

@@ -27,7 +27,7 @@ COMPARED, FIRST_ROWS, WARM = 0, 1, 2
 ROWS, COLD, FIRST = 0, 1, 2
 
 
-class Predicted(NamedTuple):
+class PredictedRows(NamedTuple):
     """Rows as they were predicted, in the order of the stream."""
 
     agents: Integers
@@ -58,7 +58,7 @@ class Evaluation:
     >>> target = rng.normal(size=100)
     >>> no = np.zeros(100, bool)
     >>> evaluation = Evaluation("regression", ("learned", "alone"))
-    >>> evaluation.add(Predicted(np.arange(100) % 2, np.arange(100.0), target,
+    >>> evaluation.add(PredictedRows(np.arange(100) % 2, np.arange(100.0), target,
     ...                          np.stack([0.9 * target, 0.5 * target], axis=1), no, no))
     >>> round(evaluation.metrics()["learned"]["nmse"], 3)
     0.01
@@ -78,7 +78,7 @@ class Evaluation:
         self._of_all = BatchMeans(1 + 2 * len(self.names))
         self._ranking = Ranking(len(self.names) if task == "classification" else 0)
 
-    def add(self, rows: Predicted) -> None:
+    def add(self, rows: PredictedRows) -> None:
         """Take in rows, the next of the stream."""
         if rows.agents.size == 0:
             return

@@ -14,7 +14,7 @@ from mtcool.learn.reading.records import (
     BLOCK,
     ENDLESS,
     LIVE_BLOCK,
-    Block,
+    RecordBlock,
     line_breaks,
     read_blocks,
     record_ends,
@@ -127,7 +127,7 @@ def _fields(text: str, delimiter: str) -> list[str]:
 
 def _parser(
     names: Sequence[str], columns: Sequence[str], delimiter: bytes
-) -> Callable[[Block], Piece]:
+) -> Callable[[RecordBlock], Piece]:
     pa, files = pyarrow(), pyarrow("pyarrow.csv")
     # By position: names may stand twice in columns that nobody asks for.
     keys = {name: str(names.index(name)) for name in columns}
@@ -144,7 +144,7 @@ def _parser(
 
     untyped = frozenset(columns)
 
-    def parse(block: Block) -> Piece:
+    def parse(block: RecordBlock) -> Piece:
         short: list[Given] = []
 
         def skip(row: Given) -> str:

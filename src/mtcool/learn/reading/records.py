@@ -32,7 +32,7 @@ ENDLESS = "the record that begins here does not end; a quote in it may not be cl
 QUOTE, NEWLINE = ord('"'), ord("\n")
 
 
-class Block(NamedTuple):
+class RecordBlock(NamedTuple):
     """Whole records, and the line in which each begins."""
 
     content: bytes
@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
 def read_blocks(
     read: Callable[[int], bytes], delimiter: bytes, line: int, name: str, *, live: bool = False
-) -> Iterator[Block]:
+) -> Iterator[RecordBlock]:
     """Cut what is read, beginning with line number `line`, into blocks of whole records.
 
     A record that does not end is refused; in a live table it is a bad row, which ends with the line
@@ -83,7 +83,7 @@ def read_blocks(
             if cut:
                 following = line + rest.count(b"\n", 0, cut)
                 reason = f"{ENDLESS}; with it goes all up to line {following - 1}"
-                yield Block(b"", np.empty(0, np.int64), [BadRow(line, reason)])
+                yield RecordBlock(b"", np.empty(0, np.int64), [BadRow(line, reason)])
                 line, rest = following, rest[cut:]
         if not last and not rest:
             return
@@ -123,16 +123,16 @@ def _starts(ends: Integers) -> Integers:
     return np.concatenate(([0], ends[:-1] + 1))
 
 
-def _block(content: bytes, ends: Integers, lines: Integers) -> Block:
+def _block(content: bytes, ends: Integers, lines: Integers) -> RecordBlock:
     starts = _starts(ends)
     full = ends > starts
     if _is_text(content):
-        return Block(content, lines[full], [])
+        return RecordBlock(content, lines[full], [])
     records = [content[a : b + 1] for a, b in zip(starts[full], ends[full], strict=True)]
     readable = np.array([_is_text(record) for record in records])
     bad = [BadRow(int(k), "bytes that are no text in UTF-8") for k in lines[full][~readable]]
     kept = b"".join(record for record, good in zip(records, readable, strict=True) if good)
-    return Block(kept, lines[full][readable], bad)
+    return RecordBlock(kept, lines[full][readable], bad)
 
 
 def _is_text(content: bytes) -> bool:

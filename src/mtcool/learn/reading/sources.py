@@ -15,7 +15,7 @@ from mtcool.learn.reading.pieces import ROWS, Piece, pyarrow
 from mtcool.types import Given
 
 
-class Source(NamedTuple):
+class OpenTable(NamedTuple):
     """A table that is open: what it is called, the names of its columns, and its rows."""
 
     name: str
@@ -27,14 +27,14 @@ class Source(NamedTuple):
     """How a CSV file ends, once its rows have been read."""
 
 
-def open_source(source: Given, wanted: str, *, live: bool = False) -> Source:
+def open_source(source: Given, wanted: str, *, live: bool = False) -> OpenTable:
     """Open a file by its path, "-" for standard input, a file object, or a frame.
 
     What is open already stays as it is. `wanted` is a name that the header must have; it tells the
     delimiter of a CSV file. A `live` CSV file is read as its lines come, and a quote that is not
     closed costs a part of it only.
     """
-    if isinstance(source, Source):
+    if isinstance(source, OpenTable):
         return source
     if isinstance(source, str) and source == "-":
         return _csv(sys.stdin.buffer, "standard input", wanted, live)
@@ -44,7 +44,7 @@ def open_source(source: Given, wanted: str, *, live: bool = False) -> Source:
         return _csv(source, str(getattr(source, "name", "the file")), wanted, live)
     if type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "iloc"):
         names = [str(name) for name in source.columns]
-        return Source("the frame", "row", names, lambda chosen: _of_pandas(source, chosen))
+        return OpenTable("the frame", "row", names, lambda chosen: _of_pandas(source, chosen))
     if hasattr(source, "__arrow_c_stream__"):
         return _open_stream(source)
     raise ValueError(
@@ -53,13 +53,13 @@ def open_source(source: Given, wanted: str, *, live: bool = False) -> Source:
     )
 
 
-def _csv(file: Given, name: str, wanted: str, live: bool) -> Source:
+def _csv(file: Given, name: str, wanted: str, live: bool) -> OpenTable:
     pyarrow()
     table = CsvFile(file, name, wanted, live=live)
-    return Source(name, "line", table.names, table.pieces, table.ending)
+    return OpenTable(name, "line", table.names, table.pieces, table.ending)
 
 
-def _open_path(path: Path, wanted: str, live: bool) -> Source:
+def _open_path(path: Path, wanted: str, live: bool) -> OpenTable:
     pa = pyarrow()
     try:
         with path.open("rb") as file:
@@ -74,7 +74,7 @@ def _open_path(path: Path, wanted: str, live: bool) -> Source:
         ) from None
 
 
-def _parquet(path: Path) -> Source:
+def _parquet(path: Path) -> OpenTable:
     pa, files = pyarrow(), pyarrow("pyarrow.parquet")
     try:
         file = files.ParquetFile(str(path), pre_buffer=False)
@@ -87,7 +87,7 @@ def _parquet(path: Path) -> Source:
         except (pa.ArrowException, OSError) as error:
             raise _damaged(path, error) from None
 
-    return Source(str(path), "row", list(file.schema_arrow.names), pieces)
+    return OpenTable(str(path), "row", list(file.schema_arrow.names), pieces)
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:
@@ -95,9 +95,9 @@ def _damaged(path: Path, error: Exception) -> ValueError:
     return ValueError(f"source must be a whole Parquet file, got {path}: {reason}")
 
 
-def _open_stream(frame: Given) -> Source:
+def _open_stream(frame: Given) -> OpenTable:
     reader = pyarrow().RecordBatchReader.from_stream(frame)
-    return Source(
+    return OpenTable(
         "the frame", "row", list(reader.schema.names), lambda chosen: _cut(reader, chosen)
     )
 

@@ -15,7 +15,7 @@ from mtcool import validation
 from mtcool.learn.reading.checking import Checked, Checker
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.pieces import ROWS, BadRow, Piece
-from mtcool.learn.reading.sources import Source, open_source
+from mtcool.learn.reading.sources import OpenTable, open_source
 from mtcool.types import Floats, Given, Integers
 
 __all__ = ["BadRow", "Batch", "Columns", "read_batches"]
@@ -194,7 +194,7 @@ def refused_row(name: str, unit: str, row: BadRow) -> ValueError:
     return ValueError(f'{said}; on_bad="skip" goes on without such rows')
 
 
-def checked_features(table: Source, columns: Columns, encoder: Encoder) -> list[str]:
+def checked_features(table: OpenTable, columns: Columns, encoder: Encoder) -> list[str]:
     """The features to read, once all columns that are asked for are known to be there."""
     roles = {*columns.roles.values(), *columns.no_features}
     others = [name for name in table.names if name and name not in roles]
@@ -211,7 +211,7 @@ def checked_features(table: Source, columns: Columns, encoder: Encoder) -> list[
     return features
 
 
-def _check_name(table: Source, role: str, name: str) -> None:
+def _check_name(table: OpenTable, role: str, name: str) -> None:
     if table.names.count(name) > 1:
         raise ValueError(f"{role} must be one column of {table.name}, got {name!r}, which is two")
     if name not in table.names:
@@ -223,7 +223,7 @@ def _check_name(table: Source, role: str, name: str) -> None:
 
 
 def _batches(
-    table: Source, checker: Checker, stop: bool, most: int
+    table: OpenTable, checker: Checker, stop: bool, most: int
 ) -> Iterator[tuple[Batch, list[BadRow]]]:
     for piece in table.pieces(checker.names):
         checked = checker.check(piece)

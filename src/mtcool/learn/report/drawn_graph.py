@@ -11,7 +11,7 @@ from mtcool.graphs import Graph
 from mtcool.learn.report.labels import Labels
 from mtcool.learn.report.pictures import GAINS, LOSES, OPEN, WIDTH, agent_percents
 from mtcool.learn.report.springs import places_of
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.reports.figures import bars, save, styled, write_plainly
 from mtcool.reports.numbers import short_name
 from mtcool.types import Floats
@@ -28,7 +28,7 @@ SCALE = (LOSES, "#d6604d", "#f4a582", "#fddbc7", "#f7f7f7", "#d1e5f0", "#92c5de"
 
 
 @styled
-def draw_graph(outcome: Outcome, path: Path) -> bool:
+def draw_graph(outcome: LearnOutcome, path: Path) -> bool:
     """Draw the graph: blue agents gain, red ones lose; a black ring stands for a sure one."""
     graph = outcome.network
     if not isinstance(graph, Graph) or not 1 < graph.size <= LARGEST or graph.edge_count == 0:
@@ -109,7 +109,7 @@ def _in_pixels(found: Floats) -> tuple[Floats, float]:
     return at, height
 
 
-def _places(graph: Graph, outcome: Outcome) -> Floats:
+def _places(graph: Graph, outcome: LearnOutcome) -> Floats:
     """Where each agent is drawn: on the map, if that is known for all, else by who is near whom."""
     known = outcome.positions
     if all(str(label) in known for label in graph.labels):

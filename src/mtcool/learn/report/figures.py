@@ -18,7 +18,7 @@ from mtcool.learn.report.pictures import (
     WIDTH,
     agent_percents,
 )
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.reports.figures import (
     GRID,
     bars,
@@ -40,7 +40,7 @@ DATES = (np.datetime64("0001-01-02"), np.datetime64("9999-12-30"))
 
 
 @styled
-def draw_agents(outcome: Outcome, path: Path) -> bool:
+def draw_agents(outcome: LearnOutcome, path: Path) -> bool:
     """Draw the gain of every agent with its interval, the largest first."""
     share, margin = agent_percents(outcome)
     known = np.flatnonzero(np.isfinite(share) & np.isfinite(margin))
@@ -54,7 +54,7 @@ def draw_agents(outcome: Outcome, path: Path) -> bool:
     return True
 
 
-def _named(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Figure:
+def _named(outcome: LearnOutcome, order: Integers, share: Floats, margin: Floats) -> Figure:
     """A line for each agent, from left to right."""
     figure, (axes,) = panels(WIDTH, 0.9 + 0.16 * order.size)
     rank = np.arange(1.0, order.size + 1)
@@ -73,7 +73,7 @@ def _named(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> 
     return figure
 
 
-def _ranked(outcome: Outcome, order: Integers, share: Floats, margin: Floats) -> Figure:
+def _ranked(outcome: LearnOutcome, order: Integers, share: Floats, margin: Floats) -> Figure:
     """The gains of many agents from the largest to the smallest."""
     figure, (axes,) = panels(WIDTH, 3.3)
     rank = np.arange(1.0, order.size + 1)
@@ -121,7 +121,7 @@ def _limits(share: Floats, margin: Floats) -> tuple[float, float]:
 
 
 @styled
-def draw_over_time(outcome: Outcome, path: Path) -> bool:
+def draw_over_time(outcome: LearnOutcome, path: Path) -> bool:
     """Draw the error over the stream, and below it the gain added up so far."""
     times, rows, metrics = outcome.evaluation.over_time(COMPARED)
     used = rows > 0
@@ -167,7 +167,7 @@ def _curves(axes: Axes, x: AnyArray, curves: dict[str, Floats], words: str) -> N
     axes.grid(color=GRID)
 
 
-def _moments(outcome: Outcome, seconds: Floats) -> AnyArray:
+def _moments(outcome: LearnOutcome, seconds: Floats) -> AnyArray:
     """The same moments as dates, where they are dates that a figure can write."""
     if not outcome.dated:
         return seconds

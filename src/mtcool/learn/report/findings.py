@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mtcool.learn.report.percents import ahead, loss_of, overall
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.reports.numbers import lower, many, percent, size
 from mtcool.types import Floats
 
@@ -15,7 +15,7 @@ DRAWN = 60
 """Agents that the figure has room to name."""
 
 
-def who_gains(outcome: Outcome) -> Iterator[str]:
+def who_gains(outcome: LearnOutcome) -> Iterator[str]:
     """Sentences on the agents: how many gain and lose for sure, and who most."""
     if not outcome.shares:
         yield "Nobody shared, so nobody gains or loses by it."
@@ -58,7 +58,7 @@ def _counted(judged: int, better: int, worse: int) -> str:
     )
 
 
-def over_time(outcome: Outcome, learned: Floats, alone: Floats) -> str:
+def over_time(outcome: LearnOutcome, learned: Floats, alone: Floats) -> str:
     """One sentence on when sharing pays: the first tenth of the rows against the last.
 
     `learned` and `alone` are what sharing and learning alone paid in all on each stretch.
@@ -78,7 +78,7 @@ def over_time(outcome: Outcome, learned: Floats, alone: Floats) -> str:
     )
 
 
-def graph_matters(outcome: Outcome) -> str:
+def graph_matters(outcome: LearnOutcome) -> str:
     """Whether these neighbours are better than any others."""
     if not outcome.shares:
         return "Without neighbours there is no graph to test."
@@ -110,13 +110,13 @@ def graph_matters(outcome: Outcome) -> str:
     )
 
 
-def _not_the_graph(outcome: Outcome) -> str:
+def _not_the_graph(outcome: LearnOutcome) -> str:
     if overall(outcome, "alone").sign <= 0:
         return ""
     return " What sharing gains comes from sharing, not from this graph."
 
 
-def costs(outcome: Outcome) -> str:
+def costs(outcome: LearnOutcome) -> str:
     """What agents on machines of their own would have sent: here all of them are in one process."""
     if not outcome.messages:
         return "Agents on machines of their own would have sent no messages."
@@ -131,7 +131,7 @@ def costs(outcome: Outcome) -> str:
     )
 
 
-def about_rows(outcome: Outcome) -> Iterator[str]:
+def about_rows(outcome: LearnOutcome) -> Iterator[str]:
     """Which rows count, and which do not."""
     earlier = f", {outcome.earlier:,} of them in earlier runs" if outcome.earlier else ""
     agents = many(outcome.with_rows, "agent", "agents")

@@ -15,9 +15,9 @@ from mtcool.learn.report.percents import Percent, loss_of, overall, stretch_loss
 from mtcool.learn.report.pictures import TITLES, agent_percents
 from mtcool.learn.report.tables import write_agents, write_agents_over_time, write_metrics
 from mtcool.learn.report.verdicts import verdict_on
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.reports.numbers import percent
-from mtcool.reports.page import Cell, picture, write_page
+from mtcool.reports.page import TableCell, picture, write_page
 from mtcool.simulation.progress import progress_bar
 from mtcool.types import Label
 
@@ -33,7 +33,7 @@ LISTED = 40
 """Agents that the page lists; of more, those that gain or lose most for sure."""
 
 
-def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> Path:
+def write_report(outcome: LearnOutcome, folder: Path, *, progress: bool = False) -> Path:
     """Write `report.html`, figures and tables into the folder; return the path of the page."""
     tables = {
         "metrics": write_metrics,
@@ -76,14 +76,16 @@ def write_report(outcome: Outcome, folder: Path, *, progress: bool = False) -> P
     return path
 
 
-def headline_table(outcome: Outcome) -> list[str]:
+def headline_table(outcome: LearnOutcome) -> list[str]:
     """The table of metrics as lines of text that fit on a terminal of 80 columns."""
     lines = _table(outcome, "gain of sharing (95 % interval)", _short)
     widths = [*(max(map(len, column)) for column in zip(*lines, strict=True))][:-1]
     return ["  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() for line in lines]
 
 
-def _table(outcome: Outcome, title: str, tell: Callable[[Percent, str], str]) -> list[list[str]]:
+def _table(
+    outcome: LearnOutcome, title: str, tell: Callable[[Percent, str], str]
+) -> list[list[str]]:
     """Metrics of every predictor below their names; the last column tells the gain of sharing."""
     metrics = outcome.evaluation.metrics()
     lines = [["", *(HEADS[key] for key in metrics["learned"]), title]]
@@ -95,7 +97,7 @@ def _table(outcome: Outcome, title: str, tell: Callable[[Percent, str], str]) ->
     return lines
 
 
-def _why_unknown(outcome: Outcome, other: str) -> str:
+def _why_unknown(outcome: LearnOutcome, other: str) -> str:
     """Why there is no gain on another predictor, if there is none."""
     loss = outcome.evaluation.loss(other)
     if np.isnan(loss):
@@ -118,7 +120,7 @@ def _gain(gain: Percent, if_unknown: str) -> str:
     return f"{word} {percent(mean)} ({gain.interval})"
 
 
-def _agents(outcome: Outcome) -> dict[str, Any]:
+def _agents(outcome: LearnOutcome) -> dict[str, Any]:
     """Agents by their gain, the largest first; of many only those at the ends that are sure."""
     share, margin = agent_percents(outcome)
     order = np.argsort(-np.nan_to_num(share, nan=-np.inf), kind="stable").tolist()
@@ -130,7 +132,9 @@ def _agents(outcome: Outcome) -> dict[str, Any]:
     return {"rows": rows, "whole": whole}
 
 
-def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) -> list[str | Cell]:
+def _agent(
+    label: Label, outcome: LearnOutcome, k: int, share: float, margin: float
+) -> list[str | TableCell]:
     gain = Percent(share, share - margin, share + margin)
     words = {1: "gains", 0: "no clear difference", -1: "loses"}
     return [
@@ -138,14 +142,14 @@ def _agent(label: Label, outcome: Outcome, k: int, share: float, margin: float) 
         f"{outcome.evaluation.counts[k, ROWS]:,}",
         percent(share) if np.isfinite(share) else "",
         f"{percent(gain.low)} to {percent(gain.high)}" if gain.known else "",
-        Cell(
+        TableCell(
             words[gain.sign] if gain.known else "too few rows to tell",
             {1: "good", 0: "open", -1: "bad"}[gain.sign],
         ),
     ]
 
 
-def _over_time(outcome: Outcome) -> str:
+def _over_time(outcome: LearnOutcome) -> str:
     _, rows, metrics = outcome.evaluation.over_time(COMPARED)
     used = rows > 0
     if not used.any() or not outcome.shares:
@@ -154,7 +158,7 @@ def _over_time(outcome: Outcome) -> str:
     return findings.over_time(outcome, learned, alone)
 
 
-def _network(outcome: Outcome) -> str:
+def _network(outcome: LearnOutcome) -> str:
     if outcome.network is None:
         return "no graph: every agent alone"
     if outcome.network == "complete":

@@ -7,7 +7,7 @@ import numpy as np
 from mtcool.learn.metrics.batch_means import Estimates
 from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.model import Task
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.reports.numbers import percent
 from mtcool.types import Floats
 
@@ -38,12 +38,12 @@ class Percent(NamedTuple):
         return f"95 % interval: {percent(low)} to {percent(high)}"
 
 
-def overall(outcome: Outcome, other: str, of: str | None = None) -> Percent:
+def overall(outcome: LearnOutcome, other: str, of: str | None = None) -> Percent:
     """What sharing, or whoever is named, gains on another predictor, over all rows."""
     return _percent(outcome.evaluation.gain(other, of), outcome.evaluation.loss(other))
 
 
-def ahead(outcome: Outcome, other: str) -> Percent:
+def ahead(outcome: LearnOutcome, other: str) -> Percent:
     """How much less loss another predictor has than sharing, in percent of that of sharing."""
     gain = outcome.evaluation.gain(other)
     return _percent(gain._replace(mean=-gain.mean), outcome.evaluation.loss("learned"))
@@ -55,7 +55,7 @@ def stretch_losses(metrics: dict[str, Metrics], name: str) -> Floats:
     return found["rmse"] ** 2 if "rmse" in found else found["logloss"]
 
 
-def loss_of(outcome: Outcome) -> str:
+def loss_of(outcome: LearnOutcome) -> str:
     """What the loss of a task is called."""
     return LOSS[outcome.evaluation.task]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.types import Floats
 
 COLOURS = {"learned": "#1b1b1b", "alone": "#e69f00", "pooled": "#009e73", "shuffled": "#7f7f7f"}
@@ -20,7 +20,7 @@ WIDTH = 7.5
 """Of a figure, in inches."""
 
 
-def agent_percents(outcome: Outcome) -> tuple[Floats, Floats]:
+def agent_percents(outcome: LearnOutcome) -> tuple[Floats, Floats]:
     """Gain of each agent on learning alone, and its margin, in percent of the loss of alone."""
     gains = outcome.evaluation.gains("alone")
     with np.errstate(divide="ignore", invalid="ignore"):

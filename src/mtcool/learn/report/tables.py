@@ -10,21 +10,21 @@ from mtcool.learn.metrics.evaluation import COLD, FIRST, ROWS
 from mtcool.learn.metrics.tallies import Metrics
 from mtcool.learn.reading.pieces import pyarrow
 from mtcool.learn.running.answers import written_names, written_times
-from mtcool.learn.running.outcome import Outcome
+from mtcool.learn.running.outcome import LearnOutcome
 from mtcool.types import AnyArray, Given, Integers
 
 Columns: TypeAlias = dict[str, Given]
 """Arrays of NumPy, or of pyarrow, by the names of the columns."""
 
 
-def write_metrics(outcome: Outcome, path: Path) -> None:
+def write_metrics(outcome: LearnOutcome, path: Path) -> None:
     """Write `metrics.csv`: one line for each stretch of the stream, at most 256."""
     times, rows, found = outcome.evaluation.over_time()
     first, last = (written_times(ends, dated=outcome.dated) for ends in times.T)
     _write(path, {"from": first, "to": last, "rows": rows, **_columns(found)})
 
 
-def write_agents_over_time(outcome: Outcome, path: Path) -> None:
+def write_agents_over_time(outcome: LearnOutcome, path: Path) -> None:
     """Write `agents-over-time.csv`: at most 32 stretches of the rows of every agent."""
     agents, rows, times, found = outcome.evaluation.agents_over_time()
     when = written_times(times, dated=outcome.dated)
@@ -32,7 +32,7 @@ def write_agents_over_time(outcome: Outcome, path: Path) -> None:
     _write(path, columns | _columns(found))
 
 
-def write_agents(outcome: Outcome, path: Path) -> None:
+def write_agents(outcome: LearnOutcome, path: Path) -> None:
     """Write `agents.csv`: neighbours, rows, metrics and gains of every agent.
 
     A gain is the loss of another minus that of sharing, in squared error or log loss, on the same
@@ -57,7 +57,7 @@ def write_agents(outcome: Outcome, path: Path) -> None:
     _write(path, columns)
 
 
-def _names(outcome: Outcome, agents: Integers) -> Given:
+def _names(outcome: LearnOutcome, agents: Integers) -> Given:
     return written_names(np.array([*map(str, outcome.agents), None], dtype=object)[agents])
 
 

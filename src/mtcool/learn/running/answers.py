@@ -13,7 +13,7 @@ from mtcool.learn.running.run import Answers
 from mtcool.types import AnyArray, Floats, Given
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Takes answers, one batch after the other."""
 
     def write(self, answers: Answers) -> None:

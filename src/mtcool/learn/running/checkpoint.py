@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mtcool.learn.running.answers import CsvWriter
-from mtcool.learn.running.current import Run
+from mtcool.learn.running.current import RunningPass
 from mtcool.learn.running.saved import write_pass
 from mtcool.learn.running.settings import Stop
 
 
 @contextmanager
-def kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
+def kept(run: RunningPass, path: Path, file: CsvWriter) -> Iterator[None]:
     """Save what was learned when a run ends before its data do, and say so."""
     try:
         yield
@@ -30,7 +30,7 @@ def kept(run: Run, path: Path, file: CsvWriter) -> Iterator[None]:
         ) from None
 
 
-def save(run: Run, path: Path, file: CsvWriter) -> None:
+def save(run: RunningPass, path: Path, file: CsvWriter) -> None:
     """Write the model, with the place in the data and in the predictions."""
     run.settings.stop = Stop(run.feed.place, run.line, file.written())
     write_pass(path, run.play, run.settings)

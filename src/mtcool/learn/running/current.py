@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 from mtcool.learn.running.feed import Feed
-from mtcool.learn.running.options import Asked
+from mtcool.learn.running.options import LearnOptions
 from mtcool.learn.running.run import Pass
-from mtcool.learn.running.settings import Settings
+from mtcool.learn.running.settings import PassSettings
 
 Tell: TypeAlias = Callable[[str], None]
 """Takes sentences that people read while they wait."""
@@ -16,13 +16,13 @@ Tell: TypeAlias = Callable[[str], None]
 
 @final
 @dataclass
-class Run:
+class RunningPass:
     """A pass, what was asked of it, and what there is to read."""
 
     play: Pass
-    settings: Settings
+    settings: PassSettings
     feed: Feed
-    asked: Asked
+    asked: LearnOptions
     tell: Tell
     goes_on: bool = False
     complaints: list[str] = field(default_factory=list)

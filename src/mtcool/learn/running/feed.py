@@ -25,8 +25,8 @@ from mtcool.learn.reading.tables import (
 )
 from mtcool.learn.running.built_in import built_in, built_in_batches
 from mtcool.learn.running.fingerprint import LOOKED_AT, Beginning, beginning_of
-from mtcool.learn.running.options import BUILT_IN, Asked
-from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learn.running.options import BUILT_IN, LearnOptions
+from mtcool.learn.running.settings import PassSettings, Stop
 from mtcool.streams.table import Table
 from mtcool.types import Given, Integers
 
@@ -83,7 +83,7 @@ class Feed:
         return None if self.source == STANDARD_INPUT else beginning_of(self.source, size)
 
     def batches(
-        self, settings: Settings, encoder: Encoder, task: Task, on_bad: OnBad
+        self, settings: PassSettings, encoder: Encoder, task: Task, on_bad: OnBad
     ) -> Iterator[tuple[Batch, list[BadRow]]]:
         """Rows that were not played yet, with the numbers and times that they go on from."""
         ending = None
@@ -137,7 +137,7 @@ class Feed:
             yield _rows(batch, kept), sorted([*bad, *rows])
 
 
-def open_feed(asked: Asked, columns: Columns | None) -> Feed:
+def open_feed(asked: LearnOptions, columns: Columns | None) -> Feed:
     """Open the data; `columns` is None for a built-in stream."""
     if columns is None:
         given = [name for name in COLUMNS if getattr(asked, name) is not None]

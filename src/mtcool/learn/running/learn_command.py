@@ -8,15 +8,15 @@ from pathlib import Path
 from mtcool.learn.reading.tables import BadRow, Batch, Columns
 from mtcool.learn.running.answers import CsvWriter
 from mtcool.learn.running.checkpoint import kept, save
-from mtcool.learn.running.current import Run, Tell
+from mtcool.learn.running.current import RunningPass, Tell
 from mtcool.learn.running.feed import Feed, check_data, is_built_in, is_dated, open_feed
 from mtcool.learn.running.interrupts import noted
 from mtcool.learn.running.network import check_names, check_size, network_of
-from mtcool.learn.running.options import Asked
-from mtcool.learn.running.outcome import LISTED, Outcome
+from mtcool.learn.running.options import LearnOptions
+from mtcool.learn.running.outcome import LISTED, LearnOutcome
 from mtcool.learn.running.run import Pass
 from mtcool.learn.running.saved import read_pass, write_pass
-from mtcool.learn.running.settings import Settings, Stop
+from mtcool.learn.running.settings import PassSettings, Stop
 from mtcool.simulation.progress import progress_bar
 from mtcool.streams.table import Table
 
@@ -29,14 +29,14 @@ TOLD = 5
 
 
 def learn(
-    asked: Asked,
+    asked: LearnOptions,
     output: Path,
     resume: Path | None,
     tell: Tell,
-    report: Callable[[Outcome], object],
+    report: Callable[[LearnOutcome], object],
     *,
     progress: bool = False,
-) -> Outcome:
+) -> LearnOutcome:
     """Play the data, write predictions and model into the folder, and report what was found.
 
     The model is saved every minute, when a run is interrupted, and when a bad row stops it; with
@@ -95,7 +95,7 @@ def _kept_of(predictions: Path, stop: Stop | None) -> int:
     return stop.written
 
 
-def _begin(asked: Asked, tell: Tell) -> Run:
+def _begin(asked: LearnOptions, tell: Tell) -> RunningPass:
     check_data(asked.data)
     columns = None if is_built_in(asked.data) else asked.columns()
     feed = open_feed(asked, columns)
@@ -107,7 +107,7 @@ def _begin(asked: Asked, tell: Tell) -> Run:
         play.learned.encoder.encode(dict(named))
     if columns is None:
         columns = Columns(agent="agent", target="target", time="time", arrives="arrives")
-    settings = Settings(
+    settings = PassSettings(
         name=feed.name,
         target=feed.target,
         columns=columns,
@@ -118,7 +118,7 @@ def _begin(asked: Asked, tell: Tell) -> Run:
         dated=_dated(feed, columns),
         positions=places,
     )
-    return Run(play, settings, feed, asked, tell)
+    return RunningPass(play, settings, feed, asked, tell)
 
 
 def _dated(feed: Feed, columns: Columns) -> bool:
@@ -127,7 +127,7 @@ def _dated(feed: Feed, columns: Columns) -> bool:
     return is_dated(feed.source, columns)
 
 
-def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
+def _go_on(asked: LearnOptions, resume: Path, tell: Tell) -> RunningPass:
     check_data(asked.data)
     play, settings = read_pass(resume)
     others = {
@@ -140,15 +140,15 @@ def _go_on(asked: Asked, resume: Path, tell: Tell) -> Run:
     asked.check_same(settings.columns, others, str(resume))
     built_in = is_built_in(asked.data)
     feed = open_feed(asked, None if built_in else settings.columns)
-    return Run(play, settings, feed, asked, tell, goes_on=True)
+    return RunningPass(play, settings, feed, asked, tell, goes_on=True)
 
 
-def _batches(run: Run) -> Iterator[tuple[Batch, list[BadRow]]]:
+def _batches(run: RunningPass) -> Iterator[tuple[Batch, list[BadRow]]]:
     task = run.play.evaluation.task
     return run.feed.batches(run.settings, run.play.learned.encoder, task, run.asked.when_bad)
 
 
-def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
+def _play(run: RunningPass, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     """Play a batch and write its predictions."""
     _note(run, bad)
     if batch.line.size:
@@ -168,7 +168,7 @@ def _play(run: Run, batch: Batch, bad: list[BadRow], file: CsvWriter) -> None:
     run.busy = False
 
 
-def _note(run: Run, bad: list[BadRow]) -> None:
+def _note(run: RunningPass, bad: list[BadRow]) -> None:
     """Count bad rows, and name the first of them."""
     for row in bad:
         said = f"{run.feed.unit} {row.line}: {row.reason}"
@@ -181,7 +181,7 @@ def _note(run: Run, bad: list[BadRow]) -> None:
     run.settings.skipped += len(bad)
 
 
-def _name_strangers(outcome: Outcome, tell: Tell) -> None:
+def _name_strangers(outcome: LearnOutcome, tell: Tell) -> None:
     """Say who is not in the graph."""
     if outcome.strangers:
         names = ", ".join(map(str, outcome.strangers[:LISTED]))
@@ -190,12 +190,12 @@ def _name_strangers(outcome: Outcome, tell: Tell) -> None:
         tell(f"{outcome.apart}: {names}")
 
 
-def _outcome(run: Run) -> Outcome:
+def _outcome(run: RunningPass) -> LearnOutcome:
     play, settings = run.play, run.settings
     waiting, last = play.progressive.state()
     encoder = play.learned.encoder
     texts = [name for name, kind in encoder.kinds.items() if kind == "category"]
-    return Outcome(
+    return LearnOutcome(
         name=settings.name if not run.goes_on else run.feed.name,
         target=settings.target,
         share=play.share,

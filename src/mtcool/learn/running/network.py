@@ -9,9 +9,9 @@ from mtcool.learn.reading.graphs import WORDS as GRAPH_WORDS
 from mtcool.learn.reading.graphs import graph_from, graph_of_places, places_of
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.built_in import places_in
-from mtcool.learn.running.current import Run
+from mtcool.learn.running.current import RunningPass
 from mtcool.learn.running.feed import STANDARD_INPUT, Feed
-from mtcool.learn.running.options import Asked
+from mtcool.learn.running.options import LearnOptions
 from mtcool.learn.running.outcome import Network
 from mtcool.streams.table import Table
 
@@ -19,7 +19,7 @@ NEIGHBOURS = 5
 """Nearest agents that each agent is joined to, if nothing else is said."""
 
 
-def network_of(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
+def network_of(asked: LearnOptions, feed: Feed) -> tuple[Network, dict[str, tuple[float, float]]]:
     """Who talks to whom, and where they are if coordinates tell."""
     if asked.near is not None and asked.graph is not None:
         raise ValueError(f"graph must be left out with near, got {asked.graph!r}")
@@ -43,7 +43,7 @@ def network_of(asked: Asked, feed: Feed) -> tuple[Network, dict[str, tuple[float
     return "complete", {}
 
 
-def check_size(run: Run, batch: Batch) -> None:
+def check_size(run: RunningPass, batch: Batch) -> None:
     """Refuse more agents than everybody can talk to, unless that was asked for."""
     if run.settings.implied:
         known = {*run.play.learned.agents, *batch.agents}
@@ -54,7 +54,7 @@ def check_size(run: Run, batch: Batch) -> None:
             )
 
 
-def check_names(run: Run, batch: Batch) -> None:
+def check_names(run: RunningPass, batch: Batch) -> None:
     """Refuse a graph that has none of the first rows' agents: the names are not those meant."""
     graph = run.play.network
     if run.settings.rows or run.settings.graph is None or not isinstance(graph, Graph):

@@ -17,12 +17,12 @@ COLUMNS = ("agent", "target", "time", "arrives", "features", "categories")
 
 @final
 @dataclass(frozen=True)
-class Asked:
+class LearnOptions:
     """The options of the command; None stands for what was not said.
 
     Examples
     --------
-    >>> Asked("power.csv", agent="station", target="power").columns().time is None
+    >>> LearnOptions("power.csv", agent="station", target="power").columns().time is None
     True
     """
 

@@ -20,7 +20,7 @@ LISTED = 20
 
 @final
 @dataclass(frozen=True)
-class Outcome:
+class LearnOutcome:
     """The result of `mtcool learn`.
 
     Attributes

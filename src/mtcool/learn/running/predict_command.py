@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from mtcool import validation
-from mtcool.learn.reading.sources import Source, open_source
+from mtcool.learn.reading.sources import OpenTable, open_source
 from mtcool.learn.reading.tables import Columns, OnBad, read_batches
-from mtcool.learn.running.answers import Writer
+from mtcool.learn.running.answers import AnswerWriter
 from mtcool.learn.running.current import Tell
 from mtcool.learn.running.feed import (
     ROWS,
@@ -32,7 +32,7 @@ class Answered(NamedTuple):
     cold: int
 
 
-class Question(NamedTuple):
+class PredictOptions(NamedTuple):
     """A saved model, and rows that it is asked about.
 
     Attributes
@@ -50,13 +50,13 @@ class Question(NamedTuple):
     """
 
     play: Pass
-    source: Source
+    source: OpenTable
     columns: Columns
     dated: bool
     total: int | None
 
 
-def open_question(model: Path, data: str, tell: Tell) -> Question:
+def open_question(model: Path, data: str, tell: Tell) -> PredictOptions:
     """Open a model and a table, and tell which of the model's features the table does not have.
 
     Targets that the model was told, and that were still waiting for their time, count as known.
@@ -86,11 +86,18 @@ def open_question(model: Path, data: str, tell: Tell) -> Question:
     )
     from_file = data != STANDARD_INPUT
     dated = is_dated(data, columns) if from_file else settings.dated
-    return Question(play, source, columns, dated, count_rows(Path(data)) if from_file else None)
+    return PredictOptions(
+        play, source, columns, dated, count_rows(Path(data)) if from_file else None
+    )
 
 
 def answer(
-    question: Question, on_bad: str, writer: Writer, tell: Tell, *, progress: bool = False
+    question: PredictOptions,
+    on_bad: str,
+    writer: AnswerWriter,
+    tell: Tell,
+    *,
+    progress: bool = False,
 ) -> Answered:
     """Write what the model predicts for every row of the data; nothing is learned from them."""
     play, source, columns, _, total = question

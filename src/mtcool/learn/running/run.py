@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.graphs import Graph
-from mtcool.learn.metrics.evaluation import Evaluation, Predicted
+from mtcool.learn.metrics.evaluation import Evaluation, PredictedRows
 from mtcool.learn.model import Model, Played, Share, Task
 from mtcool.learn.reading.progressive import Chunk, Progressive
 from mtcool.learn.reading.tables import Batch
@@ -100,7 +100,7 @@ class Pass:
         columns = [played.prediction, played.alone, pooled.prediction]
         columns += [shuffled.prediction] if shuffled is not None else []
         self.evaluation.add(
-            Predicted(
+            PredictedRows(
                 agents[new],
                 chunk.time[new],
                 chunk.target[new],

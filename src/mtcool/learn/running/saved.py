@@ -21,7 +21,7 @@ from mtcool.learn.reading.progressive import Progressive
 from mtcool.learn.reading.tables import Batch
 from mtcool.learn.running.outcome import Network
 from mtcool.learn.running.run import Pass
-from mtcool.learn.running.settings import Settings
+from mtcool.learn.running.settings import PassSettings
 from mtcool.learn.saved_models import load as load_model
 from mtcool.learn.stored_predictions import checked_said
 from mtcool.learners.panel.fields import SAID
@@ -34,14 +34,14 @@ WAITING = ("line", "features", "target", "time", "arrives")
 """Columns of the rows that wait; the names of their agents are in the header."""
 
 
-class Header(msgspec.Struct, forbid_unknown_fields=True):
+class RunHeader(msgspec.Struct, forbid_unknown_fields=True):
     """What the file says in words."""
 
     kind: Literal["mtcool learn"]
     version: int
     task: Task
     share: Share
-    settings: Settings
+    settings: PassSettings
     last: float | None
     """The last time that was seen, None before the first."""
     waiting: tuple[str, ...]
@@ -52,11 +52,11 @@ class Header(msgspec.Struct, forbid_unknown_fields=True):
     complete: bool
 
 
-def write_pass(path: str | os.PathLike[str], play: Pass, settings: Settings) -> None:
+def write_pass(path: str | os.PathLike[str], play: Pass, settings: PassSettings) -> None:
     """Save a pass; the file appears when it is complete."""
     network = play.network
     waiting, last = play.progressive.state()
-    header = Header(
+    header = RunHeader(
         kind="mtcool learn",
         version=VERSION,
         task=play.evaluation.task,
@@ -92,12 +92,12 @@ def learned_in(path: str | os.PathLike[str]) -> Model:
     return play.learned
 
 
-def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings]:
+def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, PassSettings]:
     """The pass in a file that `write_pass` made, and what was asked of it."""
     refused = f"model must be a file that mtcool learn saved, got {os.fspath(path)!r}"
     try:
         content, arrays, stored = storage.read(path)
-        header = msgspec.json.decode(content, type=Header)
+        header = msgspec.json.decode(content, type=RunHeader)
     except (ValueError, msgspec.MsgspecError):
         raise ValueError(refused) from None
     if header.version != VERSION:
@@ -113,7 +113,7 @@ def read_pass(path: str | os.PathLike[str]) -> tuple[Pass, Settings]:
         raise ValueError(f"{refused}: {error}") from None
 
 
-def _restore(header: Header, arrays: Mapping[str, AnyArray]) -> Pass:
+def _restore(header: RunHeader, arrays: Mapping[str, AnyArray]) -> Pass:
     network: Network = "complete" if header.complete else None
     if header.labels is not None:
         network = Graph(arrays["ptr"], arrays["idx"], header.labels)

@@ -27,7 +27,7 @@ class Stop(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     finished: Beginning | None = None
 
 
-class Settings(msgspec.Struct, forbid_unknown_fields=True):
+class PassSettings(msgspec.Struct, forbid_unknown_fields=True):
     """Columns and words of a pass, the same in every run that goes on with it.
 
     Attributes

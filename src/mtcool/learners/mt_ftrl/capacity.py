@@ -4,7 +4,7 @@ import numpy as np
 
 from mtcool.axes import longer
 from mtcool.learners.mt_ftrl.state import MTFTRLState, Scratch
-from mtcool.learners.solvers.line import Line, make_line
+from mtcool.learners.solvers.line import LineScratch, make_line
 from mtcool.learners.solvers.sweep import make_scratch
 from mtcool.types import Floats, State
 
@@ -28,7 +28,7 @@ def with_experts(state: State, table: Floats, slots: int, guesses: int) -> State
     if not isinstance(state, MTFTRLState):
         return state
     work: Scratch = make_scratch(state.total.shape[1], slots)
-    if isinstance(state.work, Line):
+    if isinstance(state.work, LineScratch):
         order = longer(state.work.order, len(state.gradients))
         work = make_line(np.array([slots]), guesses)._replace(order=order)
     return state._replace(table=table, work=work)

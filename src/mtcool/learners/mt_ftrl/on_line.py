@@ -9,7 +9,7 @@ from mtcool.learners.mt_ftrl.state import (
     WEIGHT,
     MTFTRLState,
 )
-from mtcool.learners.solvers.line import CLOSED_FORM, Line, solve_line
+from mtcool.learners.solvers.line import CLOSED_FORM, LineScratch, solve_line
 from mtcool.types import Floats
 
 
@@ -22,7 +22,7 @@ def _clipped(gradient: float, eta: float, s: float, m: float) -> float:
 
 
 @add_clipped_rows.register
-def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def _(work: LineScratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
     if plan["experts"] == 1:  # its weight is one
@@ -57,7 +57,7 @@ def _weighted_sum(
 
 
 @expert_rows.register
-def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
+def _(work: LineScratch, state: MTFTRLState, clique: int, row: int, out: Floats) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
     factor, cap = state.table[FACTOR, table:], state.table[CAP, table:]
@@ -74,7 +74,7 @@ def _(work: Line, state: MTFTRLState, clique: int, row: int, out: Floats) -> Non
 
 
 @solve_experts.register
-def _(work: Line, state: MTFTRLState, clique: int) -> None:
+def _(work: LineScratch, state: MTFTRLState, clique: int) -> None:
     plan, c = state.plan[clique], state.cliques[clique]
     first, last, table = plan["expert"], plan["expert"] + plan["experts"], plan["table"]
     start, end = plan["first"], plan["first"] + plan["size"]

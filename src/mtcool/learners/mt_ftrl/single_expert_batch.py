@@ -35,7 +35,7 @@ from mtcool.learners.solvers.line import (
     THIN,
     VARIANCE,
     WITHIN,
-    Line,
+    LineScratch,
     solve_columns,
 )
 from mtcool.learners.solvers.line import MULTIPLIER as COLUMN_MULTIPLIER
@@ -46,13 +46,13 @@ HIGHER = 2.0**26  # what a row above counts, so that one number holds both count
 
 
 @solve_later.register
-def _(work: Line, state: MTFTRLState, clique: int, waiting: int) -> int:
+def _(work: LineScratch, state: MTFTRLState, clique: int, waiting: int) -> int:
     work.waiting[waiting] = clique
     return waiting + 1
 
 
 @solve_waiting.register
-def _(work: Line, state: MTFTRLState, waiting: int, last: bool) -> int:
+def _(work: LineScratch, state: MTFTRLState, waiting: int, last: bool) -> int:
     if waiting == 0 or not (last or waiting == work.waiting.shape[0]):
         return waiting
     left = solve_singles(state, waiting)

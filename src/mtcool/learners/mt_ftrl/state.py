@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mtcool.axes import CLIQUE, EXPERT, RECORD, ROW, Location, Span, set_axes, spans
-from mtcool.learners.solvers.line import Line
+from mtcool.learners.solvers.line import LineScratch
 from mtcool.learners.solvers.sweep import SolverScratch
 from mtcool.types import Floats, Integers
 
@@ -50,7 +50,7 @@ LOSS, WEIGHT, MULTIPLIER = range(3)
 FACTOR, CAP = range(2)
 
 
-Scratch: TypeAlias = Line | SolverScratch
+Scratch: TypeAlias = LineScratch | SolverScratch
 """What the solver for d = 1 works on, or the one for d > 1: its type chooses the solver."""
 
 

@@ -53,7 +53,7 @@ WAITING = 32  # cliques solved together: a few for each register of the processo
 ONE, TWO = np.uint64(1), np.uint64(2)  # positions are unsigned: none is asked if it is negative
 
 
-class Line(NamedTuple):
+class LineScratch(NamedTuple):
     """Scratch for the solver, allocated once; few arrays, because each costs time in every call."""
 
     order: Unsigned
@@ -86,7 +86,7 @@ ETA, VARIANCE, CLIPPED, FREE, LEAN, DRIFT, BETWEEN, WITHIN, SLACK = range(9)
 MULTIPLIER, MEAN, LOW, HIGH, MARGIN, MOST, TALLY = range(9, 16)
 
 
-def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
+def make_line(sizes: NDArray[np.int64], experts: int) -> LineScratch:
     """Scratch for cliques with so many rows and at most `experts` experts each."""
     size = int(sizes.max(initial=0))
     order = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -95,7 +95,7 @@ def make_line(sizes: NDArray[np.int64], experts: int) -> Line:
     waiting = np.zeros(min(WAITING, len(sizes)), np.int64)
     columns = max(experts, len(waiting))
     place, piece = np.zeros((3, columns), np.uint64), np.zeros((16, columns))
-    return Line(order.astype(np.uint64), rows, place, piece, np.zeros(1), waiting)
+    return LineScratch(order.astype(np.uint64), rows, place, piece, np.zeros(1), waiting)
 
 
 @inline
@@ -170,7 +170,7 @@ def move(
 
 @inline
 def describe(
-    rows: Floats, size: int, mean: float, eta: float, variance: float, line: Line, j: int
+    rows: Floats, size: int, mean: float, eta: float, variance: float, line: LineScratch, j: int
 ) -> None:
     """Write the coefficients of the equations on the piece of entry j."""
     inverses, place, piece = rows[INVERSE], line.place, line.piece
@@ -291,7 +291,7 @@ def half_way(here: np.uint64, there: np.uint64) -> np.uint64:
 
 @inline
 def solve_pieces(
-    multiplier: Floats, centre: Floats, mean: float, size: int, first: int, line: Line
+    multiplier: Floats, centre: Floats, mean: float, size: int, first: int, line: LineScratch
 ) -> int:
     """Solve the experts from `first` on whose eta, variance and last places are in `piece`.
 
@@ -352,7 +352,7 @@ def solve_line(
     weight: Floats,
     multiplier: Floats,
     centre: Floats,
-    line: Line,
+    line: LineScratch,
 ) -> tuple[float, float, int, int]:
     """All experts of a clique, whose `factor` and `cap` ascend.
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mtcool.lazy import attach
-from mtcool.live.agents.driver import Driver, Feedback, Near, Prediction, Round
+from mtcool.live.agents.driver import Driver, DriverRound, Feedback, Near, Prediction
 from mtcool.live.agents.feedback import feedback_in, packed_feedback, told_feedback
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ else:  # a host has drivers of one kind
 
 __all__ = [
     "Driver",
+    "DriverRound",
     "Feedback",
     "GradientDriver",
     "Near",
     "Prediction",
-    "Round",
     "TableDriver",
     "feedback_in",
     "packed_feedback",

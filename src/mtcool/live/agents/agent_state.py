@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 
 from mtcool.agents import Agent, CliqueAgent, FieldAgent, PrivateAgent, SingleTaskAgent
-from mtcool.agents.field.account import Account
+from mtcool.agents.field.account import ReceivedWeights
 from mtcool.agents.field.clique import FieldClique
-from mtcool.agents.field.neighbour import Kept, Neighbour
+from mtcool.agents.field.neighbour import ArrivedRow, Neighbour
 from mtcool.agents.received import MOST
 from mtcool.axes import restore, state_arrays
 from mtcool.graphs.labels import plain_name
@@ -202,7 +202,7 @@ def _field_clique(
     within("under_way", record["under_way"], -MOST, MOST)
     sizes = {name: np.frombuffer(content, np.uint8) for name, content in kept.arrays.items()}
     check_size(agent.settings, record["slots"], sizes)
-    account = Account(*kept.account)
+    account = ReceivedWeights(*kept.account)
     clique = FieldClique(agent.settings, kept.slots, kept.bound, rows, kept.doublings, account)
     found = arrays_in(_arrays_of(clique), kept.arrays)
     with np.errstate(all="ignore"):  # what is too large for a number is refused
@@ -223,7 +223,7 @@ def _neighbours(
         check_scores(np.array([score]), np.array([False]))
         arrived = None
         if row is not None:
-            arrived = Kept(row[0], row[1], np.array(row[2], dtype=np.float64))
+            arrived = ArrivedRow(row[0], row[1], np.array(row[2], dtype=np.float64))
             check_rows(arrived.row, agent.settings)
             within("number", np.array([arrived.number]), 0, begun - 1)
             within("stamp", np.array([arrived.stamp]), 0.0, MOST)
@@ -234,7 +234,7 @@ def _neighbours(
     return neighbours
 
 
-def _kept_row(kept: Kept | None) -> Plain:
+def _kept_row(kept: ArrivedRow | None) -> Plain:
     return None if kept is None else [kept.number, kept.stamp, kept.row.tolist()]
 
 

@@ -53,7 +53,7 @@ class Near(NamedTuple):
     """How many neighbours it has itself: that bounds its weights."""
 
 
-class Round(Protocol):
+class DriverRound(Protocol):
     """One round of an agent; several may be under way."""
 
     @property
@@ -102,7 +102,7 @@ class Driver(Protocol):
         Some changes may have been skipped, and messages of neighbours as they were then may come.
         """
 
-    def begin(self, features: Floats | None) -> Round:
+    def begin(self, features: Floats | None) -> DriverRound:
         """Step 1: begin a round, with features or without."""
 
     def receive(self, message: Message) -> Message | None:

@@ -11,7 +11,7 @@ import numpy as np
 from mtcool import validation
 from mtcool.agents.messages import Lesson, Message, sender_of
 from mtcool.learn.agent import PanelAgent
-from mtcool.learn.stored_predictions import Said
+from mtcool.learn.stored_predictions import RowPrediction
 from mtcool.live.agents.driver import WINDOW, Feedback, Near, Prediction
 from mtcool.live.agents.packing import Index
 from mtcool.live.agents.panel_checkpoint import go_on, kept_of
@@ -81,7 +81,7 @@ class TableRound:
         self.requests: Mapping[Label, Message] = (
             agent.requests(learning=True) if agent.panel.rows else agent.requests()
         )
-        self._said: Said | None = None
+        self._said: RowPrediction | None = None
         self.drawn: list[float] = []  # nothing is left to chance
 
     def prepare(self) -> None:

@@ -40,7 +40,7 @@ def gradient_drivers(description: Description) -> Callable[[Label], Driver]:
 
 def _changing_driver(
     description: Description,
-    table: tables.Algorithm,
+    table: tables.AlgorithmTable,
     networks: Callable[[Label], Network],
     name: Label,
 ) -> Driver:
@@ -54,7 +54,7 @@ def _changing_driver(
 
 
 def _gradient_driver(
-    description: Description, table: tables.Algorithm, network: Network, name: Label
+    description: Description, table: tables.AlgorithmTable, network: Network, name: Label
 ) -> Driver:
     agent: Any = network.agent(name)
     if description.private:
@@ -63,7 +63,7 @@ def _gradient_driver(
 
 
 def _judged(
-    description: Description, table: tables.Algorithm, name: Label
+    description: Description, table: tables.AlgorithmTable, name: Label
 ) -> tuple[Kind | None, Any]:
     """The loss of an agent that is given features, and an agent that learns alone from them."""
     if table.loss is None:
@@ -71,7 +71,7 @@ def _judged(
     return kind_of(table.loss), None if description.private else _alone(table, name)
 
 
-def _changes(description: Description, table: tables.Algorithm) -> bool:
+def _changes(description: Description, table: tables.AlgorithmTable) -> bool:
     """Whether the graph may change: agents know nothing of others but what neighbours say.
 
     Agents in the field, whose neighbours come and go, must know how long gradients may be.
@@ -85,17 +85,17 @@ def network_of(description: Description) -> Network:
     return _network(description, _algorithm_of(description), description.graph)
 
 
-def _algorithm_of(description: Description) -> tables.Algorithm:
+def _algorithm_of(description: Description) -> tables.AlgorithmTable:
     table = description.file.algorithm
     if table is None:
         raise ValueError("network must have an algorithm, got one that learns from tables")
     return table
 
 
-def _network(description: Description, table: tables.Algorithm, graph: Graph) -> Network:
+def _network(description: Description, table: tables.AlgorithmTable, graph: Graph) -> Network:
     own = {"dim", "loss"}
     shared = {key: value for key, value in asdict(table).items() if key not in own}
-    one = schema.Algorithm(name="live", **shared)
+    one = schema.AlgorithmSpec(name="live", **shared)
     record, settings = record_of(one), settings_of(one)
     if description.file.privacy is not None:
         level = description.file.privacy
@@ -112,7 +112,7 @@ def _network(description: Description, table: tables.Algorithm, graph: Graph) ->
     return make_network(record, graph, table.dim, **settings)
 
 
-def _alone(table: tables.Algorithm, name: Label) -> Any:  # noqa: ANN401 (a CliqueAgent)
+def _alone(table: tables.AlgorithmTable, name: Label) -> Any:  # noqa: ANN401 (a CliqueAgent)
     """An agent of the same name and units that has no neighbours."""
     by_itself = mtcool.i_ftrl(
         Graph.from_edges([], labels=[name]),

@@ -48,7 +48,7 @@ class Description(NamedTuple):
     {0: 'host0', 1: 'host0', 2: 'host1', 3: 'host1'}
     """
 
-    file: tables.Network
+    file: tables.NetworkFile
     folder: Path
     """Paths in the file are relative to it."""
     graph: Graph
@@ -235,9 +235,9 @@ def described(table: Mapping[str, Plain], folder: str | os.PathLike[str] = ".") 
     return Description(file, folder, graph, places, home, largest_of(file, graph, home))
 
 
-def _checked(table: dict[str, Plain]) -> tables.Network:
+def _checked(table: dict[str, Plain]) -> tables.NetworkFile:
     try:
-        return convert(table, tables.Network)
+        return convert(table, tables.NetworkFile)
     except ValueError:
         hosts = table.get("hosts")
         if not isinstance(hosts, dict):
@@ -246,15 +246,15 @@ def _checked(table: dict[str, Plain]) -> tables.Network:
         if not isinstance(host, dict):
             raise ValueError(f"hosts.{name} must be a table, got {host!r}")
         try:
-            convert(host, tables.Host)
+            convert(host, tables.HostTable)
         except ValueError as error:
             raise ValueError(f"hosts.{name}: {error}") from None
-    return convert(table, tables.Network)
+    return convert(table, tables.NetworkFile)
 
 
-def _graph(file: tables.Network, folder: Path) -> Graph:
+def _graph(file: tables.NetworkFile, folder: Path) -> Graph:
     match file.graph:
-        case tables.Edges(edges=edges, agents=agents):
+        case tables.EdgesTable(edges=edges, agents=agents):
             labels = tuple(dict.fromkeys([*agents, *(end for edge in edges for end in edge)]))
             if not labels:
                 raise ValueError("graph.edges must not be empty, got no edges and no agents")
@@ -275,7 +275,7 @@ def _in_order(graph: Graph) -> Graph:
     return part_of(graph, np.array(sorted(range(graph.size), key=lambda i: index_of(labels[i]))))
 
 
-def _places(file: tables.Network, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
+def _places(file: tables.NetworkFile, graph: Graph) -> tuple[dict[str, Place], dict[Label, str]]:
     if (file.shards is None) == (not file.hosts):
         given = "neither" if file.shards is None else "both"
         raise ValueError(f"one of hosts and shards must be given, got {given}")

@@ -20,7 +20,7 @@ AROUND = 96
 """Bytes of an item beside names and vectors, at most: its kind, counts, and how long parts are."""
 
 
-def largest_of(file: tables.Network, graph: Graph, home: Mapping[Label, str]) -> int:
+def largest_of(file: tables.NetworkFile, graph: Graph, home: Mapping[Label, str]) -> int:
     """Bytes of one question or reply that hosts take from each other.
 
     As the file says, or else so many that all agents can be asked and told what they must be. A
@@ -58,7 +58,7 @@ def largest_of(file: tables.Network, graph: Graph, home: Mapping[Label, str]) ->
     return given
 
 
-def needed_by(file: tables.Network, graph: Graph, home: Mapping[Label, str]) -> int:
+def needed_by(file: tables.NetworkFile, graph: Graph, home: Mapping[Label, str]) -> int:
     """Bytes of the longest question, reply or message to learn from, or some more.
 
     A question asks all neighbours that an agent has on one host.
@@ -103,7 +103,7 @@ def _most_asked(graph: Graph, home: Mapping[Label, str]) -> int:
     return int(np.unique(pairs, return_counts=True)[1].max(initial=0))
 
 
-def _numbers(file: tables.Network, graph: Graph) -> tuple[int, int]:
+def _numbers(file: tables.NetworkFile, graph: Graph) -> tuple[int, int]:
     """Numbers in an answer to a request for a row, and in a message to learn from."""
     table = file.algorithm
     if file.learn is not None:
@@ -117,7 +117,7 @@ def _numbers(file: tables.Network, graph: Graph) -> tuple[int, int]:
     return table.dim * (1 + experts), table.dim + max(1, experts)
 
 
-def _experts(table: tables.Algorithm, size: int) -> int:
+def _experts(table: tables.AlgorithmTable, size: int) -> int:
     """Experts of the largest clique of a private network, whose rows travel.
 
     Those of a learner from outside are not known: if they need more, replies are refused in words.

@@ -22,14 +22,14 @@ def kept_description(network: Description) -> bytes:
         owner = np.repeat(np.arange(graph.size), np.diff(graph.ptr))
         ends = zip(owner.tolist(), graph.idx.tolist(), strict=True)
         edges = tuple((labels[i], labels[j]) for i, j in ends if i < j)
-        written = tables.Edges(edges=edges, agents=tuple(labels))  # type: ignore[arg-type]
+        written = tables.EdgesTable(edges=edges, agents=tuple(labels))  # type: ignore[arg-type]
         file = msgspec.structs.replace(file, graph=written)
     return msgspec.json.encode(file)
 
 
 def description_in(kept: bytes) -> Description:
     """The description in a database, which must not name files that would be opened."""
-    if isinstance(msgspec.json.decode(kept, type=tables.Network).graph, READ):
+    if isinstance(msgspec.json.decode(kept, type=tables.NetworkFile).graph, READ):
         raise ValueError("graph must stand in the database with its edges, got one that is read")
     return described(msgspec.json.decode(kept))
 

@@ -15,7 +15,7 @@ Wait: TypeAlias = Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0)]
 
 
-class Edges(schema.Part, frozen=True, tag="edges"):
+class EdgesTable(schema.Part, frozen=True, tag="edges"):
     """A graph that is written out; agents without neighbours are named in `agents`."""
 
     edges: tuple[tuple[Agent, Agent], ...] = ()
@@ -36,12 +36,12 @@ class SchoolsGraph(schema.Part, frozen=True, tag="schools"):
 
 BuiltInGraph: TypeAlias = BirthsGraph | FlightsGraph | SchoolsGraph
 Graph: TypeAlias = (
-    Edges
+    EdgesTable
     | BuiltInGraph
     | schema.ErdosRenyi
     | schema.Regular
     | schema.Ring
-    | schema.Cliques
+    | schema.CliquesGraph
     | schema.Stars
     | schema.Grid
     | schema.GraphFile
@@ -57,7 +57,7 @@ class Learn(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     share: Literal["gradients", "rows"] = "gradients"
 
 
-class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class AlgorithmTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """An algorithm that learns from gradients, as in experiment files.
 
     With `loss`, agents may be given features and targets; they predict <x, features>.
@@ -78,7 +78,7 @@ class Algorithm(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     law: Literal["laplace", "gaussian"] | None = None
 
 
-class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PrivacyTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The level of every agent of a private network, and how many activations each may have."""
 
     epsilon: schema.Positive
@@ -87,7 +87,7 @@ class Privacy(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     noise: Literal["exact", "simulated"] = "exact"
 
 
-class Host(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class HostTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A process with some agents."""
 
     agents: Annotated[list[Agent], Meta(min_length=1)]
@@ -140,14 +140,14 @@ class Csv(schema.Part, frozen=True, tag="csv"):
     target: str = "target"
 
 
-class JsonLines(schema.Part, frozen=True, tag="lines"):
+class JsonLinesTable(schema.Part, frozen=True, tag="lines"):
     """A file with a row on each line: {"agent": ..., "features": ..., "target": ...}."""
 
     path: str = "-"
     """Relative to the network file; "-" for standard input."""
 
 
-Stream: TypeAlias = Synthetic | Births | Flights | Schools | Csv | JsonLines
+Stream: TypeAlias = Synthetic | Births | Flights | Schools | Csv | JsonLinesTable
 
 
 class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -163,7 +163,7 @@ class Timing(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """After which a host that has not been heard of is asked whether it is there."""
 
 
-class Limits(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class LimitsTable(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a host takes from another at most."""
 
     outbox: schema.Count = 100_000
@@ -189,18 +189,18 @@ class Security(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Without it, anybody who reaches a port is believed: for experiments on one machine."""
 
 
-class Network(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class NetworkFile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A network file."""
 
     name: str
     graph: Graph
     learn: Learn | None = None
-    algorithm: Algorithm | None = None
-    privacy: Privacy | None = None
-    hosts: dict[str, Host] = {}
+    algorithm: AlgorithmTable | None = None
+    privacy: PrivacyTable | None = None
+    hosts: dict[str, HostTable] = {}
     shards: Shards | None = None
     timing: Timing = Timing()
-    limits: Limits = Limits()
+    limits: LimitsTable = LimitsTable()
     security: Security = Security()
     stream: Stream | None = None
     """What `mtcool up` feeds it."""

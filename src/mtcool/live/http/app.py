@@ -30,14 +30,14 @@ Numbers = list[float | None] | dict[str, float | None]
 ROUND = "The round of an earlier prediction, if it is not the last one of the agent."
 
 
-class Asked(BaseModel):
+class AgentRequest(BaseModel):
     """Something about an agent of this node."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     agent: int | str | list[Any] = Field(description="Name of an agent that lives on this node.")
 
 
-class ToPredict(Asked):
+class ToPredict(AgentRequest):
     """What to predict."""
 
     features: Numbers | None = Field(None, description="None for a point instead of a number.")
@@ -46,7 +46,7 @@ class ToPredict(Asked):
     )
 
 
-class ToLearn(Asked):
+class ToLearn(AgentRequest):
     """What to learn from."""
 
     features: Numbers | None = Field(None, description="May be left out if a round is named.")
@@ -54,7 +54,7 @@ class ToLearn(Asked):
     round: int | None = Field(None, description=ROUND)
 
 
-class Loss(BaseModel):
+class LossBody(BaseModel):
     """A loss: its kind, and the numbers of its round."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -63,15 +63,15 @@ class Loss(BaseModel):
     parameters: list[float] = []
 
 
-class ToUpdate(Asked):
+class ToUpdate(AgentRequest):
     """The gradient at the last prediction of an agent, or the loss of it."""
 
     gradient: list[float] | None = None
-    loss: Loss | None = None
+    loss: LossBody | None = None
     round: int | None = Field(None, description=ROUND)
 
 
-class Predicted(BaseModel):
+class PredictReply(BaseModel):
     """A prediction, and how much of it is old."""
 
     value: float | list[float]
@@ -81,7 +81,7 @@ class Predicted(BaseModel):
     round: int = Field(description="Its number, by which /learn and /update may name it.")
 
 
-class Learned(BaseModel):
+class LearnReply(BaseModel):
     """It survives a crash."""
 
     durable: bool = True
@@ -166,29 +166,31 @@ def http_app(node: Node, read: Callable[[], Description] | None = None) -> FastA
         return node.host.named(name)
 
     @app.post("/predict", responses=PROBLEMS)
-    async def predict(asked: ToPredict) -> Predicted:
+    async def predict(asked: ToPredict) -> PredictReply:
         """Predict with what the neighbours know."""
         said = await node.predict(here(asked.agent), asked.features, timeout=asked.timeout)
         value = list(said.value) if isinstance(said.value, tuple) else said.value
         old, missing = (
             [plain_name(name, "sent") for name in of] for of in (said.old, said.missing)
         )
-        return Predicted(value=value, alone=said.alone, old=old, missing=missing, round=said.round)
+        return PredictReply(
+            value=value, alone=said.alone, old=old, missing=missing, round=said.round
+        )
 
     @app.post("/learn", responses=PROBLEMS)
-    async def learn(asked: ToLearn) -> Learned:
+    async def learn(asked: ToLearn) -> LearnReply:
         """Learn from a row and its target; answers when that survives a crash."""
         agent = here(asked.agent)
         await node.learn(agent, asked.features, asked.target, round=asked.round)
-        return Learned(activations=node.host.learned[agent])
+        return LearnReply(activations=node.host.learned[agent])
 
     @app.post("/update", responses=PROBLEMS)
-    async def update(asked: ToUpdate) -> Learned:
+    async def update(asked: ToUpdate) -> LearnReply:
         """Learn from the gradient, or the loss, of the last prediction; answers when durable."""
         agent = here(asked.agent)
         feedback = told_feedback(asked.gradient, asked.loss)
         await node.update(agent, feedback, round=asked.round)
-        return Learned(activations=node.host.learned[agent])
+        return LearnReply(activations=node.host.learned[agent])
 
     @app.get("/status")
     async def status() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from nicegui import ui
 
 from mtcool.live.page.formatting import number, percent
-from mtcool.live.page.network_view import Network
+from mtcool.live.page.network_view import NetworkView
 from mtcool.live.page.parts import card, chart, piece, text
 from mtcool.types import Label
 
@@ -26,7 +26,7 @@ FACTS = {
 class AgentCard:
     """Shows the agent that was clicked."""
 
-    def __init__(self, network: Network, select: Callable[[Label], None]) -> None:
+    def __init__(self, network: NetworkView, select: Callable[[Label], None]) -> None:
         self._network, self._select = network, select
         self._label: Label | None = None
         self._chosen = False

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from mtcool.live.page.formatting import size
-from mtcool.live.page.network_view import Network, Seen
+from mtcool.live.page.network_view import NetworkView, Seen
 from mtcool.live.page.parts import card, piece, text
 from mtcool.live.page.watching import Watch
 from mtcool.live.status_schema import refused_in
@@ -36,12 +36,12 @@ class _Line:
             self._button.text = button
 
 
-def versions_in(network: Network) -> tuple[str, bool]:
+def versions_in(network: NetworkView) -> tuple[str, bool]:
     """Which revision and which release hosts have, and whether they have different revisions.
 
     Examples
     --------
-    >>> network = Network()
+    >>> network = NetworkView()
     >>> told = {"revision": 1, "release": "1.0"}
     >>> network.hosts = {"a": Seen(told), "b": Seen(told), "new": None}
     >>> versions_in(network)

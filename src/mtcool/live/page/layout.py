@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import networkx as nx
 
-from mtcool.live.page.network_view import Agent
+from mtcool.live.page.network_view import AgentView
 from mtcool.types import Label
 
 FEW = 200
@@ -15,12 +15,12 @@ FEW = 200
 GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
 
 
-def places_of(agents: Mapping[Label, Agent]) -> list[tuple[float, float]]:
+def places_of(agents: Mapping[Label, AgentView]) -> list[tuple[float, float]]:
     """Coordinates of all agents, in their order.
 
     Examples
     --------
-    >>> places_of({"rome": Agent("rome")})
+    >>> places_of({"rome": AgentView("rome")})
     [(0.0, 0.0)]
     """
     if len(agents) > FEW:
@@ -33,7 +33,7 @@ def places_of(agents: Mapping[Label, Agent]) -> list[tuple[float, float]]:
     return [found[label] for label in agents]
 
 
-def edges_of(agents: Mapping[Label, Agent]) -> list[tuple[Label, Label]]:
+def edges_of(agents: Mapping[Label, AgentView]) -> list[tuple[Label, Label]]:
     """Every edge once."""
     order = {label: k for k, label in enumerate(agents)}
     pairs = {
@@ -62,7 +62,7 @@ def _side_by_side(parts: Sequence[nx.Graph[Label]]) -> list[dict[Label, tuple[fl
     return placed
 
 
-def _by_hosts(agents: Mapping[Label, Agent]) -> list[tuple[float, float]]:
+def _by_hosts(agents: Mapping[Label, AgentView]) -> list[tuple[float, float]]:
     """Hosts on a circle, and the agents of each like the seeds of a sunflower."""
     shares: dict[str | None, list[Label]] = {}
     for label, agent in agents.items():

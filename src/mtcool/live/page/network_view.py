@@ -24,17 +24,17 @@ WINDOW = 10.0
 
 
 @dataclass(frozen=True)
-class Paid:
+class LossSums:
     """Losses of some activations: how many, their sum, and that of learning alone."""
 
     count: int = 0
     loss: float = 0.0
     alone: float | None = None
 
-    def plus(self, more: Paid, sign: int = 1) -> Paid:
+    def plus(self, more: LossSums, sign: int = 1) -> LossSums:
         """These and others, or these without others."""
         alone = self.alone if more.alone is None else (self.alone or 0.0) + sign * more.alone
-        return Paid(self.count + sign * more.count, self.loss + sign * more.loss, alone)
+        return LossSums(self.count + sign * more.count, self.loss + sign * more.loss, alone)
 
     @property
     def mean(self) -> float | None:
@@ -53,11 +53,11 @@ class Paid:
         return None if mean is None or not alone else 1.0 - mean / alone
 
 
-NOTHING = Paid()
+NOTHING = LossSums()
 
 
 @dataclass
-class Agent:
+class AgentView:
     """An agent as it was last seen."""
 
     name: Label
@@ -68,7 +68,7 @@ class Agent:
     activations: int = 0
     left: float | None = None
     """Share of its activations that a private agent may still have."""
-    paid: Paid = NOTHING
+    paid: LossSums = NOTHING
     """Since the viewer began."""
     history: History[tuple[float, float | None, float | None, int]] = field(default_factory=History)
     """Time, mean loss, mean loss alone, activations."""
@@ -82,7 +82,7 @@ class Seen:
     up: bool = True
     before: dict[str, int] = field(default_factory=dict)
     """Counts of processes that have ended."""
-    paid: dict[Label, Paid] = field(default_factory=dict)
+    paid: dict[Label, LossSums] = field(default_factory=dict)
     """Losses of each agent in the process that was seen last."""
 
 
@@ -94,15 +94,15 @@ class Total(NamedTuple):
     messages: int
     bytes: int
     stale: int
-    paid: Paid
-    pooled: Paid
+    paid: LossSums
+    pooled: LossSums
     predict: Latency
     learn: Latency
     links: dict[tuple[str, str], int]
     """Bytes from one host to another."""
 
 
-class Point(NamedTuple):
+class ChartPoint(NamedTuple):
     """One row of the charts; rates, recent losses and quantiles are those of the last seconds."""
 
     time: float
@@ -130,12 +130,12 @@ class Point(NamedTuple):
     """Share of its activations that the private agent with the least of them may still have."""
 
 
-class Network:
+class NetworkView:
     """What a viewer knows of a network.
 
     Examples
     --------
-    >>> network = Network()
+    >>> network = NetworkView()
     >>> network.take(0.0, {"rome": None})
     >>> network.hosts_up, network.agents
     (0, {})
@@ -145,8 +145,8 @@ class Network:
         self.name = ""
         self.hosts: dict[str, Seen | None] = {}
         """None for a host that has never answered."""
-        self.agents: dict[Label, Agent] = {}
-        self.points: History[Point] = History()
+        self.agents: dict[Label, AgentView] = {}
+        self.points: History[ChartPoint] = History()
         self.total: Total | None = None
         self.shape = 0
         """Grows when agents or their neighbours change."""
@@ -169,7 +169,7 @@ class Network:
         return sum(seen.status["outbox"] for seen in self.hosts.values() if seen is not None)
 
     def take(
-        self, now: float, statuses: Mapping[str, Status | None], pooled: Paid | None = None
+        self, now: float, statuses: Mapping[str, Status | None], pooled: LossSums | None = None
     ) -> None:
         """Take the statuses of all hosts; None for those that do not answer.
 
@@ -187,7 +187,7 @@ class Network:
                         agent.health = "down"
         if self.shape != shape:
             self._find_others()
-        self.total = self._totals(now, pooled or Paid())
+        self.total = self._totals(now, pooled or LossSums())
         self._recent.append(self.total)
         while len(self._recent) > 2 and self._recent[1].time <= now - WINDOW:
             self._recent.popleft()
@@ -223,15 +223,17 @@ class Network:
         name = label_of(told["agent"])
         agent = self.agents.get(name)
         if agent is None:
-            agent = self.agents[name] = Agent(name)
+            agent = self.agents[name] = AgentView(name)
             self.shape += 1
         neighbours = tuple(label_of(other) for other in told["neighbours"])
         if (host, neighbours) != (agent.host, agent.neighbours):
             agent.host, agent.neighbours = host, neighbours
             self.shape += 1
         count, alone = told["counted"], told["alone"]
-        paid = Paid(count, (told["loss"] or 0.0) * count, None if alone is None else alone * count)
-        agent.paid = agent.paid.plus(paid).plus(seen.paid.get(name, Paid()), -1)
+        paid = LossSums(
+            count, (told["loss"] or 0.0) * count, None if alone is None else alone * count
+        )
+        agent.paid = agent.paid.plus(paid).plus(seen.paid.get(name, LossSums()), -1)
         seen.paid[name] = paid
         agent.activations, agent.health = told["activations"], told["health"]
         privacy = told["privacy"]
@@ -243,12 +245,12 @@ class Network:
         """Neighbours that live where nobody looks come last."""
         watched = {name: agent for name, agent in self.agents.items() if agent.host is not None}
         others = dict.fromkeys(other for one in watched.values() for other in one.neighbours)
-        elsewhere = {name: Agent(name) for name in others if name not in watched}
+        elsewhere = {name: AgentView(name) for name in others if name not in watched}
         self.agents = watched | elsewhere
 
     # --- all together -----------------------------------------------------------------------------
 
-    def _totals(self, now: float, pooled: Paid) -> Total:
+    def _totals(self, now: float, pooled: LossSums) -> Total:
         counts = {"messages": 0, "bytes": 0, "stale": 0}
         predict, learn = Latency(), Latency()
         links: dict[tuple[str, str], int] = {}
@@ -266,19 +268,19 @@ class Network:
                     latency = predict if kind == "predict" else learn
                     latency.steps[int(place)] += value
                     latency.count += value
-        paid = Paid()
+        paid = LossSums()
         for agent in self.agents.values():
             paid = paid.plus(agent.paid)
         activations = sum(agent.activations for agent in self.agents.values())
         messages, size, stale = counts.values()
         return Total(now, activations, messages, size, stale, paid, pooled, predict, learn, links)
 
-    def _point(self) -> Point:
+    def _point(self) -> ChartPoint:
         first, last = self._recent[0], self._recent[-1]
         seconds = last.time - first.time or math.nan
         paid, pooled = last.paid.plus(first.paid, -1), last.pooled.plus(first.pooled, -1)
         left = [agent.left for agent in self.agents.values() if agent.left is not None]
-        return Point(
+        return ChartPoint(
             last.time,
             paid.mean,
             paid.mean_alone,

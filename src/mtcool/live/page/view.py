@@ -12,7 +12,7 @@ from mtcool.live.page.agent_card import AgentCard
 from mtcool.live.page.formatting import number, percent, seconds, size
 from mtcool.live.page.hosts_card import HostsCard
 from mtcool.live.page.layout import edges_of, places_of
-from mtcool.live.page.network_view import Network, Point
+from mtcool.live.page.network_view import ChartPoint, NetworkView
 from mtcool.live.page.parts import card, chart, piece, text
 from mtcool.live.page.watching import Watch
 from mtcool.types import Label, Plain
@@ -66,7 +66,7 @@ class View:
         self.refresh()
 
     @property
-    def _network(self) -> Network:
+    def _network(self) -> NetworkView:
         return self._watch.network
 
     # --- what it is made of -----------------------------------------------------------------------
@@ -247,12 +247,12 @@ class _Tiles:
             text(title, "mt-name")
             return text("–", "mt-value", name), text("", "mt-note", f"{name}-note")
 
-    def refresh(self, network: Network) -> None:
+    def refresh(self, network: NetworkView) -> None:
         """Show the newest numbers."""
         total = network.total
         if total is None:
             return
-        point: Point = network.points.latest(1)[0]
+        point: ChartPoint = network.points.latest(1)[0]
         seen = [one for one in network.hosts.values() if one is not None]
         refused = sum(one.status["refused"] for one in seen)
         alone, pooled = total.paid.mean_alone, total.pooled.mean

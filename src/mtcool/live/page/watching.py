@@ -13,7 +13,7 @@ import httpx
 from mtcool.live.http.client import at_most, client_of, status_at
 from mtcool.live.logs import LOG
 from mtcool.live.node import Node
-from mtcool.live.page.network_view import Network, Paid, Status
+from mtcool.live.page.network_view import LossSums, NetworkView, Status
 
 Source: TypeAlias = Callable[[], Awaitable[Mapping[str, Status | None]]]
 """Asks all hosts; None for those that do not answer.
@@ -91,9 +91,9 @@ class Watch:
         self,
         source: Source,
         controls: Controls | None = None,
-        pooled: Callable[[], Paid] | None = None,
+        pooled: Callable[[], LossSums] | None = None,
     ) -> None:
-        self.network, self.controls = Network(), controls
+        self.network, self.controls = NetworkView(), controls
         self._source, self._pooled = source, pooled
 
     async def look(self) -> None:

@@ -13,7 +13,7 @@ from mtcool.graphs.labels import label_of
 from mtcool.learn.reading.checking import Checker
 from mtcool.learn.reading.encoding import Encoder
 from mtcool.learn.reading.pieces import pyarrow
-from mtcool.learn.reading.sources import Source, open_source
+from mtcool.learn.reading.sources import OpenTable, open_source
 from mtcool.learn.reading.tables import Columns, checked_features
 from mtcool.live.config import Description, tables
 from mtcool.live.features import in_order
@@ -48,7 +48,7 @@ def csv_rows(
 
 def _opened(
     network: Description, stream: tables.Csv, file: str | BinaryIO
-) -> tuple[Source, Checker]:
+) -> tuple[OpenTable, Checker]:
     columns = Columns(stream.agent, stream.target, features=tuple(_features(network)))
     table, encoder = open_source(file, stream.agent, live=True), Encoder()
     features = checked_features(table, columns, encoder)
@@ -78,7 +78,7 @@ def _csv_rows(
 
 
 def json_rows(
-    network: Description, stream: tables.JsonLines, agents: Words, complain: Complain
+    network: Description, stream: tables.JsonLinesTable, agents: Words, complain: Complain
 ) -> Iterator[Row]:
     """The rows of a file of JSON lines; those that are wrong are left out, and told.
 
@@ -93,7 +93,7 @@ def json_rows(
 
 def _json_rows(
     network: Description,
-    stream: tables.JsonLines,
+    stream: tables.JsonLinesTable,
     features: list[str],
     agents: Words,
     complain: Complain,

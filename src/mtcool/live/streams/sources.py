@@ -22,7 +22,7 @@ QUIET = 2.0
 """Seconds after which people who wait are told how far it is."""
 
 
-class Source(NamedTuple):
+class OpenStream(NamedTuple):
     """A stream that is open."""
 
     rows: Iterator[Row]
@@ -38,7 +38,7 @@ class Source(NamedTuple):
         self.agents.update(_words(network))
 
 
-def open_stream(network: Description, rounds: int | None, complain: Complain) -> Source | None:
+def open_stream(network: Description, rounds: int | None, complain: Complain) -> OpenStream | None:
     """The stream that the file of a network names, cut after so many rounds; None if it has none.
 
     Parameters
@@ -71,7 +71,7 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
         case tables.Csv():
             rows = csv_rows(network, stream, agents, complain)
             waits = arrives(network, stream.path)
-        case tables.JsonLines():
+        case tables.JsonLinesTable():
             rows = json_rows(network, stream, agents, complain)
             waits = arrives(network, stream.path)
         case _:
@@ -79,7 +79,7 @@ def open_stream(network: Description, rounds: int | None, complain: Complain) ->
     if rounds is not None:
         rows = itertools.islice(rows, rounds)
         total = rounds if total is None else min(rounds, total)
-    return Source(rows, total, waits, agents)
+    return OpenStream(rows, total, waits, agents)
 
 
 def _words(network: Description) -> dict[str, Label]:

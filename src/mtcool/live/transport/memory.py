@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from mtcool.live.transport.transport import Answer
 
 
-class Exchange:
+class MemoryExchange:
     """What hosts in one process are connected by."""
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class Exchange:
 class MemoryTransport:
     """Carries questions between hosts in one process."""
 
-    def __init__(self, name: str, exchange: Exchange) -> None:
+    def __init__(self, name: str, exchange: MemoryExchange) -> None:
         self._name, self._exchange = name, exchange
 
     async def open(self, answer: Answer) -> None:

@@ -15,7 +15,7 @@ from mtcool.live.agents import Prediction, feedback_in
 from mtcool.live.config import Description
 from mtcool.live.offset import START, Offset
 from mtcool.live.scoring import judge_of
-from mtcool.live.streams import Row, Source, check_fed
+from mtcool.live.streams import OpenStream, Row, check_fed
 from mtcool.live.up.complaints import Complaints
 from mtcool.live.up.process import Gone, Process
 from mtcool.live.up.rivals import Rival
@@ -67,7 +67,7 @@ class Feeder:
         self._stuck: set[Label] = set()
         """Agents whose rows cannot be learned from now."""
         self.complaints = Complaints(tell)
-        self._source: Source | None = None
+        self._source: OpenStream | None = None
         self._stop = asyncio.Event()
         self._pooled = Rival(network, pooled=True)
         raw = network.file.algorithm is not None and network.file.algorithm.loss is None
@@ -95,7 +95,7 @@ class Feeder:
         """Whether nothing more is fed."""
         return self._stop.is_set()
 
-    async def feed(self, source: Source) -> None:
+    async def feed(self, source: OpenStream) -> None:
         """Feed all rows of agents on this machine, and wait until they are learned from."""
         self._source = source
         if source.waits and not self._again:
@@ -252,7 +252,7 @@ class Feeder:
         self.tally.add(row.agent, cost.loss, by_itself, pooled)
 
 
-async def _arriving(source: Source, stop: asyncio.Event) -> AsyncIterator[Row]:
+async def _arriving(source: OpenStream, stop: asyncio.Event) -> AsyncIterator[Row]:
     """The rows of a source; one that waits is read by a thread, so that the loop goes on."""
     if not source.waits:
         for count, row in enumerate(source.rows):

@@ -10,7 +10,7 @@ from mtcool.live.up.tally import Tally
 from mtcool.types import Plain
 
 
-class Outcome(NamedTuple):
+class UpOutcome(NamedTuple):
     """The end of a run."""
 
     tally: Tally

@@ -13,12 +13,12 @@ from mtcool.live.certificates import make_certificates
 from mtcool.live.config import Description, read_description
 from mtcool.live.journals import has_begun, read_journal, replay_files
 from mtcool.live.replay import Replayed
-from mtcool.live.streams import Source
+from mtcool.live.streams import OpenStream
 from mtcool.live.up.feeder import Feeder
-from mtcool.live.up.outcome import Outcome
+from mtcool.live.up.outcome import UpOutcome
 from mtcool.live.up.process import Gone, Process
 from mtcool.live.up.thread import in_thread
-from mtcool.live.up.traffic import Traffic
+from mtcool.live.up.traffic import TrafficSums
 from mtcool.types import Label, Plain
 
 Tell = Callable[[str], None]
@@ -65,7 +65,7 @@ class Running:
         """What each host has said of itself last."""
         self.silent: set[str] = set(hosts)
         """Hosts that did not answer at the last look."""
-        self.traffic = Traffic()
+        self.traffic = TrafficSums()
         self._taken_out: list[Process] = []
         """Processes of hosts that were taken out of the file; some may have come back since."""
         self._written: int | None = None
@@ -248,7 +248,7 @@ class Running:
         end = self.ended or time.monotonic()
         return self.feeder.tally.activations / max(end - self.began, 1e-9) if self.began else 0.0
 
-    async def feed(self, source: Source) -> None:
+    async def feed(self, source: OpenStream) -> None:
         """Feed all rows."""
         self.began = time.monotonic()
         try:
@@ -305,11 +305,11 @@ class Running:
             lambda tell: replay_files(self._databases(), self.network, tell), self.tell
         )
 
-    def conclude(self, found: Replayed | None) -> Outcome:
+    def conclude(self, found: Replayed | None) -> UpOutcome:
         """Say what came of it all, and of playing the journals again, if that was done."""
         counted, tally = self.traffic.total, self.feeder.tally
         processes = (*self.processes.values(), *self._taken_out)
-        return Outcome(
+        return UpOutcome(
             tally,
             self.ended - self.began,
             counted.messages,
@@ -325,11 +325,11 @@ class Running:
 
 async def run_network(
     running: Running,
-    source: Source | None,
+    source: OpenStream | None,
     watch: Callable[[Running], None],
     stopped: asyncio.Event,
     again: Callable[[], bool] = lambda: True,
-) -> Outcome:
+) -> UpOutcome:
     """Run a network until its stream ends, or until it is stopped.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mtcool.live.counts import Paid
+from mtcool.live.counts import PaidCounts
 from mtcool.types import Label
 
 
@@ -26,7 +26,7 @@ class Tally:
     pooled: float | None = None
     counted: int = 0
     """Activations whose losses are in these sums."""
-    agents: dict[Label, Paid] = field(default_factory=dict)
+    agents: dict[Label, PaidCounts] = field(default_factory=dict)
 
     def add(
         self, agent: Label, loss: float | None, alone: float | None, pooled: float | None
@@ -41,7 +41,7 @@ class Tally:
             self.alone = alone + (self.alone or 0.0)
         if pooled is not None:
             self.pooled = pooled + (self.pooled or 0.0)
-        self.agents.setdefault(agent, Paid()).add(loss, alone)
+        self.agents.setdefault(agent, PaidCounts()).add(loss, alone)
 
     def mean(self, total: float | None) -> float | None:
         """A sum as a mean over the activations that were counted."""

@@ -20,12 +20,12 @@ class Counted(NamedTuple):
         return Counted(*(one + more for one, more in zip(self, other, strict=True)))
 
 
-class Traffic:
+class TrafficSums:
     """Adds up what the statuses of hosts say.
 
     Examples
     --------
-    >>> traffic = Traffic()
+    >>> traffic = TrafficSums()
     >>> def told(began, messages):
     ...     return {"began": began, "messages": {"sent": {"ask": messages}},
     ...             "bytes": {"sent": {"ask": 100 * messages}}, "refused": 0}

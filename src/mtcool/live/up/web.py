@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from mtcool.live.http import serving
 from mtcool.live.page import Watch, show_on
-from mtcool.live.page.network_view import Paid, Status
+from mtcool.live.page.network_view import LossSums, Status
 from mtcool.live.up.process import Gone
 from mtcool.live.up.supervisor import Running
 
@@ -81,11 +81,11 @@ async def on_the_web(running: Running, place: str = PLACE) -> AsyncIterator[str]
         told, hosts = running.status, (*running.processes, *running.left)
         return {host: None if host in running.silent else told.get(host) for host in hosts}
 
-    def pooled() -> Paid:
+    def pooled() -> LossSums:
         tally = running.feeder.tally
         if tally.pooled is None or not running.network.publishes_losses:
-            return Paid()
-        return Paid(tally.counted, tally.pooled)
+            return LossSums()
+        return LossSums(tally.counted, tally.pooled)
 
     app = FastAPI(title="mtcool", docs_url=None, redoc_url=None, openapi_url=None)
     async with Watch(ask, harm, pooled) as watch:

@@ -18,7 +18,7 @@ from mtcool.peers.field.records import (
     Edges,
     FieldPeers,
     Queue,
-    Round,
+    RoundScratch,
 )
 from mtcool.peers.settings import Settings
 from mtcool.types import AnyArray, Floats, Integers, State
@@ -122,7 +122,7 @@ def _most(peers: FieldPeers, neighbours: int) -> int:
     return there if neighbours < there else neighbours + neighbours // 2 + 8
 
 
-def _round(work: Round, most: int) -> Round:
+def _round(work: RoundScratch, most: int) -> RoundScratch:
     arrays = {name: longer(getattr(work, name), most) for name in BY_NEIGHBOUR}
     return work._replace(**arrays, key=np.full_like(work.key, -1))
 

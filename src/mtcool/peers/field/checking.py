@@ -32,7 +32,7 @@ class Now(Protocol):
 
 
 @final
-class Still:
+class UnchangedGraph:
     """A graph that did not change so far."""
 
     def __init__(self, graph: Graph) -> None:
@@ -58,7 +58,7 @@ def checked(now: Now, event: int, agent: Label, others: Sequence[Label]) -> tupl
     Examples
     --------
     >>> import mtcool
-    >>> checked(Still(mtcool.graphs.star(3)), CONNECT, 1, [2])
+    >>> checked(UnchangedGraph(mtcool.graphs.star(3)), CONNECT, 1, [2])
     (1, [2])
     """
     if event == JOIN:

@@ -7,12 +7,12 @@ import numpy as np
 from mtcool.field.draws import draw_all
 from mtcool.kernels import inline
 from mtcool.peers.field.queue import FOREVER, NEVER
-from mtcool.peers.field.records import Round
+from mtcool.peers.field.records import RoundScratch
 
 
 @inline
 def find_waits(
-    work: Round,
+    work: RoundScratch,
     count: int,
     mean: float,
     lost: float,

@@ -30,7 +30,7 @@ from mtcool.peers.field.records import (
     FieldPeers,
     FieldState,
     Queue,
-    Round,
+    RoundScratch,
     Rules,
 )
 from mtcool.peers.settings import Settings
@@ -195,8 +195,8 @@ def _queue(dim: int) -> Queue:
     )
 
 
-def _round(most: int, dim: int) -> Round:
-    return Round(
+def _round(most: int, dim: int) -> RoundScratch:
+    return RoundScratch(
         asked=np.zeros(most, np.uint32),
         waits=np.zeros(most, np.int64),
         heard=np.zeros(most, np.uint32),

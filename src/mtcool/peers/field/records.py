@@ -197,7 +197,7 @@ class FieldState(NamedTuple):
     """See `CLOCK` and those that follow."""
 
 
-class Round(NamedTuple):
+class RoundScratch(NamedTuple):
     """Scratch for the round that is played: whom the active agent listens to."""
 
     asked: Indices
@@ -249,4 +249,4 @@ class FieldPeers(NamedTuple):
     """Scratch for the rows that one agent fetches, (most, dim)."""
     gradients: Floats
     """Scratch for the gradient that it observes, (1, dim)."""
-    work: Round
+    work: RoundScratch

@@ -2,7 +2,7 @@
 
 from mtcool.privacy import Aggregator
 from mtcool.testing.aggregators import agents, noise, privacy, sums
-from mtcool.testing.aggregators.trial import HORIZONS, Trial
+from mtcool.testing.aggregators.trial import HORIZONS, AggregatorTrial
 from mtcool.testing.checks import Check, checks_of, run_all
 
 
@@ -29,7 +29,7 @@ def aggregator_checks(
     """
     made: Aggregator = aggregator() if isinstance(aggregator, type) else aggregator
     claims = (*sums.CLAIMS, *privacy.CLAIMS, *noise.CLAIMS, *agents.CLAIMS)
-    return checks_of(claims, Trial(made, horizons), repr(made))
+    return checks_of(claims, AggregatorTrial(made, horizons), repr(made))
 
 
 def check_aggregator(

@@ -3,11 +3,11 @@
 import numpy as np
 
 from mtcool.privacy.aggregators.aggregator import Blocks
-from mtcool.testing.aggregators.trial import Trial, decode_one, encode_one
+from mtcool.testing.aggregators.trial import AggregatorTrial, decode_one, encode_one
 from mtcool.testing.checks import require_close
 
 
-def agents_do_not_meet(trial: Trial) -> None:
+def agents_do_not_meet(trial: AggregatorTrial) -> None:
     """Agents with other widths and horizons stand in one state; each publishes its own sums."""
     widths, horizons = np.array([2, 1, 3]), np.array([5, 100, 17])
     for law in trial.aggregator.laws:

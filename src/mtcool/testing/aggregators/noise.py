@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from mtcool.testing.aggregators.trial import Machine, Trial
+from mtcool.testing.aggregators.trial import AggregatorTrial, Machine
 from mtcool.testing.checks import require
 
 
-def sums_have_the_claimed_variance(trial: Trial) -> None:
+def sums_have_the_claimed_variance(trial: AggregatorTrial) -> None:
     """`variance` is the squared norm of each row of B and of the padding: independent draws."""
     for case in trial.cases():
         b = case.matrices.b if case.law != "none" else np.zeros_like(case.matrices.b)
@@ -20,7 +20,7 @@ def sums_have_the_claimed_variance(trial: Trial) -> None:
         )
 
 
-def every_number_of_a_leaf_has_noise_of_its_own(trial: Trial) -> None:
+def every_number_of_a_leaf_has_noise_of_its_own(trial: AggregatorTrial) -> None:
     """The numbers of a wide leaf are as many samples, of the variance that is claimed."""
     horizon, width = 100, 4000
     rng, aggregator = np.random.default_rng(0), trial.aggregator

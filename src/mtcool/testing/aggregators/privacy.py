@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mtcool.testing.aggregators.trial import Trial, column_norms
+from mtcool.testing.aggregators.trial import AggregatorTrial, column_norms
 from mtcool.testing.checks import require
 
 
-def no_column_is_longer_than_claimed(trial: Trial) -> None:
+def no_column_is_longer_than_claimed(trial: AggregatorTrial) -> None:
     """`column_norm` bounds the norm of every column of C: noise is calibrated by it.
 
     The norm is l1 for Laplace noise and l2 for Gaussian noise, and every row of C is divided by
@@ -21,7 +21,7 @@ def no_column_is_longer_than_claimed(trial: Trial) -> None:
         )
 
 
-def noise_begins_at_its_base_scale(trial: Trial) -> None:
+def noise_begins_at_its_base_scale(trial: AggregatorTrial) -> None:
     """`growth` is 1 at the first activation, and positive and finite at all of them."""
     for case in trial.cases():
         growth = case.matrices.growth
@@ -29,7 +29,7 @@ def noise_begins_at_its_base_scale(trial: Trial) -> None:
         require((growth > 0.0).all() and np.isfinite(growth).all(), f"with {case}, got {growth}")
 
 
-def the_ledger_says_what_is_out(trial: Trial) -> None:
+def the_ledger_says_what_is_out(trial: AggregatorTrial) -> None:
     """`spent` is the norm of the published part of a column of C, over `column_norm`.
 
     After t activations that is its first t rows. The ledger shows this share of the budget.

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 
 from mtcool.privacy.aggregators.aggregator import Blocks
-from mtcool.testing.aggregators.trial import Machine, Trial, decode_one, encode_one
+from mtcool.testing.aggregators.trial import AggregatorTrial, Machine, decode_one, encode_one
 from mtcool.testing.checks import require, require_close, require_equal
 
 
-def aggregator_says_what_it_is(trial: Trial) -> None:
+def aggregator_says_what_it_is(trial: AggregatorTrial) -> None:
     """A frozen dataclass with a name, a title, laws and calibrations; its state has four fields."""
     kind = type(trial.aggregator)
     frozen = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
@@ -26,7 +26,7 @@ def aggregator_says_what_it_is(trial: Trial) -> None:
         require(hasattr(state, field), f"{type(state).__name__} has no field {field}")
 
 
-def published_sums_are_prefix_sums(trial: Trial) -> None:
+def published_sums_are_prefix_sums(trial: AggregatorTrial) -> None:
     """B C is the lower triangle of ones: without noise, the sum of all leaves so far goes out."""
     for case in trial.cases():
         c, b, _, growth = case.matrices
@@ -38,7 +38,7 @@ def published_sums_are_prefix_sums(trial: Trial) -> None:
         require_close(sums, np.cumsum(leaves), 1e-9, f"with {case} other sums are published")
 
 
-def sums_are_made_of_noisy_nodes_alone(trial: Trial) -> None:
+def sums_are_made_of_noisy_nodes_alone(trial: AggregatorTrial) -> None:
     """`decode` publishes the same if the noisy nodes are the same, whatever the leaves were.
 
     Only `noisy` may reach `published`, now or later; `value` is the secret.
@@ -59,14 +59,14 @@ def sums_are_made_of_noisy_nodes_alone(trial: Trial) -> None:
                 require_equal(other.published, one.published, told)
 
 
-def nodes_of_whole_leaves_are_whole(trial: Trial) -> None:
+def nodes_of_whole_leaves_are_whole(trial: AggregatorTrial) -> None:
     """If `whole` is True, C has whole coefficients, so nodes of leaves on a grid lie on it."""
     for case in trial.cases():
         whole = np.array_equal(case.matrices.c, np.round(case.matrices.c))
         require(whole or not trial.aggregator.whole, f"with {case} C has fractions")
 
 
-def encoding_changes_nothing(trial: Trial) -> None:
+def encoding_changes_nothing(trial: AggregatorTrial) -> None:
     """`encode` writes into `value` and nowhere else; nobody has seen the node yet."""
     for law in trial.aggregator.laws:
         machine, leaf = Machine(trial.aggregator, law, 27, width=2), np.array([0.5, -1.0])
@@ -79,7 +79,7 @@ def encoding_changes_nothing(trial: Trial) -> None:
             machine.step(leaf, 0.25)
 
 
-def activations_are_counted(trial: Trial) -> None:
+def activations_are_counted(trial: AggregatorTrial) -> None:
     """Field `activations` counts the calls of `decode`."""
     for law in trial.aggregator.laws:
         machine = Machine(trial.aggregator, law, 8)

@@ -104,7 +104,7 @@ class Case(NamedTuple):
         return f"{self.law} noise and horizon {self.horizon}"
 
 
-class Trial:
+class AggregatorTrial:
     """An aggregator to check, and the horizons to check it at."""
 
     def __init__(self, aggregator: Aggregator, horizons: tuple[int, ...]) -> None:

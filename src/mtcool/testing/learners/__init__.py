@@ -6,7 +6,7 @@ from mtcool.learners import Learner
 from mtcool.learners.changing import begin_clique, implements
 from mtcool.testing.checks import Check, Claim, checks_of, run_all
 from mtcool.testing.learners import changing, models, play, state, symmetry
-from mtcool.testing.learners.trial import Trial
+from mtcool.testing.learners.trial import LearnerTrial
 
 
 def learner_checks(
@@ -39,7 +39,12 @@ def learner_checks(
     >>> [check.name for check in learner_checks(FTRL())][:2]
     ['learner_is_a_frozen_dataclass', 'state_is_a_named_tuple_of_arrays']
     """
-    claims: Sequence[Claim[Trial]] = [*state.CLAIMS, *play.CLAIMS, *models.CLAIMS, *symmetry.CLAIMS]
+    claims: Sequence[Claim[LearnerTrial]] = [
+        *state.CLAIMS,
+        *play.CLAIMS,
+        *models.CLAIMS,
+        *symmetry.CLAIMS,
+    ]
     if in_ball:
         claims = [*claims, *models.IN_BALL]
     if compiled:  # before anything is played: no other check is to blame for a typo
@@ -48,7 +53,7 @@ def learner_checks(
     if compiled and not first_phase and implements(begin_clique, made):
         claims = [*claims, *changing.CLAIMS]
     claims = [*state.FORM, *claims]
-    return checks_of(claims, Trial(made, first_phase, compiled), repr(made))
+    return checks_of(claims, LearnerTrial(made, first_phase, compiled), repr(made))
 
 
 def check_learner(

@@ -12,7 +12,7 @@ from mtcool.graphs import star
 from mtcool.learners import Cliques
 from mtcool.learners.squared_weights import SquaredWeights
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.learners.trial import DIM, Trial
+from mtcool.testing.learners.trial import DIM, LearnerTrial
 from mtcool.types import AnyArray, Rates
 
 ADVERSARIAL: Rates = "adversarial"
@@ -21,7 +21,7 @@ SLOTS = 3
 BOUND = 0.5
 
 
-def a_clique_begins_as_a_fresh_state(trial: Trial) -> None:
+def a_clique_begins_as_a_fresh_state(trial: LearnerTrial) -> None:
     """`begin_clique` makes of a clique what `make_state` makes for its rows and its bound."""
     clique, bound = _clique(trial), np.array([BOUND])
     learner = clique.settings.clique_learner
@@ -34,7 +34,7 @@ def a_clique_begins_as_a_fresh_state(trial: Trial) -> None:
         require_equal(clique.row(row), np.zeros(DIM), "a clique that begins predicts something")
 
 
-def a_clique_that_grows_keeps_its_rows(trial: Trial) -> None:
+def a_clique_that_grows_keeps_its_rows(trial: LearnerTrial) -> None:
     """`grow_clique` moves all rows, leaves new ones at zero, and forgets no update."""
     clique = _clique(trial)
     _learn(clique)
@@ -51,7 +51,7 @@ def a_clique_that_grows_keeps_its_rows(trial: Trial) -> None:
     _require_finite(clique)
 
 
-def a_clique_learns_with_larger_weights(trial: Trial) -> None:
+def a_clique_learns_with_larger_weights(trial: LearnerTrial) -> None:
     """After `raise_bound` weights up to the new bound may come, and models stay finite."""
     clique = _clique(trial)
     _learn(clique)
@@ -61,7 +61,7 @@ def a_clique_learns_with_larger_weights(trial: Trial) -> None:
     _require_finite(clique)
 
 
-def _clique(trial: Trial) -> FieldClique:
+def _clique(trial: LearnerTrial) -> FieldClique:
     learner, rates = trial.learner, ADVERSARIAL
     if isinstance(learner, SquaredWeights):  # which is how networks have them
         learner, rates = learner.learner, ADAPTIVE

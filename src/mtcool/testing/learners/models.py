@@ -4,16 +4,16 @@ import numpy as np
 
 from mtcool.learners import Cliques
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.learners.trial import DIM, ROWS, START, WEIGHT, Step, Trial, updates
+from mtcool.testing.learners.trial import DIM, ROWS, START, WEIGHT, LearnerTrial, Step, updates
 
 
-def a_fresh_state_predicts_zero(trial: Trial) -> None:
+def a_fresh_state_predicts_zero(trial: LearnerTrial) -> None:
     """All models are zero before the first update."""
     found = trial.predictions(trial.make_state())
     require_equal(found, np.zeros((ROWS, DIM)), "a fresh state predicts something else")
 
 
-def a_used_state_predicts_something_finite(trial: Trial) -> None:
+def a_used_state_predicts_something_finite(trial: LearnerTrial) -> None:
     """Models stay finite, and the rows of a clique that received updates leave zero."""
     state = trial.make_state()
     trial.learn(state, updates())
@@ -23,7 +23,7 @@ def a_used_state_predicts_something_finite(trial: Trial) -> None:
     require(moved.all(), f"after 120 updates the models are {used}")
 
 
-def models_follow_the_gradients(trial: Trial) -> None:
+def models_follow_the_gradients(trial: LearnerTrial) -> None:
     """After the same gradient again and again the model of its row points against it."""
     state, gradient = trial.make_state(), np.array([0.6, 0.8])
     for row in (int(START[2]), ROWS - 1):
@@ -33,7 +33,7 @@ def models_follow_the_gradients(trial: Trial) -> None:
         require(model @ gradient < 0.0, f"after gradients {gradient} the model is {model}")
 
 
-def models_have_every_coordinate(trial: Trial) -> None:
+def models_have_every_coordinate(trial: LearnerTrial) -> None:
     """In one dimension and in three, all coordinates of `out` are written, and the last one moves.
 
     Played in plain Python, which refuses coordinates that are not there.
@@ -50,7 +50,7 @@ def models_have_every_coordinate(trial: Trial) -> None:
         require(moved, f"in dimension {dim}, after gradients {gradient} the model is {out}")
 
 
-def a_zero_gradient_does_no_harm(trial: Trial) -> None:
+def a_zero_gradient_does_no_harm(trial: LearnerTrial) -> None:
     """Models stay finite if a gradient is zero, be it the first one or a later one."""
     state, zero = trial.make_state(), np.zeros(DIM)
     for steps in (0, 120):
@@ -61,7 +61,7 @@ def a_zero_gradient_does_no_harm(trial: Trial) -> None:
         require(np.isfinite(found).all(), f"after gradients of zero the models are {found}")
 
 
-def cliques_may_be_empty(trial: Trial) -> None:
+def cliques_may_be_empty(trial: LearnerTrial) -> None:
     """A clique without rows, which nobody listens to, does no harm."""
     start, bound = np.array([0, 0, 1, 1]), np.array([0.0, 0.5, 0.0])
     start.setflags(write=False)
@@ -75,7 +75,7 @@ def cliques_may_be_empty(trial: Trial) -> None:
     require(out[0] < 0.0 == out[1], f"after gradients (0.5, 0) the model is {out}")
 
 
-def models_stay_in_the_ball(trial: Trial) -> None:
+def models_stay_in_the_ball(trial: LearnerTrial) -> None:
     """No model is longer than 1. (Pass in_ball=False for a learner whose models may be.)"""
     for lean in (0.0, 0.3, 5.0):
         state = trial.make_state()
@@ -85,7 +85,7 @@ def models_stay_in_the_ball(trial: Trial) -> None:
             require(longest <= 1.0 + 1e-12, f"a model has norm {longest}")
 
 
-def models_reach_the_ball(trial: Trial) -> None:
+def models_reach_the_ball(trial: LearnerTrial) -> None:
     """Gradients that all point one way move a model to the boundary of the ball."""
     state = trial.make_state()
     trial.learn(state, updates(count=400, lean=5.0))

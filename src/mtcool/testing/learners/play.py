@@ -10,7 +10,7 @@ from mtcool.testing.learners.trial import (
     ROWS,
     SIZES,
     START,
-    Trial,
+    LearnerTrial,
     changed,
     clique_of,
     clock_of,
@@ -20,7 +20,7 @@ from mtcool.testing.learners.trial import (
 )
 
 
-def functions_compile(trial: Trial) -> None:
+def functions_compile(trial: LearnerTrial) -> None:
     """`predict_row` and `update_row` are registered for the state, and numba compiles them."""
     try:
         state = trial.make_state()
@@ -32,7 +32,7 @@ def functions_compile(trial: Trial) -> None:
         return
 
 
-def predicting_changes_nothing(trial: Trial) -> None:
+def predicting_changes_nothing(trial: LearnerTrial) -> None:
     """`predict_row` writes into `out` and nowhere else; asked twice, it answers the same."""
     state = trial.make_state()
     for step in updates():
@@ -44,7 +44,7 @@ def predicting_changes_nothing(trial: Trial) -> None:
         require_equal(trial.predictions(state), first, "the second answer differs")
 
 
-def updating_leaves_the_gradient_alone(trial: Trial) -> None:
+def updating_leaves_the_gradient_alone(trial: LearnerTrial) -> None:
     """`update_row` does not write into the gradient that it is given."""
     state = trial.make_state()
     for step in updates():
@@ -53,7 +53,7 @@ def updating_leaves_the_gradient_alone(trial: Trial) -> None:
         require_equal(step.gradient, kept, "update_row changed its gradient")
 
 
-def updating_changes_its_own_clique_only(trial: Trial) -> None:
+def updating_changes_its_own_clique_only(trial: LearnerTrial) -> None:
     """An update changes numbers of its own clique only.
 
     Which these are is said by `mtcool.learners.set_axes`.
@@ -82,7 +82,7 @@ def updating_changes_its_own_clique_only(trial: Trial) -> None:
         require_equal(found, others[rows], f"clique {clique} moved models of another")
 
 
-def cliques_may_take_turns_in_any_order(trial: Trial) -> None:
+def cliques_may_take_turns_in_any_order(trial: LearnerTrial) -> None:
     """What a clique knows depends on its own updates, not on when other cliques had theirs."""
     one, other = trial.make_state(), trial.make_state()
     steps = list(updates())
@@ -94,7 +94,7 @@ def cliques_may_take_turns_in_any_order(trial: Trial) -> None:
     require(not found, f"{found} depends on the order in which cliques took turns")
 
 
-def scratch_is_no_memory(trial: Trial) -> None:
+def scratch_is_no_memory(trial: LearnerTrial) -> None:
     """No call reads what an earlier one left in `work`, which neither files nor agents keep."""
     clean, soiled, fresh = trial.make_state(), trial.make_state(), trial.make_state()
     for step in updates():
@@ -111,7 +111,7 @@ def scratch_is_no_memory(trial: Trial) -> None:
         require_equal(model, wanted[row], "predict_row depends on what was left in work")
 
 
-def learning_is_deterministic(trial: Trial) -> None:
+def learning_is_deterministic(trial: LearnerTrial) -> None:
     """The same updates give the same numbers, to the bit: no randomness, no changing globals."""
     one, other = trial.make_state(), trial.make_state()
     trial.learn(one, updates())
@@ -120,7 +120,7 @@ def learning_is_deterministic(trial: Trial) -> None:
     require(not found, f"{found} differs after the same updates")
 
 
-def the_clock_counts_updates(trial: Trial) -> None:
+def the_clock_counts_updates(trial: LearnerTrial) -> None:
     """Field `n` is the number of updates that each clique received."""
     state = trial.make_state()
     trial.learn(state, updates())
@@ -132,7 +132,7 @@ def the_clock_counts_updates(trial: Trial) -> None:
     require_equal(clock_of(state), counted, "n does not count updates")
 
 
-def the_weight_multiplies_the_gradient(trial: Trial) -> None:
+def the_weight_multiplies_the_gradient(trial: LearnerTrial) -> None:
     """`update_row` learns from `weight * gradient`."""
     one, other = trial.make_state(), trial.make_state()
     for step in updates():
@@ -142,7 +142,7 @@ def the_weight_multiplies_the_gradient(trial: Trial) -> None:
     require_close(found, wanted, 1e-9, "a quarter of four times the gradient is not the gradient")
 
 
-def compiled_code_and_plain_python_agree(trial: Trial) -> None:
+def compiled_code_and_plain_python_agree(trial: LearnerTrial) -> None:
     """Compiled and uncompiled, the two functions give the same numbers but for rounding."""
     slow = trial._replace(compiled=False)
     compiled, plain = trial.make_state(), trial.make_state()

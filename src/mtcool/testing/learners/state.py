@@ -17,7 +17,7 @@ from mtcool.testing.learners.trial import (
     SIZES,
     START,
     WEIGHT,
-    Trial,
+    LearnerTrial,
     arrays,
     changed,
     content,
@@ -26,7 +26,7 @@ from mtcool.testing.learners.trial import (
 )
 
 
-def learner_is_a_frozen_dataclass(trial: Trial) -> None:
+def learner_is_a_frozen_dataclass(trial: LearnerTrial) -> None:
     """A learner is a frozen dataclass of its parameters; files and reports show its repr."""
     kind = type(trial.learner)
     require(dataclasses.is_dataclass(kind), f"{kind.__name__} is no dataclass")
@@ -36,7 +36,7 @@ def learner_is_a_frozen_dataclass(trial: Trial) -> None:
     require(shown.startswith(kind.__name__ + "("), f"its repr is {shown}")
 
 
-def state_is_a_named_tuple_of_arrays(trial: Trial) -> None:
+def state_is_a_named_tuple_of_arrays(trial: LearnerTrial) -> None:
     """The state is a NamedTuple of C-contiguous arrays of float64 or int64, numbers, and states."""
     state = trial.make_state()
     require(hasattr(state, "_fields"), f"make_state returned a {type(state).__name__}")
@@ -50,7 +50,7 @@ def state_is_a_named_tuple_of_arrays(trial: Trial) -> None:
             require(kind in (np.float64, np.int64), f"field {name} has numbers of type {kind}")
 
 
-def state_has_a_clock_and_a_rate(trial: Trial) -> None:
+def state_has_a_clock_and_a_rate(trial: LearnerTrial) -> None:
     """Field `n` (int64) is zero, and field `rate` is the given one, for every clique."""
     state = trial.make_state()
     if isinstance(state, TwoPhaseState | AdaptiveState | SquaredWeightsState):
@@ -62,7 +62,7 @@ def state_has_a_clock_and_a_rate(trial: Trial) -> None:
     require_equal(state.rate, make_cliques().rate, "rate is not that of the cliques")
 
 
-def state_says_what_its_arrays_run_along(trial: Trial) -> None:
+def state_says_what_its_arrays_run_along(trial: LearnerTrial) -> None:
     """`mtcool.learners.set_axes` says which arrays have an entry for each clique or for each row.
 
     What it does not name is a constant, scratch, or a view of another array.
@@ -80,7 +80,7 @@ def state_says_what_its_arrays_run_along(trial: Trial) -> None:
                 require(found == wanted, f"{name} has {found} entries along {axis}, not {wanted}")
 
 
-def state_shares_no_memory_with_the_cliques(trial: Trial) -> None:
+def state_shares_no_memory_with_the_cliques(trial: LearnerTrial) -> None:
     """Learning changes nothing in the cliques that the state was made for: copy their arrays."""
     cliques, fresh = make_cliques(), make_cliques()
     trial.learn(trial.make_state(cliques), updates())
@@ -89,7 +89,7 @@ def state_shares_no_memory_with_the_cliques(trial: Trial) -> None:
         require_equal(found, wanted, f"{name} of the cliques was changed by learning")
 
 
-def two_states_are_independent(trial: Trial) -> None:
+def two_states_are_independent(trial: LearnerTrial) -> None:
     """Two states of one learner share no memory."""
     one, other = trial.make_state(), trial.make_state()
     fresh = content(other)
@@ -98,7 +98,7 @@ def two_states_are_independent(trial: Trial) -> None:
     require(not found, f"learning in one state changed {found} of another")
 
 
-def states_can_be_cut_and_joined(trial: Trial) -> None:
+def states_can_be_cut_and_joined(trial: LearnerTrial) -> None:
     """The numbers of one clique are a state of their own, and can be put back, to the bit.
 
     `mtcool.learners.set_axes` says what the arrays run along.

@@ -11,15 +11,15 @@ from mtcool.testing.learners.trial import (
     ROWS,
     START,
     WEIGHT,
+    LearnerTrial,
     Step,
-    Trial,
     clique_of,
     make_cliques,
     updates,
 )
 
 
-def rows_have_no_order(trial: Trial) -> None:
+def rows_have_no_order(trial: LearnerTrial) -> None:
     """If the rows of every clique change places, so do their models, and nothing else changes."""
     order = np.concatenate([np.arange(a, b)[::-1] for a, b in pairwise(START)])
     place, weight = np.argsort(order), WEIGHT[order]
@@ -30,7 +30,7 @@ def rows_have_no_order(trial: Trial) -> None:
     require_close(found, wanted, 1e-9, "models depend on the order of the rows")
 
 
-def clique_numbers_do_not_matter(trial: Trial) -> None:
+def clique_numbers_do_not_matter(trial: LearnerTrial) -> None:
     """A clique that comes later among the others, with later rows, learns the same."""
     first, cliques = np.array([0.9, 0.4]), make_cliques()  # weights of a clique before the others
     start = np.concatenate(([0], START + len(first)))

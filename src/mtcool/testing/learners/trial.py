@@ -32,7 +32,7 @@ class Step(NamedTuple):
     """Weighted already."""
 
 
-class Trial(NamedTuple):
+class LearnerTrial(NamedTuple):
     """A learner to check, and how it is played."""
 
     learner: Learner

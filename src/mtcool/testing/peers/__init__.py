@@ -8,7 +8,7 @@ from mtcool.graphs import ring
 from mtcool.network import Network
 from mtcool.testing.checks import Check, checks_of, run_all
 from mtcool.testing.peers import contract, copies, forms, refusals
-from mtcool.testing.peers.trial import AGENTS, Trial
+from mtcool.testing.peers.trial import AGENTS, PeersTrial
 from mtcool.types import Given
 
 
@@ -42,7 +42,7 @@ def peers_checks(
         _require_maker(algorithm, dim, settings)
     name = getattr(algorithm, "__name__", algorithm)
     claims = (*contract.CLAIMS, *refusals.CLAIMS, *forms.CLAIMS, *copies.CLAIMS)
-    return checks_of(claims, Trial(make, dim, settings), f"{name} with dim={dim}, {settings}")
+    return checks_of(claims, PeersTrial(make, dim, settings), f"{name} with dim={dim}, {settings}")
 
 
 def _require_maker(

@@ -3,10 +3,10 @@
 import numpy as np
 
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.peers.trial import Trial, all_predictions, content, tell, tell_gradient
+from mtcool.testing.peers.trial import PeersTrial, all_predictions, content, tell, tell_gradient
 
 
-def predicting_changes_nothing(trial: Trial) -> None:
+def predicting_changes_nothing(trial: PeersTrial) -> None:
     """`predict` has no side effect: asked twice, in any order, it answers the same."""
     network = trial.used()
     before, labels = content(network), network.graph.labels
@@ -16,12 +16,12 @@ def predicting_changes_nothing(trial: Trial) -> None:
     require(content(network) == before, "predict changed the state")
 
 
-def networks_learn(trial: Trial) -> None:
+def networks_learn(trial: PeersTrial) -> None:
     """Predictions leave zero when agents are told gradients."""
     require(all_predictions(trial.used()).any(), "all predictions are zero after twenty rounds")
 
 
-def predictions_belong_to_the_caller(trial: Trial) -> None:
+def predictions_belong_to_the_caller(trial: PeersTrial) -> None:
     """`predict` returns a new float64 array of length dim, which nobody else writes to."""
     network = trial.used()
     x = network.predict(1)
@@ -39,7 +39,7 @@ def predictions_belong_to_the_caller(trial: Trial) -> None:
     require_equal(early, kept, "a later round changed an earlier prediction")
 
 
-def the_gradient_belongs_to_the_caller(trial: Trial) -> None:
+def the_gradient_belongs_to_the_caller(trial: PeersTrial) -> None:
     """`update` returns None, does not change the gradient, and keeps no reference to it."""
     one, other = trial.used(), trial.used()
     gradient = np.linspace(-0.5, 0.5, trial.dim + 1)[1:]

@@ -11,10 +11,10 @@ from mtcool.algorithms import ALGORITHMS, Algorithm
 from mtcool.network import Network
 from mtcool.network.loading import load
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.peers.trial import Trial, all_predictions, content, tell
+from mtcool.testing.peers.trial import PeersTrial, all_predictions, content, tell
 
 
-def copies_go_on_as_the_network(trial: Trial) -> None:
+def copies_go_on_as_the_network(trial: PeersTrial) -> None:
     """A copied network plays the same rounds, to the bit, and shares no memory."""
     network = trial.used()
     before = content(network)
@@ -22,7 +22,7 @@ def copies_go_on_as_the_network(trial: Trial) -> None:
     require(content(network) == before, "a copied network shares memory with its original")
 
 
-def pickled_networks_go_on(trial: Trial) -> None:
+def pickled_networks_go_on(trial: PeersTrial) -> None:
     """A pickled network, as it is sent to workers, plays the same rounds, to the bit.
 
     The functions of an algorithm's record must be those of a module, which workers can import.
@@ -31,7 +31,7 @@ def pickled_networks_go_on(trial: Trial) -> None:
     _plays_alike(trial, pickle.loads(pickle.dumps(network)), network, "pickled")
 
 
-def saved_networks_go_on(trial: Trial) -> None:
+def saved_networks_go_on(trial: PeersTrial) -> None:
     """`save` and `load` give a network that plays the same rounds, to the bit.
 
     An algorithm that is not registered is known by its name for the time of this check.
@@ -58,7 +58,7 @@ def _known(algorithm: Algorithm) -> Iterator[None]:
             ALGORITHMS[algorithm.name] = before
 
 
-def _plays_alike(trial: Trial, found: Network, wanted: Network, what: str) -> None:
+def _plays_alike(trial: PeersTrial, found: Network, wanted: Network, what: str) -> None:
     require_equal(
         all_predictions(found), all_predictions(wanted), f"{what}, it predicts something else"
     )

@@ -10,12 +10,12 @@ from mtcool.agents.private import PrivateAgent
 from mtcool.network import Network
 from mtcool.simulation import simulate
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.peers.trial import Trial, all_predictions, content, play, tell
+from mtcool.testing.peers.trial import PeersTrial, all_predictions, content, play, tell
 
 ROUNDS = 40
 
 
-def simulation_plays_the_same_rounds(trial: Trial) -> None:
+def simulation_plays_the_same_rounds(trial: PeersTrial) -> None:
     """`simulate` and `predict`, `update` give the same losses and the same state, to the bit."""
     fast, slow = trial.used(), trial.used()
     trace = simulate(fast, trial.stream(ROUNDS), times=range(1, ROUNDS + 1))
@@ -27,7 +27,7 @@ def simulation_plays_the_same_rounds(trial: Trial) -> None:
     require(content(fast) == content(slow), "simulate leaves another state behind")
 
 
-def agents_play_as_their_network_does(trial: Trial) -> None:
+def agents_play_as_their_network_does(trial: PeersTrial) -> None:
     """Agents cut out of a network, with messages in between, predict the same, to the bit.
 
     Joined again, they are the network that has played the same rounds, and play on as it.
@@ -61,7 +61,7 @@ def agents_play_as_their_network_does(trial: Trial) -> None:
             require_equal(found, wanted, "joined again, agents play on differently")
 
 
-def pickled_agents_go_on(trial: Trial) -> None:
+def pickled_agents_go_on(trial: PeersTrial) -> None:
     """A pickled agent, with noise of its own if it is private, plays on, to the bit.
 
     The functions of an algorithm's record must be those of a module, which others can import.
@@ -82,7 +82,7 @@ def _with_own_noise(agent: Agent) -> Agent:
     return agent.with_noise(seed=1) if isinstance(agent, PrivateAgent) else agent
 
 
-def messages_are_counted(trial: Trial) -> None:
+def messages_are_counted(trial: PeersTrial) -> None:
     """Messages and bytes of a trace are those that the agents send in the same rounds."""
     agents = trial.used().agents()
     sent = [play(agents, agent, loss).messages for agent, loss in trial.rounds(ROUNDS)]

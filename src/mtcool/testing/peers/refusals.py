@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from mtcool.testing.checks import require, require_equal
-from mtcool.testing.peers.trial import Trial, all_predictions, content, tell_gradient
+from mtcool.testing.peers.trial import PeersTrial, all_predictions, content, tell_gradient
 
 
-def refused_input_changes_nothing(trial: Trial) -> None:
+def refused_input_changes_nothing(trial: PeersTrial) -> None:
     """`update` refuses bad input with a ValueError, and everything is as it was before."""
     network = trial.used()
     before, predictions = content(network), all_predictions(network)

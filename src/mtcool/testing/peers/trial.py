@@ -18,7 +18,7 @@ AGENTS = 7
 LIPSCHITZ = 9.0  # no gradient of a loss below is longer
 
 
-class Trial(NamedTuple):
+class PeersTrial(NamedTuple):
     """An algorithm to check."""
 
     make: Callable[..., Network]
@@ -94,14 +94,14 @@ def content(network: Network) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in state_arrays(network.peers.state)}
 
 
-class Round(NamedTuple):
+class PlayedRound(NamedTuple):
     """What came of a round that agents played."""
 
     prediction: Floats
     messages: list[Message]
 
 
-def play(agents: dict[Label, Agent], name: Label, loss: Loss) -> Round:
+def play(agents: dict[Label, Agent], name: Label, loss: Loss) -> PlayedRound:
     """One round agent by agent; every message travels as bytes."""
     activation: Any = agents[name].activate()
     sent: list[Message] = []
@@ -122,4 +122,4 @@ def play(agents: dict[Label, Agent], name: Label, loss: Loss) -> Round:
         answer = agents[to].receive(carry(message))
         if answer is not None:
             raise AssertionError(f"agent {to!r} answered {message!r} with {answer!r}")
-    return Round(x, sent)
+    return PlayedRound(x, sent)

@@ -13,7 +13,7 @@ LATEST = 2**60 - 1
 """Rounds that a network may have played: more of them can be added without an overflow."""
 
 
-class Entries(NamedTuple):
+class SavedEntries(NamedTuple):
     """The entries of all agents, also of neighbours that vanished, sorted to be found."""
 
     size: int
@@ -23,7 +23,7 @@ class Entries(NamedTuple):
     rows: Indices
 
     @classmethod
-    def of(cls, form: Form) -> "Entries":
+    def of(cls, form: Form) -> "SavedEntries":
         """The entries of a form."""
         keys = owners(form) * len(form.agents) + form.clique
         order = np.argsort(keys)
@@ -40,7 +40,7 @@ class Entries(NamedTuple):
         return rows
 
 
-def check_entries(form: Form, origin: Origin) -> Entries:
+def check_entries(form: Form, origin: Origin) -> SavedEntries:
     """Refuse agents and edges that cannot be, and return where they are."""
     size, agents, owner = len(form.agents), form.agents, owners(form)
     _check_agents(agents, origin.start)
@@ -56,7 +56,7 @@ def check_entries(form: Form, origin: Origin) -> Entries:
     own = np.bincount(owner[there & (owner == form.clique)], minlength=size)
     must("agents", "listen to themselves", own == (agents["ever"] > 0), own)
     _check_rows(form)
-    entries = Entries.of(form)
+    entries = SavedEntries.of(form)
     _check_start(form, entries, origin)
     return entries
 
@@ -98,7 +98,7 @@ def _check_rows(form: Form) -> None:
     must("row", "belong to one agent", given[places] == 1, form.row)
 
 
-def _check_start(form: Form, entries: Entries, origin: Origin) -> None:
+def _check_start(form: Form, entries: SavedEntries, origin: Origin) -> None:
     """Refuse edges without those that the network began with; with weights there are no others."""
     graph, start = origin.directory.start, origin.start
     sizes = graph.neighbourhood_sizes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mtcool.network.saved_field.checks.entries import Entries
+from mtcool.network.saved_field.checks.entries import SavedEntries
 from mtcool.network.saved_field.checks.memory import LARGEST_SCORE, largest_number
 from mtcool.network.saved_field.form import Form
 from mtcool.network.saved_field.origin import Origin
@@ -13,7 +13,7 @@ from mtcool.types import AnyArray, Floats, Integers
 LAST_DUE = 2**62
 
 
-def check_messages(form: Form, entries: Entries, origin: Origin) -> None:
+def check_messages(form: Form, entries: SavedEntries, origin: Origin) -> None:
     """Refuse messages that nobody can have sent."""
     messages, kappa, delays = form.messages, origin.rules.kappa, origin.field.delays
     _check_due(form, messages["due"])
@@ -34,7 +34,7 @@ def check_messages(form: Form, entries: Entries, origin: Origin) -> None:
     within("content", np.abs(form.content[answer]), 0.0, most)
 
 
-def check_labels(form: Form, entries: Entries, origin: Origin) -> None:
+def check_labels(form: Form, entries: SavedEntries, origin: Origin) -> None:
     """Refuse rounds without a label that nobody can have played."""
     labels, targets = form.labels, form.targets
     _check_due(form, labels["due"])
