@@ -59,6 +59,15 @@ def begin_clique(state: State, clique: int, layout: Layout, bound: float) -> Non
         Where its rows are.
     bound
         The largest weight that it will receive, which is its rate, too.
+
+    Examples
+    --------
+    >>> from mtcool.learners import FTRL, MTFTRLKT
+    >>> one = Cliques(start=np.array([0, 2]), rate=np.ones(1), bound=np.ones(1))
+    >>> state = MTFTRLKT().make_state(one, dim=1)
+    >>> begin_clique(state, 0, Layout(first=0, slots=2, expert=0, experts=0, table=0), 0.5)
+    >>> state.rate
+    array([0.5])
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
 
@@ -75,6 +84,17 @@ def grow_clique(state: State, clique: int, old: int, used: int, layout: Layout) 
         Where its rows are, and their number.
     layout
         Where they will be.
+
+    Examples
+    --------
+    >>> from mtcool.learners import FTRL, MTFTRLKT
+    >>> one = Cliques(start=np.array([0, 3]), rate=np.ones(1), bound=np.ones(1))
+    >>> state = MTFTRLKT().make_state(one, dim=1)
+    >>> begin_clique(state, 0, Layout(first=0, slots=1, expert=0, experts=0, table=0), 0.5)
+    >>> state.gradients[0] = 0.25
+    >>> grow_clique(state, 0, 0, 1, Layout(first=1, slots=2, expert=0, experts=0, table=0))
+    >>> state.gradients[:, 0]
+    array([0.25, 0.25, 0.  ])
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
 
@@ -93,6 +113,15 @@ def raise_bound(state: State, clique: int, bound: float, ratio: float, rate: flo
         The largest weight until now, over `bound`: below one.
     rate
         The new factor of beta.
+
+    Examples
+    --------
+    >>> from mtcool.learners import FTRL, MTFTRLKT
+    >>> one = Cliques(start=np.array([0, 1]), rate=np.array([0.5]), bound=np.array([0.5]))
+    >>> state = FTRL().make_state(one, dim=1)
+    >>> raise_bound(state, 0, bound=1.0, ratio=0.5, rate=1.0)
+    >>> state.rate
+    array([1.])
     """
     raise TypeError(f"{type(state).__name__} is not the state of a learner that can change")
 
@@ -315,14 +344,46 @@ def _(state: SquaredWeightsState, clique: int, extra: float) -> None:
 
 @inline
 def clear_rows(rows: Floats, layout: Layout) -> None:
-    """Set the rows of a clique to zero."""
+    """Set the rows of a clique to zero.
+
+    Parameters
+    ----------
+    rows
+        An array that runs along the rows of all cliques.
+    layout
+        Where those of the clique are.
+
+    Examples
+    --------
+    >>> rows = np.ones((3, 1))
+    >>> clear_rows(rows, Layout(first=1, slots=2, expert=0, experts=0, table=0))
+    >>> rows[:, 0]
+    array([1., 0., 0.])
+    """
     for row in range(layout.first, layout.first + layout.slots):
         clear_vector(rows[row])
 
 
 @inline
 def move_rows(rows: Floats, old: int, used: int, layout: Layout) -> None:
-    """Copy rows to where they will be; those after them are zero."""
+    """Copy rows to where they will be; those after them are zero.
+
+    Parameters
+    ----------
+    rows
+        An array that runs along the rows of all cliques.
+    old, used
+        Where the clique's rows are, and their number.
+    layout
+        Where they will be.
+
+    Examples
+    --------
+    >>> rows = np.array([[2.0], [1.0], [1.0]])
+    >>> move_rows(rows, 0, 1, Layout(first=1, slots=2, expert=0, experts=0, table=0))
+    >>> rows[:, 0]
+    array([2., 2., 0.])
+    """
     for r in range(layout.slots):
         for k in range(rows.shape[1]):
             rows[layout.first + r, k] = rows[old + r, k] if r < used else 0.0

@@ -29,6 +29,16 @@ def rescale(state: State, clique: int, first: int, last: int, ratio: float) -> N
         The rows of the clique are first:last.
     ratio
         The old unit in the new one, between zero and one.
+
+    Examples
+    --------
+    >>> from mtcool.learners import FTRL, Cliques
+    >>> one = Cliques(start=np.array([0, 1]), rate=np.ones(1), bound=np.ones(1))
+    >>> state = FTRL().make_state(one, dim=1)
+    >>> state.total[0] = 1.0
+    >>> rescale(state, 0, 0, 1, ratio=0.5)
+    >>> state.total[0]
+    array([0.5])
     """
     raise TypeError(f"{type(state).__name__} has no other unit")
 
