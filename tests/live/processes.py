@@ -54,6 +54,15 @@ class Child:
         )
         self.rest, self.ending = b"", False
 
+    def stop(self) -> subprocess.Popen:
+        """Stop the process; it may still answer until each of its threads has."""
+        self.process.send_signal(signal.SIGSTOP)
+        tasks, end = Path(f"/proc/{self.process.pid}/task"), time.monotonic() + PATIENCE
+        while any(_state(task) != "T" for task in tasks.iterdir()):
+            assert time.monotonic() < end, "it does not stop"
+            time.sleep(0.001)
+        return self.process
+
     def wait_until_ready(self) -> None:
         assert self.read()["ready"]
 
@@ -126,3 +135,8 @@ def running(path: Path, hosts: list[str], files: dict[str, Path] | None = None):
             child.ask_to_end()
         for child in children.values():
             child.end()
+
+
+def _state(task: Path) -> str:
+    """The state of a thread, as Linux tells it."""
+    return (task / "stat").read_text().rpartition(")")[2].split()[0]

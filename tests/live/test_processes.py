@@ -215,8 +215,7 @@ def test_a_link_that_is_silent_blocks_nobody_and_loses_nothing(ring):
 
 def test_a_stopped_neighbour_does_not_block_and_is_named_as_old(ring):
     ring.round(4)
-    stopped = ring.children[HOSTS[3]].process
-    stopped.send_signal(signal.SIGSTOP)
+    stopped = ring.children[HOSTS[3]].stop()
     try:
         said, took = predicted(ring.children[HOSTS[4]], 4)
         _, y = ring.row()  # learning does not wait for it, either
@@ -286,14 +285,14 @@ def test_a_second_process_of_a_host_is_refused(ring):
 
 def test_a_full_disk_stops_its_host_alone_and_loses_nothing_that_waits(ring):
     """The last one: what it learns with a neighbour that is stopped is not the simulator's."""
-    disk, stopped = ring.path.parent / "disk", ring.children[HOSTS[FULL - 1]].process
+    disk = ring.path.parent / "disk"
     if not disk.is_mount():
         pytest.skip("only root can mount a small disk")
     child, beyond = ring.children[HOSTS[FULL]], ring.children[HOSTS[FULL + 1]]
     request = {"do": "round", "agent": FULL, "features": [0.5, 0.5], "timeout": 0.02}
     ring.round(FULL)
     before, errors = child.activations(FULL), []
-    stopped.send_signal(signal.SIGSTOP)
+    stopped = ring.children[HOSTS[FULL - 1]].stop()
     try:
         for k in range(3):  # these wait for the neighbour that is stopped
             assert "value" in child.ask(**request, target=0.1 * k)

@@ -64,7 +64,7 @@ PARTS = (
     Variant("no accounts", _constants(TRUST=HUGE)),
     Variant("unit of few rows from neighbours only", swap="unit_of_neighbours"),
     Variant("predictions not kept within own range", swap="any_range"),
-    Variant("first predictions not kept within neighbours' range", {"promises.FRESH_ROWS": 0.0}),
+    Variant("first predictions not kept within neighbours' range", {"guard.FRESH_ROWS": 0.0}),
     Variant("range of first predictions without own targets", swap="range_of_others"),
     Variant("wild targets taken as they are", {"filters.WILD": HUGE, "scaling.SURE_ROWS": HUGE}),
     Variant("neighbours' steps of any length", {"filters.LONGEST_STEP": HUGE}),

@@ -24,7 +24,7 @@ def record_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> algorithms
 
     Examples
     --------
-    >>> record_of(schema.Algorithm(name="mine", algorithm="i_ftrl"))
+    >>> record_of(schema.AlgorithmSpec(name="mine", algorithm="i_ftrl"))
     i_ftrl
     """
     key, name = f"{place}.algorithm", one.algorithm
@@ -95,7 +95,7 @@ def learner_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> learners.
 
     Examples
     --------
-    >>> learner_of(schema.Algorithm(name="mine", algorithm="mt_co2ol", experts="geometric"))
+    >>> learner_of(schema.AlgorithmSpec(name="mine", algorithm="mt_co2ol", experts="geometric"))
     MTFTRL(experts='geometric', free_last=False)
     """
     default, table = record_of(one, place).learner, dict(one.learner_parameters)
@@ -132,7 +132,7 @@ def aggregator_of(one: schema.AlgorithmSpec, place: str = "algorithm") -> privac
 
     Examples
     --------
-    >>> aggregator_of(schema.Algorithm(name="mine", algorithm="dpmt_co2ol"))
+    >>> aggregator_of(schema.AlgorithmSpec(name="mine", algorithm="dpmt_co2ol"))
     BinaryTree(completed=True)
     """
     key, default = f"{place}.aggregator", privacy.Privacy.aggregator

@@ -35,8 +35,8 @@ def kind_of(content: bytes) -> str:
 
     Examples
     --------
-    >>> from mtcool.live.wire import Deliver, Position, to_bytes
-    >>> kind_of(to_bytes(Position(5)))
+    >>> from mtcool.live.wire import Deliver, DurablePosition, to_bytes
+    >>> kind_of(to_bytes(DurablePosition(5)))
     'position'
     >>> kind_of(to_bytes(Deliver(7, 0, 5, [("rome", b"gradient")])))
     'deliver'

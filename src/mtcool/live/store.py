@@ -246,12 +246,12 @@ class Store:
         who = msgspec.msgpack.decode(lives[0].content, type=Lives)
         # By keys, which tell 1 from 1.0: an agent is kept under one of its names.
         names = {_key(label): label for label in map(label_of, [*who.here, *who.left])}
+        if len({label_in(key) for key in found}) < len(found):
+            raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
         for key in names.keys() ^ found.keys():
             what = "is missing" if key in names else "does not live there"
             raise ValueError(f"agent {label_in(key)!r} {what}")
         agents = {names[key]: state for key, state in found.items()}
-        if len(agents) < len(found):
-            raise ValueError("it has an agent twice, under names that are equal, such as 1 and 1.0")
         links = {one.host: Numbers(*one[1:]) for one in list(links_in(base))}
         outbox = [
             (one.host, one.number, msgspec.msgpack.decode(one.receiver, type=Name), one.content)

@@ -22,7 +22,7 @@ def changes_network(point: spec.Point) -> bool:
 
     Examples
     --------
-    >>> alone = schema.Algorithm(name="alone", algorithm="i_ftrl")
+    >>> alone = schema.AlgorithmSpec(name="alone", algorithm="i_ftrl")
     >>> changes_network(spec.Point(algorithm=[alone], network=spec.Still()))
     False
     """
@@ -36,8 +36,9 @@ def field_of(point: spec.Point, one: schema.AlgorithmSpec) -> Field | None:
 
     Examples
     --------
-    >>> one = schema.Algorithm(name="mine", algorithm="mt_co2ol", messages=schema.Messages(every=2))
-    >>> point = spec.Point(algorithm=[one], messages=schema.Messages(every=4, bits=8))
+    >>> own = schema.MessagesSpec(every=2)
+    >>> one = schema.AlgorithmSpec(name="mine", algorithm="mt_co2ol", messages=own)
+    >>> point = spec.Point(algorithm=[one], messages=schema.MessagesSpec(every=4, bits=8))
     >>> found = field_of(point, one).messages
     >>> found.every, found.bits
     (2, 8)
@@ -75,7 +76,7 @@ def given(table: schema.MessagesSpec | schema.DelaysSpec | None) -> dict[str, An
 
     Examples
     --------
-    >>> given(schema.Messages(every=2))
+    >>> given(schema.MessagesSpec(every=2))
     {'every': 2}
     """
     if table is None:

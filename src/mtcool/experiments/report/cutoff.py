@@ -96,7 +96,7 @@ def stretches(x: Floats, regret: Floats, rival: Floats) -> list[PayingRange]:
     Examples
     --------
     >>> stretches(np.array([1.0, 100.0]), np.array([10.0, 1.0]), np.array([1.0, 10.0]))
-    [Stretch(start=10.0, end=None)]
+    [PayingRange(start=10.0, end=None)]
     """
     gap = np.subtract(*_straight(np.array([regret, rival])))
     found: list[PayingRange] = []

@@ -36,7 +36,7 @@ def levels(
 
     Examples
     --------
-    >>> table = spec.Privacy(epsilon=2.0, strict_agents=3, strict_epsilon=0.5)
+    >>> table = spec.PrivacySpec(epsilon=2.0, strict_agents=3, strict_epsilon=0.5)
     >>> sorted(levels(table, 5, np.random.SeedSequence(0)).tolist())
     [0.5, 0.5, 0.5, 2.0, 2.0]
     """
