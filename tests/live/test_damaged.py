@@ -19,7 +19,7 @@ from live.forging import forging
 from live.small_network import small
 from mtcool.live import Node
 from mtcool.live.journal import entry_bytes, entry_in
-from mtcool.live.journals import replay_files
+from mtcool.live.journals import has_journal, replay_files
 from mtcool.live.lock import Lock
 from mtcool.live.residents import HEAD
 from mtcool.live.store import Store
@@ -382,7 +382,11 @@ def test_a_host_goes_on_from_the_database_of_the_version_before(tmp_path):
         base.execute(f"insert into {table} {rows}")
     base.commit()
     base.close()
+    with pytest.raises(ValueError, match="must be of form 5, got one of form 4: begin its host"):
+        replay_files([file])
+    assert not has_journal(file)  # so `mtcool up` begins the host, which brings it up
     status = asyncio.run(learn())
+    assert has_journal(file)
     assert [one["activations"] for one in status["agents"]] == [2, 2, 2, 2]
     assert [one["offset"] for one in status["agents"]] == [[0, 0]] * 4
     again = replay_files([file])

@@ -53,19 +53,24 @@ class Journal(NamedTuple):
     """Whether the host was running when this was read."""
 
 
-def has_begun(path: str | os.PathLike[str]) -> bool:
-    """Whether a database has anything: a host that was killed at its first start has written none.
+def has_journal(path: str | os.PathLike[str]) -> bool:
+    """Whether a database is to be read before its host begins.
+
+    Not so if its host was killed at its first start and has written nothing, or if version 0.2.0
+    wrote it, which its host brings up to this one.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".db") as file:
-    ...     has_begun(file.name)
+    ...     has_journal(file.name)
     False
     """
     base = _opened(Path(path))
     try:
-        return bool(base.execute("select count(*) from sqlite_master").fetchone()[0])
+        if not base.execute("select count(*) from sqlite_master").fetchone()[0]:
+            return False
+        return bool(base.execute("select form from host").fetchone() != (UPGRADED,))
     except sqlite3.Error:
         return True  # what is wrong with it, its reader says
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mtcool.live.certificates import make_certificates
 from mtcool.live.config import Description, read_description
-from mtcool.live.journals import has_begun, read_journal, replay_files
+from mtcool.live.journals import has_journal, read_journal, replay_files
 from mtcool.live.replay import Replayed
 from mtcool.live.streams import OpenStream
 from mtcool.live.up.feeder import Feeder
@@ -89,7 +89,7 @@ class Running:
 
     def _check_journals(self, tell: Tell) -> None:
         for path in self._databases():
-            if path.exists() and has_begun(path):
+            if path.exists() and has_journal(path):
                 read_journal(path, tell)
 
     async def _together(
