@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -107,3 +108,21 @@ def test_no_lazy_name_is_that_of_a_module_which_would_hide_it(path):
 def test_a_name_that_is_not_there_is_refused():
     with pytest.raises(AttributeError, match="module 'mtcool' has no attribute 'sharing'"):
         _ = mtcool.sharing
+
+
+def test_a_process_that_has_imported_nothing_else_reads_files_and_pickles(tmp_path):
+    """What they name, such as an algorithm, is imported then."""
+    net = mtcool.dpmt_co2ol(mtcool.graphs.ring(4), 1, mtcool.Privacy(3.0, 9), seed=1)
+    plain = mtcool.pairwise(mtcool.graphs.ring(4), 1)
+    for one in (net, plain):
+        one.update(2, [0.5])
+    net.save(tmp_path / "net.npz")
+    (tmp_path / "agent.pickle").write_bytes(pickle.dumps(plain.agent(2)))
+    program = (
+        "import pickle, mtcool; net = mtcool.load('net.npz'); agents = net.agents(); "
+        "agent = pickle.load(open('agent.pickle', 'rb')); print(net.predict(1), *agents, agent.name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.split() == [*str(net.predict(1)).split(), "0", "1", "2", "3", "2"]

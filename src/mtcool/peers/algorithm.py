@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, get_args
 
 from mtcool import validation
@@ -148,6 +149,7 @@ def register(record: Algorithm) -> Algorithm:
     >>> register(algorithm("i_ftrl")).name  # the same record again changes nothing
     'i_ftrl'
     """
+    import_module("mtcool.algorithms")  # whose names are taken
     if ALGORITHMS.setdefault(record.name, record) is not record:
         raise ValueError(f"name must be new, got {record.name!r}")
     return record
@@ -167,5 +169,7 @@ def algorithm(name: str) -> Algorithm:
     >>> algorithm("i_ftrl").title
     'i-FTRL'
     """
+    if name not in ALGORITHMS:
+        import_module("mtcool.algorithms")  # a file may name one before anybody has imported them
     validation.one_of("algorithm", name, tuple(ALGORITHMS))
     return ALGORITHMS[name]
