@@ -119,8 +119,9 @@ def test_a_process_that_has_imported_nothing_else_reads_files_and_pickles(tmp_pa
     net.save(tmp_path / "net.npz")
     (tmp_path / "agent.pickle").write_bytes(pickle.dumps(plain.agent(2)))
     program = (
-        "import pickle, mtcool; net = mtcool.load('net.npz'); agents = net.agents(); "
-        "agent = pickle.load(open('agent.pickle', 'rb')); print(net.predict(1), *agents, agent.name)"
+        "import pathlib, pickle, mtcool; net = mtcool.load('net.npz'); "
+        "agent = pickle.loads(pathlib.Path('agent.pickle').read_bytes()); "
+        "print(net.predict(1), *net.agents(), agent.name)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
