@@ -1,7 +1,7 @@
 """The size and the shape of the package in one table: lines, import chains, names.
 
-`python -m tools.measure` prints the numbers that `docs/develop` and the changelog speak of;
-`python -m tools.measure DIRECTORY` those of another checkout.
+`python -m tools.measure` prints the table of this checkout, `python -m tools.measure DIRECTORY`
+that of another one.
 """
 
 from __future__ import annotations

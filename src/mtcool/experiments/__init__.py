@@ -2,8 +2,9 @@
 
 In the order in which they are used:
 
-- `files/`: what may be in a file (`spec`), reading it (`loading`), what is wrong with it (`checks`,
-  `complaints`), what its names stand for (`named`, `outside`), keeping it (`inputs`, `toml`);
+- `files/`: what may be in a file (`spec`), reading it (`loading`), what must go together
+  (`checks`), what its names stand for (`named`), keeping it (`inputs`, `toml`); what files of live
+  networks have as well is in `mtcool.config`;
 - `running/`: the graph, stream and networks of a point (`build`, `private`), the unit of work
   (`cells`, `instance`), where it runs (`engines`), what is on disk (`store`), and a whole run or
   the rest of one (`runner`); `suite` and the files in `paper/` are `mtcool paper`;
